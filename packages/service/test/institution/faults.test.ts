@@ -5,7 +5,7 @@ import { attached, BEHALF, control, debitOf, ledgerOf, noticeEndpoint } from './
 
 type Kind = DebitOutcome['kind'] | 'not-found';
 
-/** For each fault: what the service hears, what it hears when it asks, and what really happened. */
+/** For each fault: the debit's response, the query's response, and the amount really debited. */
 const EXPECTED: Record<FaultName, { debit: object; query: object; debitedCent: number | undefined }> = {
   'decline-retryable': declined('retryable'),
   'decline-final': declined('final'),
@@ -52,10 +52,10 @@ function told(debit: Kind, query: Kind, debitedCent: number | undefined, more: o
 }
 
 describe('a debit on a card whose tail is', () => {
-  it.each(FAULTS)('$tail ($name) is told as it should be, and the ledger knows better', async ({ tail, name }) => {
+  it.each(FAULTS)('$tail ($name) is answered as documented, and the ledger has the truth', async ({ tail, name }) => {
     const endpoint = await noticeEndpoint();
     const { institution, gateway } = await attached(
-      // Nothing settles before it is told to, so that PENDING is what is heard first.
+      // Nothing settles on its own, so that the first answer is PENDING.
       { noticeUrl: endpoint.url, delays: { settleMs: 3_600_000, answerMs: 3_600_000 } },
       { deadlineMs: { debit: name === 'delay' ? 1_500 : 8_000 } },
     );
@@ -73,7 +73,7 @@ describe('a debit on a card whose tail is', () => {
     expect(arrivals).toEqual({ 7001: 1 });
   });
 
-  it('0025, for another channel than its first: declined, and the ledger names the channel of each', async () => {
+  it('0025, for a second channel: declined, and the ledger names each channel', async () => {
     const { institution, gateway } = await attached();
     const final = { kind: 'declined', decline: 'final', reason: 'the agreement belongs to another channel' };
     expect(await gateway.debit(debitOf('1', '0025'))).toMatchObject({ kind: 'success' });
@@ -84,7 +84,7 @@ describe('a debit on a card whose tail is', () => {
     ]);
   });
 
-  it('is that of the bound card, not that of the number it was bound under', async () => {
+  it('comes from the bound card, not from the agreement number', async () => {
     const { gateway } = await attached();
     const card = {
       bankCardNo: '6222020000000002',
@@ -102,7 +102,7 @@ describe('a debit on a card whose tail is', () => {
 });
 
 describe('a fault set by a control call', () => {
-  it('is for as many requests as it says, for one number, for a tail before the table, or for any operation', async () => {
+  it('applies to a number of requests, to one number, to a tail, or to any operation', async () => {
     const { institution, gateway } = await attached();
     const set = (fault: object) => control(institution, { action: 'set', ...fault });
     const kinds = async (numbers: readonly string[], tail?: string) => {

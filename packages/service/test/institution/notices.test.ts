@@ -36,7 +36,7 @@ describe('a notice', () => {
     expect(endpoint.received).toHaveLength(1);
   });
 
-  it('is replayed byte for byte (0010), and holds both times', async () => {
+  it('is replayed byte for byte (0010), and is valid both times', async () => {
     const endpoint = await noticeEndpoint();
     const { institution, gateway } = await attached({ noticeUrl: endpoint.url });
     await gateway.debit(debitOf('1', '0010'));
@@ -47,7 +47,7 @@ describe('a notice', () => {
     await settled(institution);
   });
 
-  it('waits until a query has told the result (0011)', async () => {
+  it('waits until a query has returned the result (0011)', async () => {
     const endpoint = await noticeEndpoint();
     const { institution, gateway } = await attached({
       noticeUrl: endpoint.url,
@@ -56,7 +56,7 @@ describe('a notice', () => {
     await gateway.debit(debitOf('1', '0011'));
     expect(await gateway.queryDebit(debitOf('1', '0011'))).toEqual({ kind: 'pending' });
     await control(institution, { action: 'settle', attemptNo: '1' });
-    // Another debit's notice, settled later, comes first.
+    // Another debit's notice, settled later, arrives first.
     await gateway.debit(debitOf('2', '0004'));
     await control(institution, { action: 'settle', attemptNo: '2' });
     await endpoint.count(1);
@@ -65,7 +65,7 @@ describe('a notice', () => {
     expect(notices).toMatchObject([{ attemptNo: '2' }, SUCCESS]);
   });
 
-  it('comes after a forged one that says the opposite (0012), which is refused', async () => {
+  it('follows a forged one with the opposite result (0012), which is refused', async () => {
     const endpoint = await noticeEndpoint();
     const { gateway } = await attached({ noticeUrl: endpoint.url });
     await gateway.debit(debitOf('1', '0012'));
@@ -76,7 +76,7 @@ describe('a notice', () => {
     expect(understood(gateway, right)).toMatchObject(SUCCESS);
   });
 
-  it('is sent until it is answered with 200, signed anew each time', async () => {
+  it('is sent until it is answered with 200, signed again each time', async () => {
     const endpoint = await noticeEndpoint([500, 503, 302, 404, 204]);
     const { institution, gateway } = await attached({ noticeUrl: endpoint.url });
     await gateway.debit(debitOf('1', '0004'));
@@ -88,7 +88,7 @@ describe('a notice', () => {
     expect(new Set(notices.map(({ headers }) => headers['x-bridge-request-id'])).size).toBe(1);
   });
 
-  it('that was still owed at a kill -9 is sent after the next start, and a debit that was pending is settled', async () => {
+  it('that was unsent at a kill -9 is sent after the next start, and a pending debit is settled', async () => {
     const refusing = await noticeEndpoint(Array.from({ length: 10_000 }, () => 500));
     const dataDir = await temporaryFolder();
     const first = await spawnInstitution({ dataDir, noticeUrl: refusing.url, delays: { settleMs: 3_600_000 } });

@@ -14,7 +14,7 @@ const CARD = {
 };
 
 describe('debits', () => {
-  it('1000 at once under 100 numbers are 100 debits', async () => {
+  it('1000 concurrent requests with 100 numbers are 100 debits', async () => {
     const { institution, gateway } = await attached({}, { deadlineMs: { debit: 60_000 } });
     const outcomes = await Promise.all(
       Array.from({ length: 1000 }, (_, index) => gateway.debit(debitOf(`${index % 100}`))),
@@ -28,7 +28,7 @@ describe('debits', () => {
 });
 
 describe('agreements', () => {
-  it('are not bound without a code, with a refused one, or to a phone that cannot be reached', async () => {
+  it('are not bound without a code, with a refused code, or with an unreachable phone', async () => {
     const { gateway } = await attached();
     const confirmation = { ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '999999' };
     expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
@@ -38,7 +38,7 @@ describe('agreements', () => {
     await gateway.sendBindCode(request);
     expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
     expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'refused' });
-    // Another code may be asked for.
+    // Another code may be requested.
     await gateway.sendBindCode(request);
     expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'bound' });
   });
@@ -106,13 +106,13 @@ describe('the statement', () => {
 });
 
 describe('the ledger', () => {
-  it('is not shown, and faults cannot be set, unless asked for', async () => {
+  it('is not shown, and faults cannot be set, unless enabled', async () => {
     const { institution } = await attached({ control: false });
     expect((await fetch(`${institution.url}/ledger`)).status).toBe(404);
     expect((await control(institution, { action: 'clear' })).status).toBe(404);
   });
 
-  it('has agreements that were ended by a control call; unknown actions and faults are refused', async () => {
+  it('lists agreements ended by a control call; unknown actions and faults are refused', async () => {
     const { institution, gateway } = await attached();
     await control(institution, { action: 'end-agreement', institutionNo: 'SHARED-8888' });
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'declined', decline: 'agreement-invalid' });
@@ -133,7 +133,7 @@ describe('the ledger', () => {
     }
   });
 
-  it('that was cut off in its last line loses that line alone, and takes new ones', async () => {
+  it('with a truncated last line loses only that line, and accepts new ones', async () => {
     const { institution, gateway, dataDir } = await attached();
     for (const attemptNo of ['1', '2']) await gateway.debit(debitOf(attemptNo));
     await institution.stop();

@@ -59,7 +59,7 @@ describe('docs/bridge.openapi.json', () => {
     expect(Object.keys((await openApi()).paths)).toEqual(OPERATIONS.map((name) => `/${name}`));
   });
 
-  it('describes what the two sides really say to each other', async () => {
+  it('describes the messages that both sides really send', async () => {
     const document = await openApi();
     const ajv = new Ajv2020({ strict: false });
     ajv.addSchema(document, 'bridge');
@@ -106,7 +106,7 @@ describe('docs/bridge.openapi.json', () => {
       const name = operation.replace(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
       valid(`${name}Request`, request);
       valid(`${name}Answer`, answer);
-      // Everything is asked for on behalf of a channel, but for what was booked on a day and for the handshake.
+      // Every request is on behalf of a channel, except the statement and the handshake.
       const isForChannel = operation !== 'statement' && operation !== 'handshake';
       expect(request).toMatchObject({ currency: 'CNY', ...(isForChannel ? BEHALF : {}) });
     }
@@ -114,7 +114,7 @@ describe('docs/bridge.openapi.json', () => {
   });
 });
 
-/** Hands everything on as it is, and tells what it was. */
+/** Forwards every request unchanged and reports it. */
 async function listeningProxy(
   target: string,
   heard: (entry: { operation: Operation; request: unknown; answer: unknown }) => void,

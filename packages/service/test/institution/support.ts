@@ -23,7 +23,7 @@ import { INSTITUTION, type Running, start, until } from '../support/processes.js
 export type { LedgerView };
 
 export const KEY = Buffer.alloc(32, 7);
-/** The channel that the service asks for. */
+/** The channel on whose behalf the service asks. */
 export const BEHALF = { appId: 'test_demo' };
 
 export async function temporaryFolder(): Promise<string> {
@@ -32,7 +32,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Pending things settle at once and notices do not wait, unless a test says otherwise. */
+/** Pending debits settle at once and notices are not delayed, unless a test changes it. */
 const QUICK = { settleMs: 0, lateNoticeMs: 0, noticeRetryMs: 1, longestNoticeRetryMs: 5 };
 
 export interface Attached {
@@ -41,7 +41,7 @@ export interface Attached {
   readonly dataDir: string;
 }
 
-/** A real institution on a real port, and the service's adapter to it; both end with the test. */
+/** Starts a real institution on a real port, with the service's adapter to it. Both end with the test. */
 export async function attached(
   options: Partial<InstitutionOptions> = {},
   gatewayOptions: Partial<BridgeOptions> = {},
@@ -66,7 +66,7 @@ export function gatewayTo(url: string, options: Partial<BridgeOptions> = {}): Br
   return gateway;
 }
 
-/** An institution that can be killed. */
+/** Starts an institution that can be killed. */
 export async function spawnInstitution(options: object): Promise<{ readonly running: Running; readonly url: string }> {
   const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options });
   const running = start(INSTITUTION, {}, [given]);
@@ -81,7 +81,7 @@ export async function spawnInstitution(options: object): Promise<{ readonly runn
   return { running, url };
 }
 
-/** On an agreement that the channel shared, with the tail that is wanted. */
+/** Returns a debit on a shared agreement with the given tail. */
 export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitRequest> = {}): DebitRequest {
   return {
     ...BEHALF,
@@ -111,7 +111,7 @@ export interface ReceivedNotice {
   readonly body: Buffer;
 }
 
-/** The service's notice endpoint. Answers with the statuses given, one each, and then with 200. */
+/** Starts the service's notice endpoint. It answers with the given statuses in turn, then with 200. */
 export async function noticeEndpoint(statuses: readonly number[] = []) {
   const received: ReceivedNotice[] = [];
   const left = [...statuses];
@@ -133,7 +133,7 @@ export async function noticeEndpoint(statuses: readonly number[] = []) {
   return {
     url: `http://127.0.0.1:${port}/gateway/v1/notices/REFBANK`,
     received,
-    /** Resolves once this many have come. */
+    /** Resolves once this many notices have arrived. */
     async count(wanted: number): Promise<readonly ReceivedNotice[]> {
       while (received.length < wanted) await once(server, 'notice');
       return received;
@@ -141,7 +141,7 @@ export async function noticeEndpoint(statuses: readonly number[] = []) {
   };
 }
 
-/** What the service would make of a notice it got. */
+/** Verifies a notice as the service would. */
 export function understood(gateway: BridgeGateway, { path: at, headers, body }: ReceivedNotice) {
   return gateway.verifyNotice({ path: at, headers, body, now: systemClock.now() });
 }

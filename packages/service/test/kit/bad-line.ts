@@ -1,14 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request as it came, and what it was for. */
+/** A request as received. */
 export interface Seen {
   readonly endpoint: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** What happens to a request: it is answered here, or the service answers and the answer is lost. */
+/** The fate of a request: a fault answers it, or the service answers and the answer is lost. */
 export type Fault = 'lose-the-answer' | { status: number; headers?: Record<string, string>; body: string };
 
 export interface BadLine {
@@ -19,11 +19,11 @@ export interface BadLine {
 
 const PREFIX = '/openapi/v1/';
 
-/** A way to the service on which requests to some endpoints meet a fault. Every other is passed on as it came. */
+/** Starts a proxy to the service. Requests to some endpoints meet a fault; all others pass unchanged. */
 export async function badLine(
   serviceUrl: string,
   faults: Readonly<Record<string, (seen: Seen) => Fault>>,
-  /** By whether it is the first request to the endpoint. */
+  /** Decides by whether it is the endpoint's first request. */
   isFaulty = (isFirst: boolean) => isFirst,
 ): Promise<BadLine> {
   const seen: Seen[] = [];
@@ -56,7 +56,7 @@ export async function badLine(
   };
 }
 
-/** A client that uses its connection again has more that can go wrong. */
+/** Keeps the connection open, because a client that reuses it has more that can go wrong. */
 function keptOpen({ connection: _, ...others }: http.IncomingHttpHeaders): http.IncomingHttpHeaders {
   return others;
 }

@@ -55,17 +55,17 @@ async function check(url: string, more: readonly string[] = [], options: Command
   return { status, verdicts, unmet: names(false), unjudged: names(null) };
 }
 
-/** A receiver of the sort that people write by hand, with one part of it wrong. */
+/** A typical handwritten receiver with one fault. */
 interface Wrong {
-  /** What is signed instead of the bytes that came. */
+  /** Signed instead of the received bytes. */
   readonly signed?: (body: Buffer) => Buffer | string;
   readonly isSigned?: (isSigned: boolean, request: http.IncomingMessage) => boolean;
   readonly path?: (path: string) => string;
   readonly eventId?: (header: string, body: string) => string;
   readonly secrets?: readonly string[];
-  /** How signatures are compared. */
+  /** Compares signatures. */
   readonly isSame?: (given: string, expected: string) => boolean;
-  /** Whether it is too far from now, in milliseconds before it. */
+  /** Whether the timestamp is too old, given its age in milliseconds. */
   readonly isStale?: (ageMs: number) => boolean;
   readonly takesGet?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: receivers look into events freely
@@ -115,7 +115,7 @@ const unsigned = [
   'another event id',
 ];
 
-/** Each fault by its name, with the cases that find it. */
+/** Each fault by name, with the cases that detect it. */
 const FAULTS: Readonly<Record<string, readonly [wrong: () => Wrong, unmet: readonly string[]]>> = {
   'checks no signature': [() => ({ isSigned: () => true }), unsigned],
   'checks a signature only if there is one': [
@@ -196,7 +196,7 @@ const FAULTS: Readonly<Record<string, readonly [wrong: () => Wrong, unmet: reado
   'takes a GET': [() => ({ takesGet: true }), ['GET']],
 };
 
-describe('check-receiver finds the fault of a receiver that', () => {
+describe('check-receiver detects a receiver that', () => {
   it.each(Object.entries(FAULTS))('%s', async (_name, [wrong, expected]) => {
     const { status, unmet, verdicts, unjudged } = await check(await serve(receive(wrong())));
     expect(unmet).toEqual(expected);
@@ -205,7 +205,7 @@ describe('check-receiver finds the fault of a receiver that', () => {
     expect(status).toBe(musts.length === 0 ? 0 : 1);
   });
 
-  it('does one thing at a time', async () => {
+  it('handles one event at a time', async () => {
     let busy = 0;
     const handle = receive();
     const url = await serve((request, response) => {
@@ -213,7 +213,7 @@ describe('check-receiver finds the fault of a receiver that', () => {
       response.once('close', () => {
         busy -= 1;
       });
-      // Its work on one event takes longer than the others take to come.
+      // Processing one event takes longer than the others take to arrive.
       if (busy > 1) response.writeHead(503).end();
       else setTimeout(handle, 50, request, response);
     });
@@ -227,7 +227,7 @@ describe('check-receiver finds the fault of a receiver that', () => {
     expect(found).toMatchObject({ status: 1, unmet: ['not ASCII', 'in time'] });
   });
 
-  it('has gone in between', async () => {
+  it('crashes during the check', async () => {
     const handle = receive();
     let count = 0;
     const url = await serve((request, response) => {
@@ -242,7 +242,7 @@ describe('check-receiver finds the fault of a receiver that', () => {
   });
 });
 
-describe('check-receiver says why a good event is not taken, once,', () => {
+describe('check-receiver explains once why a valid event is refused', () => {
   const answering = (status: number, headers: http.OutgoingHttpHeaders, body = '') =>
     serve((_request, response) => void response.writeHead(status, headers).end(body));
 
@@ -274,7 +274,7 @@ describe('check-receiver says why a good event is not taken, once,', () => {
     expect(verdicts.filter((one) => one.advice !== '')).toHaveLength(1);
   });
 
-  it('in words: one advice, and the names of the rest', async () => {
+  it('as text: one advice, and the names of the skipped cases', async () => {
     const { status, out } = await runCommand(['check-receiver', await answering(404, {})], { env });
     expect(status).toBe(1);
     expect(out.split('\n')).toEqual([
@@ -295,7 +295,7 @@ describe('check-receiver with an order that the receiver knows', () => {
     return { code: isOwn && isUser && eventType ? '0' : 'unknown order' };
   };
 
-  it('uses its numbers, as they are given or as the service has them', async () => {
+  it('uses its numbers, given or fetched from the service', async () => {
     const url = await serve(receive({ deal: knows }));
     expect(await check(url)).toMatchObject({ status: 1, unmet: ['good'] });
     const order = ['--strict', '--order', own.orderNo];
@@ -332,7 +332,7 @@ describe('check-receiver passes', () => {
     await writeFile(file, JSON.stringify(credentials), { mode: 0o600 });
   });
 
-  it('a receiver that does all of it, also while the secret is reset', async () => {
+  it('a correct receiver, also during a reset of the secret', async () => {
     const url = await serve(receive());
     const { status, unmet } = await check(url, ['--strict']);
     expect([status, unmet]).toEqual([0, []]);
@@ -368,11 +368,11 @@ describe('check-receiver passes', () => {
     expect(new Set(dealt).size).toBe(dealt.length);
   });
 
-  it('examples/receiver.mjs, and says so line by line', async () => {
+  it('examples/receiver.mjs, with one line per case', async () => {
     const port = await freePort();
     const receiver = start(path.join(ROOT, 'examples', 'receiver.mjs'), {}, [file, String(port)]);
     await until('a receiver that listens', () => receiver.stdout().includes('listening'));
-    // It outlives a client that goes away in the middle of an event, and one that sends more than an event can have.
+    // The receiver survives a client that disconnects during an event, and one that sends too large a body.
     net.connect(port, '127.0.0.1').end('POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
     await until('a receiver that has seen it go', () => receiver.stdout().includes('failed: aborted'));
     const large = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body: 'x'.repeat(1_000_001) });

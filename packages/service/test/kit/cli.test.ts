@@ -16,7 +16,7 @@ import {
 } from './support.js';
 
 let kit: KitService;
-/** All that was ever printed. */
+/** All output so far. */
 let printed = '';
 beforeAll(async () => {
   kit = await kitService();
@@ -53,7 +53,7 @@ describe('endpoints as commands', () => {
     }
   });
 
-  it('an order in mode B: made, asked for by its number, listed, unsubscribed', async () => {
+  it('an order in mode B: created, queried, listed, unsubscribed', async () => {
     const created = await create();
     expect(created).toMatchObject({ status: 0, err: '', json: { orderStatus: 'ACTIVE' } });
     const { orderNo, externalOrderNo } = created.json;
@@ -75,7 +75,7 @@ describe('endpoints as commands', () => {
     expect((await run(`events replay ${eventId} --json`)).json).toEqual({ replayed: expect.any(Number) });
   });
 
-  it('an order in A.2, by options behind a dot, by a body, and from the input', async () => {
+  it('an order in A.2, by dotted options, by a body, and from standard input', async () => {
     const user = unique('cli-shared');
     const agreement = {
       paymentChannelCode: 'MOCKPAY',
@@ -124,7 +124,7 @@ describe('endpoints as commands', () => {
     expect(again.out).toContain(first.json.orderNo);
   });
 
-  it('a token is shown by its beginning, and whole in JSON, as the help says', async () => {
+  it('a token is shortened, and complete in JSON, as the help says', async () => {
     const { out } = await run('auth token');
     expect(out).toMatch(/^accessToken +\S{8}\.\.\.$/m);
     expect((await kit.run(['auth', 'token', '--json'])).json.accessToken.length).toBeGreaterThan(20);
@@ -149,7 +149,7 @@ describe('endpoints as commands', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('errors', () => {
   const url = 'http://localhost/';
   it.each<[command: string, message: string, about?: string]>([
     ['orders creat', "orders: unknown command 'creat' (Did you mean create?)"],
@@ -199,7 +199,7 @@ describe('what goes wrong', () => {
     expect(error).toMatchObject({ message: 'orders: which command?', help: 'npx perennial-channel help orders' });
   });
 
-  it('the version is that of the package, also of what is installed', async () => {
+  it('the version is the package’s, also when installed', async () => {
     const { version } = JSON.parse(
       await readFile(path.join(path.dirname(CHANNEL_COMMAND), '..', 'package.json'), 'utf8'),
     );
@@ -209,7 +209,7 @@ describe('what goes wrong', () => {
     expect(installed.stdout()).toBe(`${version}\n`);
   });
 
-  it('2: no command at all, and a file that is not there', async () => {
+  it('2: no command, or a missing file', async () => {
     const nothing = await bare([]);
     expect(nothing).toMatchObject({ status: 2, out: '', err: expect.stringContaining('listen') });
     expect(await bare(['help'])).toMatchObject({ status: 0, err: '', out: nothing.err });
@@ -223,7 +223,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  it('1: what the service refuses, with its code', async () => {
+  it('1: a refusal by the service, with its code', async () => {
     const { status, err } = await run('orders query 1');
     expect(status).toBe(1);
     expect(err).toMatch(/orders\/query was refused: 420001 SUBSCRIPTION_NOT_FOUND: no such order\nrequest id \S+$/);
@@ -233,19 +233,19 @@ describe('what goes wrong', () => {
     expect(red.err).toContain('\u001b[31m');
   });
 
-  it('1: nobody there', async () => {
+  it('1: the service is not running', async () => {
     const away = await run('products list --base-url http://127.0.0.1:1');
     expect(away).toMatchObject({ status: 1, err: expect.stringContaining('is the service running?') });
     const inJson = await run('products list --base-url http://127.0.0.1:1 --json');
     expect(inJson).toMatchObject({ status: 1, err: '', json: { error: { name: 'NO_ANSWER', reason: 'connection' } } });
   });
 
-  it('1: a value that has a wrong type is told by the service', async () => {
+  it('1: the service reports a value of the wrong type', async () => {
     const { status, json } = await run('orders query --body {"orderNo":5} --json');
     expect([status, json.error.name]).toEqual([1, 'PARAM_INVALID']);
   });
 
-  it('1: what nobody has foreseen is one line, and where it was only for who asks', async () => {
+  it('1: an unexpected error is one line, with its stack only on request', async () => {
     const readInput = () => Promise.reject(new RangeError('odd\u001b'));
     const line = 'perennial-channel: unforeseen: RangeError: odd\\u001b; PERENNIAL_DEBUG=1 shows where';
     const command = ['orders', 'query', '--body', '-'];
@@ -256,7 +256,7 @@ describe('what goes wrong', () => {
     expect(asked.err).toMatch(/^perennial-channel: unforeseen.*\nRangeError: odd.*\n +at /);
   });
 
-  it('1: a signature that does not match, with what the sandbox says about it', async () => {
+  it('1: a wrong signature, with the sandbox’s diagnosis', async () => {
     const diagnosis = {
       lines: ['POST', '/openapi/v1/auth/token', '', 'abc', '1', 'n', 'r\u001b[2J\u009b2J\u202e'],
       likely: [{ mistake: 'secret-not-decoded', hint: 'the secret is base64: decode it' }],

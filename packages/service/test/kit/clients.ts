@@ -11,7 +11,7 @@ import { packageRoot } from '../support/processes.js';
 export const EXAMPLES = path.join(packageRoot, '..', '..', 'examples');
 const VECTORS = path.join(packageRoot, '..', 'wire', 'vectors');
 
-/** Nothing of our own settings, no proxy to this machine, and no home that a compiler could find a cache in. */
+/** None of our settings, no proxy to this machine, and no home with a compiler cache. */
 export const ENV = {
   PATH: process.env['PATH'] ?? '',
   HOME: os.tmpdir(),
@@ -24,7 +24,7 @@ const PHP = process.env['PHP'] ?? 'php';
 const GO = process.env['GO'] ?? 'go';
 const JAVA = process.env['JAVA'] ?? 'java';
 const JAVAC = process.env['JAVAC'] ?? 'javac';
-/** By the names that people type. */
+/** By the names that users type. */
 export const TOOLS: Readonly<Record<string, string>> = {
   python3: PYTHON,
   php: PHP,
@@ -34,7 +34,7 @@ export const TOOLS: Readonly<Record<string, string>> = {
   node: process.execPath,
 };
 
-/** Programs that end soon are not worth a second compiler and a parallel collector. */
+/** Short-lived programs do not benefit from a second compiler and a parallel collector. */
 export const SHORT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const run = promisify(execFile);
@@ -47,12 +47,12 @@ export interface Outcome {
 
 export interface Receiver {
   readonly url: string;
-  /** The lines that it has printed, as they come. */
+  /** The printed lines, as they arrive. */
   readonly lines: AsyncIterator<string>;
   stop(): Promise<void>;
 }
 
-/** One client, by what a developer would type. */
+/** One client, by the commands that a developer would type. */
 export interface Client {
   readonly name: string;
   vectors(folder?: string): Promise<Outcome>;
@@ -60,11 +60,11 @@ export interface Client {
   receive(channelFile: string): Promise<Receiver>;
 }
 
-/** All of them; what has to be compiled is compiled into the folder. */
+/** Returns all clients. Compiles those that need it into the folder. */
 export function clients(folder: string): Client[] {
   const go = path.join(folder, 'perennial-go');
   const classes = path.join(folder, 'classes');
-  // Nothing of its library is compiled again: Debian's Go has it compiled, for programs that may link C.
+  // Keeps cgo on, because Debian's Go has its library compiled for that, so nothing is compiled again.
   const builtGo = outcome(GO, ['build', '-o', go, './cmd/perennial'], {
     cwd: path.join(EXAMPLES, 'go'),
     env: { ...ENV, GOCACHE: path.join(folder, 'go-cache'), GOPROXY: 'off', GOFLAGS: '-mod=mod' },
@@ -97,7 +97,7 @@ function compiled(name: string, built: Promise<Outcome>, command: string, args: 
   const ready = built.then(({ code, stderr }) => {
     if (code !== 0) throw new Error(`${name} was not compiled: ${stderr}`);
   });
-  // Whoever waits for it is told; nobody may be waiting yet.
+  // The waiting caller gets the error. Until then it must not be unhandled.
   ready.catch(() => undefined);
   return {
     name,
@@ -117,7 +117,7 @@ export function outcome(command: string, args: string[], options: { cwd?: string
   );
 }
 
-/** A program that says where it listens, and then what comes. */
+/** Starts a program that prints its address and then the received events. */
 async function listening(command: string, args: string[], more: NodeJS.ProcessEnv = {}): Promise<Receiver> {
   const child = spawn(command, args, { env: { ...ENV, ...more }, stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -128,7 +128,7 @@ async function listening(command: string, args: string[], more: NodeJS.ProcessEn
   return { url, lines, stop };
 }
 
-/** PHP's own server says where it listens among other things, on standard error. */
+/** PHP's own server prints its address on standard error, among other lines. */
 async function phpReceiver(channelFile: string): Promise<Receiver> {
   const child = spawn(PHP, ['-S', '127.0.0.1:0', path.join(EXAMPLES, 'php', 'receive.php')], {
     env: { ...ENV, PERENNIAL_CHANNEL: channelFile },
@@ -151,11 +151,11 @@ async function cgiReceiver(channelFile: string): Promise<Receiver> {
   const { url, said, stop } = await serveCgi(path.join(EXAMPLES, 'sh', 'receive.sh'), {
     env: { PERENNIAL_CHANNEL: channelFile },
   });
-  // Said before the answer was given.
+  // Printed before the answer was given.
   return { url, stop, lines: { next: async () => ({ done: false, value: said.shift() ?? 'nothing was said' }) } };
 }
 
-/** A web server that hands each request to the script, as CGI has it. `said`: lines on standard error. */
+/** Starts a web server that passes each request to a CGI script. `said`: lines on standard error. */
 export async function serveCgi(script: string, { cwd, env: more }: { cwd?: string; env?: NodeJS.ProcessEnv }) {
   const said: string[] = [];
   const server = http.createServer(async (request, response) => {

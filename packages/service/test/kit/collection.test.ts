@@ -21,7 +21,7 @@ interface PostmanCollection {
   readonly variable: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** As they are downloaded. `npm run prove -- languages` has Newman and Bruno send every request. */
+/** The collections as downloaded. `npm run prove -- languages` lets Newman and Bruno send every request. */
 describe('collections', () => {
   const urls = Object.keys(ENDPOINTS).map((name) => `{{baseUrl}}/openapi/v1/${name}`);
   let service: TestService;
@@ -32,7 +32,7 @@ describe('collections', () => {
 
   const download = (name: string) => fetch(`${service.baseUrl}/developers/clients/${name}`);
 
-  it('Postman’s is one of version 2.1, has a request for every endpoint, and knows where the service is', async () => {
+  it('Postman’s is version 2.1, has a request for every endpoint, and has the service’s address', async () => {
     const answer = await download('perennial.postman_collection.json');
     const collection = (await answer.json()) as PostmanCollection;
     expect(collection.info.schema).toContain('/v2.1.0/');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { barriers, DESKTOP, launch, PHONE, phone, press, scrollsSideways } from '../browser/support.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** The pages for a channel's developer, as they look and what can be done on them. */
+/** The developers' pages in a browser: appearance and behaviour. */
 
 let service: TestService;
 let browser: Browser;
@@ -35,14 +35,14 @@ const SCREENS: readonly [string, BrowserContextOptions][] = [
 ];
 
 /**
- * In a long run every page on all of them; in a short one on two, which have each width and each scheme between them: one page on the
- * one and the next on the other.
+ * A long run tests every page on all screens. A short run uses two, which cover each width and scheme, with the pages
+ * in turn.
  */
 describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (name, screen) => {
   const first = SCREENS.findIndex(([one]) => one === name);
   const ofThis = (paths: readonly string[]) => paths.filter((_, place) => isLong || place % 2 === first);
 
-  it('no barriers, and nothing sticks out', async () => {
+  it('is accessible, and nothing overflows', async () => {
     const page = await open('/', screen);
     for (const path of ofThis([
       '/',
@@ -70,7 +70,7 @@ describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (name, screen) => {
 });
 
 describe('search', () => {
-  it('is reached by a key, suggests while one types, and leads there', async () => {
+  it('opens by a key, suggests while typing, and leads to the page', async () => {
     const page = await open('/developers');
     await page.keyboard.press('/');
     await page.keyboard.type('401002');
@@ -84,7 +84,7 @@ describe('search', () => {
     expect(await page.locator('#code-401002').isVisible()).toBe(true);
   });
 
-  it('has a page of all results, which says when there are none', async () => {
+  it('has a page of all results, also if there are none', async () => {
     const page = await open('/developers/search?q=externalOrderNo');
     await page.getByText(/\d+ found for/).waitFor();
     expect(await page.locator('.results a').count()).toBeGreaterThan(5);
@@ -96,7 +96,7 @@ describe('search', () => {
     expect(new URL(page.url()).pathname).toBe('/developers/reference');
   });
 
-  it('finds a page by other words than its own, in whatever form they are, and says of which endpoint a part is', async () => {
+  it('finds a page by synonyms in any form, and names the endpoint of a section', async () => {
     const page = await open('/developers/search');
     const find = async (query: string) => {
       await page.goto(`${service.baseUrl}/developers/search?q=${encodeURIComponent(query)}`);
@@ -120,8 +120,8 @@ describe('search', () => {
   });
 });
 
-describe('what a reader chooses', () => {
-  it('is a language, which the next page has too', async () => {
+describe('a reader’s choice', () => {
+  it('of a language is kept on the next page', async () => {
     const page = await open('/developers/reference/orders/query');
     await page.locator('label', { hasText: 'Python' }).first().click();
     await page.getByText('channel.call("orders/query"').first().waitFor();
@@ -130,7 +130,7 @@ describe('what a reader chooses', () => {
     await page.getByText('hmac.digest(key, text.encode(), "sha256")').waitFor();
   });
 
-  it('is a scheme, which stays', async () => {
+  it('of a scheme is kept', async () => {
     const page = await open('/developers', { ...WIDE, colorScheme: 'light' });
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     expect(await ground()).toBe('rgb(255, 255, 255)');
@@ -141,7 +141,7 @@ describe('what a reader chooses', () => {
     expect(await ground()).toBe(dark);
   });
 
-  it('is ticked off a list, and stays so', async () => {
+  it('of a ticked item is kept', async () => {
     const page = await open('/developers/guides/going-live', SMALL);
     await page.locator('.task label').last().click();
     await page.reload();
@@ -149,7 +149,7 @@ describe('what a reader chooses', () => {
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
   });
 
-  it('is not what is printed: that is dark on white', async () => {
+  it('does not affect printing, which is dark on white', async () => {
     const page = await open('/developers/reference/webhooks', { ...WIDE, colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Light colours' }).click();
     await page.getByRole('button', { name: 'Dark colours' }).click();
@@ -161,7 +161,7 @@ describe('what a reader chooses', () => {
     expect(await barriers(page)).toEqual([]);
   });
 
-  it('is copied by a button', async () => {
+  it('of code is copied by a button', async () => {
     const page = await open('/developers/guides/redemption');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const code = page.locator('.code').first();
@@ -172,7 +172,7 @@ describe('what a reader chooses', () => {
   });
 });
 
-it('without script pages, menu and the choice of a language work', async () => {
+it('pages, menu and language choice work without scripts', async () => {
   const page = await open('/developers/reference/orders/query', { ...SMALL, javaScriptEnabled: false });
   await page.getByRole('checkbox', { name: 'Show all pages' }).check({ force: true });
   await press(page, page.getByRole('link', { name: 'Create an order' }));
@@ -198,7 +198,7 @@ describe('signature diagnosis', () => {
     `${HEADERS.requestId}: ${parts.requestId}`,
     `${HEADERS.signature}: ${signature}`,
   ];
-  /** As a terminal has it, with the quotes of a shell. */
+  /** A curl command as copied from a terminal, with shell quotes. */
   const curl = (signature: string) =>
     `$ curl -sS -X POST 'https://pay.example${parts.path}' \\\n${headers(signature)
       .map((one) => `  -H "${one}" \\\n`)
@@ -214,7 +214,7 @@ describe('signature diagnosis', () => {
 
   const quoted = `'${BODY.replaceAll("'", `'\\''`)}'`;
   const inHeaders = headers(rightSignature).map((one) => `-H '${one}'`);
-  /** A right request, but for these options. */
+  /** Returns a correct request with these options. */
   const command = (options: string, sent = inHeaders) =>
     `curl ${options} https://pay.example${parts.path} ${sent.join(' ')}`;
   const RIGHT = 'The signature is right';
@@ -256,14 +256,14 @@ describe('signature diagnosis', () => {
     await page.getByText('Left out of the command: "Accept: x').waitFor();
   });
 
-  it('tells what is wrong before the name of it, which may stand for a relative', async () => {
+  it('explains the mistake before its name', async () => {
     const page = await open('/developers/signature');
     const digest = Buffer.from(parts.bodySha256, 'hex').toString('base64');
     const signature = signRequest({ ...parts, bodySha256: digest }, Buffer.from(APP_SECRET, 'base64'));
     expect(await diagnose(page, curl(signature))).toMatch(/^You wrote the SHA-256 of the body in base64.*digest-upper/);
   });
 
-  it('finds a mistake in a pasted request, and asks nobody for it', async () => {
+  it('finds a mistake in a pasted request without any network request', async () => {
     const page = await open('/developers/signature');
     await page.waitForLoadState('networkidle');
     const asked: string[] = [];
@@ -289,7 +289,7 @@ describe('signature diagnosis', () => {
     expect(await page.evaluate<number>('localStorage.length + sessionStorage.length')).toBe(0);
   });
 
-  it('shows what the service has found of a request that it refused, also from the address', async () => {
+  it('shows the service’s diagnosis of a refused request, also by URL', async () => {
     const channel = await service.channel();
     const requestId = 'refused/1?&';
     const { appId, appSecret } = channel.credentials;

@@ -14,7 +14,7 @@ import { send } from '../support/channel-client.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** The pages for a channel's developer, as they are served. */
+/** The developers' pages as served. */
 
 const root = path.join(packageRoot, '..', '..');
 const site = path.join(root, 'packages', 'developers', 'dist', 'site');
@@ -35,7 +35,7 @@ const MOST_FILES = 30;
 beforeAll(async () => {
   const environment = 'production';
   [service, without, behindPath] = await Promise.all([
-    // Of real time, as a script has it.
+    // Real time, because scripts use it.
     testService({ clock: systemClock }),
     testService({ environment, developers: 'off', publicUrl: () => 'https://pay.example/<&"sub' }),
     testService({
@@ -54,14 +54,14 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET',
   send(to.baseUrl, method, path, headers, Buffer.alloc(0));
 
 describe('every page', () => {
-  it('is there: one for each guide, each endpoint, and the tools', () => {
+  it('exists: one for each guide, each endpoint, and each tool', () => {
     expect(PAGES).toEqual(expect.arrayContaining(['/developers', '/developers/reference', '/developers/signature']));
     for (const { name } of endpoints) expect(PAGES).toContain(`/developers/reference/${name}`);
     for (const name of ['three-ways', 'webhooks', 'redemption', 'errors', 'limits', 'signing', 'going-live'])
       expect(PAGES).toContain(`/developers/guides/${name}`);
   });
 
-  it('is HTML under a strict policy, with the address of the installation and nothing left open', async () => {
+  it('is HTML under a strict policy, with the installation’s address and no placeholder left', async () => {
     for (const page of PAGES) {
       const { status, headers, text } = await get(page);
       expect([page, status]).toEqual([page, 200]);
@@ -73,7 +73,7 @@ describe('every page', () => {
     expect((await get('/developers')).text).toContain('https://pay.example');
   });
 
-  it('links to what is there, with sections that are there, and loads nothing from elsewhere', async () => {
+  it('links only to existing pages and sections, and loads nothing from elsewhere', async () => {
     const texts = new Map(await Promise.all(PAGES.map(async (page) => [page, (await get(page)).text] as const)));
     const wrong: string[] = [];
     const asked = new Map<string, number>();
@@ -97,14 +97,14 @@ describe('every page', () => {
     expect(asked.size).toBeGreaterThan(3);
   });
 
-  it('is there under the address that the SDK names', async () => {
+  it('exists at the URL that the SDK names', async () => {
     const text = readFileSync(path.join(root, 'packages', 'sdk', 'README.md'), 'utf8');
     const named = new Set(text.match(/\/developers\/[\w./-]*\w/g));
     for (const page of named) expect([page, (await get(page, {}, 'HEAD')).status]).toEqual([page, 200]);
     expect(named.size).toBeGreaterThan(3);
   });
 
-  it('names its parts so that they can be told apart, and has no heading without words and no box that cannot be ticked', async () => {
+  it('has distinct ids, no empty heading and no disabled checkbox', async () => {
     for (const page of PAGES) {
       const { text } = await get(page);
       const names = [...text.matchAll(/role="(?:region|group)" aria-label="([^"]*)"/g)].map(([, name]) => name);
@@ -118,7 +118,7 @@ describe('every page', () => {
 });
 
 describe('code on a page', () => {
-  /** Blocks of code as somebody copies them, by their names. */
+  /** Returns the code blocks as a reader copies them, by name. */
   async function codeOf(page: string): Promise<Map<string, string>> {
     const { text } = await get(page);
     const plain = (html: string) =>
@@ -133,7 +133,7 @@ describe('code on a page', () => {
     return new Map([...blocks].map(([, name = '', code = '']) => [plain(name), plain(code)]));
   }
 
-  it('has nothing in it that was meant for the generator alone', async () => {
+  it('has no markup meant for the generator', async () => {
     let count = 0;
     for (const page of PAGES)
       for (const [name, code] of await codeOf(page)) {
@@ -143,7 +143,7 @@ describe('code on a page', () => {
     expect(count).toBeGreaterThan(200);
   });
 
-  it('of a shell runs as it was copied, with an encrypted field in it', async () => {
+  it('for a shell runs as copied, with an encrypted field', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-snippet-'));
     try {
       await provisionDemo(service.operator, { dataDir: path.join(folder, 'data'), baseUrl: service.baseUrl });
@@ -160,7 +160,7 @@ describe('code on a page', () => {
     }
   });
 
-  it('of an event has headers and a signature that are its own', async () => {
+  it('for an event has matching headers and signature', async () => {
     const blocks = await codeOf('/developers/reference/webhooks');
     const { callbackSecret } = JSON.parse(
       readFileSync(path.join(root, 'packages', 'wire', 'vectors', 'webhook-signature.json'), 'utf8'),
@@ -186,7 +186,7 @@ describe('code on a page', () => {
 });
 
 describe('a file', () => {
-  it('comes compressed to who takes that, and not again to who has it; HEAD is GET without a body', async () => {
+  it('is compressed on request, and 304 if unchanged; HEAD is GET without a body', async () => {
     const plain = await get('/developers/guides/errors');
     const request = await fetch(`${service.baseUrl}/developers/guides/errors`, { headers: BROTLI });
     expect(request.headers.get('content-encoding')).toBe('br');
@@ -200,7 +200,7 @@ describe('a file', () => {
     expect(head.headers['content-length']).toBe(plain.headers['content-length']);
   });
 
-  it('is compressed only for who takes that at least as gladly as the file as it is', async () => {
+  it('is compressed only if the client prefers that at least equally', async () => {
     const encodingFor = async (accepted: string) => {
       const { headers } = await get('/developers/guides/errors', { 'accept-encoding': accepted });
       expect(headers.vary).toBe('accept-encoding');
@@ -212,7 +212,7 @@ describe('a file', () => {
       expect([accepted, await encodingFor(accepted)]).toEqual([accepted, 'plain']);
   });
 
-  it('with a hash in its name is kept for good', async () => {
+  it('with a hash in its name is cached for ever', async () => {
     const [, style = ''] = /href="([^"]+\.css)"/.exec((await get('/developers')).text) ?? [];
     const { headers } = await get(style);
     expect(headers).toMatchObject({
@@ -221,7 +221,7 @@ describe('a file', () => {
     });
   });
 
-  it('that there is not is a page for people, whatever is asked', async () => {
+  it('that does not exist is an HTML page, whatever the client accepts', async () => {
     for (const name of [
       'nothing',
       'guides',
@@ -245,7 +245,7 @@ describe('a file', () => {
     expect((await get('/developers', {}, 'POST')).code).toBe(CODES.PATH_NOT_FOUND.code);
   });
 
-  it('is refused to an address that asks for too many, and to no other; channels have nothing to do with it', async () => {
+  it('is refused to an address with too many requests, and to no other; channels are unaffected', async () => {
     const from = (address: string) => get('/developers/search', { 'x-forwarded-for': address }, 'HEAD', behindPath);
     const statuses = await Promise.all(Array.from({ length: MOST_FILES + 1 }, () => from('192.0.2.1')));
     expect(statuses.filter(({ status }) => status === 200)).toHaveLength(MOST_FILES);
@@ -260,7 +260,7 @@ describe('a file', () => {
 });
 
 describe('documents', () => {
-  it('vectors.json has every vector as its file has it, each with a description', async () => {
+  it('vectors.json has every vector of the files, each with a description', async () => {
     const { vectors } = JSON.parse((await get('/developers/vectors.json')).text);
     const folder = path.join(root, 'packages', 'wire', 'vectors');
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -272,7 +272,7 @@ describe('documents', () => {
     }
   });
 
-  it('have words for every endpoint', () => {
+  it('describe every endpoint', () => {
     expect(Object.keys(ENDPOINT_TEXTS).toSorted()).toEqual(endpoints.map(({ name }) => name).toSorted());
   });
 });
@@ -306,7 +306,7 @@ const MISSED: readonly (readonly [path: string, message: string])[] = [
 ];
 
 describe('404001', () => {
-  it('says in the sandbox which endpoint was probably meant, and what is wrong with the path', async () => {
+  it('names the probable endpoint and the fault in the path, in the sandbox', async () => {
     for (const [path, message] of MISSED) {
       for (const method of ['POST', 'GET']) {
         expect([path, await messageOf(service, path, method)]).toEqual([path, message]);
@@ -314,13 +314,13 @@ describe('404001', () => {
     }
   });
 
-  it('says nothing of it in production', async () => {
+  it('names neither in production', async () => {
     for (const [path] of MISSED) expect(await messageOf(without, path)).toBe('no such endpoint');
   });
 });
 
 describe('GET /', () => {
-  it('says what runs here and where to go', async () => {
+  it('names the service and its pages', async () => {
     const { status, headers, text } = await get('/', { accept: 'text/html,*/*;q=0.8' });
     expect(status).toBe(200);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'sha256-/);
@@ -329,7 +329,7 @@ describe('GET /', () => {
     expect((await get('/', {}, 'HEAD')).status).toBe(200);
   });
 
-  it('says that its answer depends on what is asked for, whichever it is', async () => {
+  it('has a Vary header, for every format', async () => {
     const vary = { headers: { vary: 'accept' } };
     expect(await get('/', { accept: 'application/json' })).toMatchObject({ status: 404, code: '404001', ...vary });
     expect(await get('/', { accept: 'text/html' })).toMatchObject({ status: 200, ...vary });
@@ -337,7 +337,7 @@ describe('GET /', () => {
       expect(await messageOf(service, '/', method)).toMatch(/^no such endpoint/);
   });
 
-  it('remains with DEVELOPERS=off, in production without a version, and nothing else does', async () => {
+  it('is the only page left with DEVELOPERS=off, without a version in production', async () => {
     const { status, text } = await get('/', {}, 'GET', without);
     expect(status).toBe(200);
     expect(text).toContain('production');
@@ -350,7 +350,7 @@ describe('GET /', () => {
 });
 
 describe('in production, behind a path', () => {
-  it('pages are the same, with their own addresses, and say which endpoints only a sandbox has', async () => {
+  it('pages are the same, with their own URLs, and mark the endpoints of the sandbox', async () => {
     const page = await get('/developers/reference/sandbox/orders/advance', {}, 'GET', behindPath);
     expect(page.text).toContain('data-environment="production"');
     expect(page.text).toContain('does not have this endpoint');

@@ -42,11 +42,11 @@ interface Wrong {
   readonly requestId?: string;
   readonly appId?: string;
   readonly body?: string;
-  /** The address on the loopback from which it is sent. */
+  /** The loopback address that sends it. */
   readonly from?: string;
 }
 
-/** A client that knows nothing of this project's code, and makes the mistakes that it is told to make. */
+/** Returns a client that uses none of this project's code and makes the given mistakes. */
 function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
   return async (wrong: Wrong = {}) => {
     const body = wrong.body ?? JSON.stringify({ grantType: 'client_credentials', appId });
@@ -70,7 +70,7 @@ function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
   };
 }
 
-/** Only the sandbox has the header, and only where it has looked for a mistake. */
+/** Only the sandbox sends the header, and only after a diagnosis. */
 const namesIn = ({ headers }: Reply): string[] => String(headers['x-svc-diagnosis'] ?? '').split(', ');
 const isDiagnosed = ({ headers }: Reply): boolean => headers['x-svc-diagnosis'] !== undefined;
 const get = (service: TestService, requestId: string) =>
@@ -126,7 +126,7 @@ describe('401002 in the sandbox', () => {
     expect(log.text()).not.toContain(reply.right[5]);
   });
 
-  it('the message says what to change, the name of the mistake and where the rest is', async () => {
+  it('the message has the correction, the name of the mistake and the URL of the details', async () => {
     const { credentials } = channel;
     const reply = await raw(sandbox, credentials)({ key: credentials.appSecret, requestId: 'r~1/2' });
     expect(reply.envelope.message).toBe(
@@ -135,20 +135,20 @@ describe('401002 in the sandbox', () => {
     );
   });
 
-  it('the nonce of a request that was refused counts as another one, too', async () => {
+  it('the nonce of a refused request counts as an earlier one, too', async () => {
     const ask = raw(sandbox, channel.credentials);
     await ask({ key: 'x', nonce: 'cd'.repeat(16) });
     expect(namesIn(await ask({ lines: at(5, () => 'cd'.repeat(16)) }))).toEqual(['other-nonce']);
   });
 
-  it('a right signature has none, in the answer and in the log', async () => {
+  it('a correct signature has no diagnosis, in the answer or the log', async () => {
     const reply = await raw(sandbox, channel.credentials)();
     expectEnvelope(reply.envelope, '0');
     expect(isDiagnosed(reply)).toBe(false);
     expect(lineOf(reply.requestId)).not.toHaveProperty('diagnosis');
   });
 
-  it('an unknown app id is said to be unknown, and nothing is computed', async () => {
+  it('an unknown app id is reported, and nothing is computed', async () => {
     const ask = raw(sandbox, channel.credentials);
     const reply = await ask({ appId: 'test_nobody' });
     expect(reply.envelope).toMatchObject({ code: '401002', data: null });
@@ -178,7 +178,7 @@ describe('401003 in the sandbox', () => {
     expect(lineOf(reply.requestId)).toMatchObject({ code: '401003', diagnosis: mistake });
   });
 
-  it('of a channel that this node has not met; of none that does not exist', async () => {
+  it('for a channel that this node has not seen; for none that does not exist', async () => {
     const { credentials } = await sandbox.channel();
     expect(namesIn(await raw(sandbox, credentials)({ timestamp: '1769832000' }))).toEqual(['timestamp-in-seconds']);
     const stranger = await raw(sandbox, credentials)({ timestamp: '1769832000', appId: 'test_nobody' });
@@ -190,13 +190,13 @@ describe('401003 in the sandbox', () => {
   });
 });
 
-describe('what it may cost', () => {
+describe('the cost limit', () => {
   const MINUTE_MS = 60_000;
   const LIMITED = 'signature does not match; why is not looked for so often: try again in a minute';
   const crlf = { join: '\r\n' };
   beforeEach(() => sandbox.clock.advance(MINUTE_MS));
 
-  it('of 200 wrong requests 60 are diagnosed, on one channel from one address; later some more', async () => {
+  it('of 200 wrong requests 60 are diagnosed per channel and address; later some more', async () => {
     const other = raw(sandbox, (await sandbox.channel()).credentials);
     const replies: Reply[] = [];
     for (let n = 0; n < 4; n += 1) {
@@ -212,7 +212,7 @@ describe('what it may cost', () => {
     expect(isDiagnosed(await other(crlf))).toBe(false);
   });
 
-  it('300 on a node, whoever asks', async () => {
+  it('300 per node, from any address', async () => {
     const asks = await Promise.all(
       Array.from({ length: 6 }, async () => raw(sandbox, (await sandbox.channel()).credentials)),
     );
@@ -235,7 +235,7 @@ describe('an app secret from before a reset', () => {
     return channelClient(service.baseUrl, { ...credentials, ...fresh }, () => service.clock.now());
   };
 
-  it('is told, admits nobody by any clock, and is shown nowhere', async () => {
+  it('is diagnosed, is never accepted, and is shown nowhere', async () => {
     const first = await sandbox.channel();
     const second = await reset(sandbox, first);
     const signed = () => raw(sandbox, second.credentials)({ key: bytesOf(first.credentials.appSecret) });
@@ -281,7 +281,7 @@ describe('an app secret from before a reset', () => {
     expect(await kept(await reset(sandbox, again, 'production'))).toBeNull();
   });
 
-  it('while it is taken beside the new one is no mistake', async () => {
+  it('is no mistake while it is accepted beside the new one', async () => {
     const first = await sandbox.channel();
     const { appId } = first.credentials;
     await resetCredentials(sandbox.operator, { appId, names: ['appSecret'], overlapHours: 1 });
@@ -310,7 +310,7 @@ describe('GET /developers/refused/{requestId}', () => {
     expect((await get(sandbox, 'never-sent')).status).toBe(404);
   });
 
-  it('of the last 200, and of one channel the last 50', async () => {
+  it('keeps the last 200, and 50 of one channel', async () => {
     const sendWrong = async (count: number) => {
       const ask = raw(sandbox, (await sandbox.channel()).credentials);
       const more = async () => (await ask({ join: '\r\n' })).requestId;
@@ -342,7 +342,7 @@ describe('GET /developers/refused/{requestId}', () => {
 });
 
 describe('DEVELOPERS=off', () => {
-  it('the message names no address, and there is none', async () => {
+  it('the message names no URL, and there is none', async () => {
     const service = await testService({ developers: 'off' });
     const reply = await raw(service, (await service.channel()).credentials)({ join: '\r\n' });
     expect(reply.envelope).toMatchObject({
@@ -358,7 +358,7 @@ describe('DEVELOPERS=off', () => {
 });
 
 describe('production', () => {
-  it('says what it said before, whatever is wrong', async () => {
+  it('gives no diagnosis, whatever is wrong', async () => {
     const { credentials } = await production.channel();
     const ask = raw(production, credentials);
     const requestId = 'the-same';
@@ -373,14 +373,14 @@ describe('production', () => {
     expect(late.text).toBe(expected('401003', 'timestamp is too far from the service clock'));
   });
 
-  it('does not say why a field cannot be read', async () => {
+  it('does not explain an unreadable field', async () => {
     const client = await production.channel();
     const reply = await client.call('agreements/user-data', { bankCardNoEncrypted: '6222020000001234567' });
     expect(reply.envelope).toMatchObject({ code: '400002', message: 'bankCardNoEncrypted cannot be decrypted' });
   });
 });
 
-describe('400002 in the sandbox says the likely cause', () => {
+describe('400002 in the sandbox names the likely cause', () => {
   const CARD = '6222020000001234567';
   it.each<[says: string, value: (secrets: ChannelCredentials) => string]>([
     ['(prefix): it begins neither', () => CARD],
@@ -396,7 +396,7 @@ describe('400002 in the sandbox says the likely cause', () => {
     }
   });
 
-  it('not whether it would be v1, for a channel that takes v2 only', async () => {
+  it('but nothing about v1 for a channel that accepts only v2', async () => {
     const { credentials } = channel;
     const v1 = encryptField(CARD, bytesOf(credentials.aesKey), 'v1').replace('v1', 'v2');
     const ask = async () => (await channel.call('agreements/user-data', { bankCardNoEncrypted: v1 })).envelope.message;

@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
 import { ENV, EXAMPLES, type Outcome, outcome, SHORT, serveCgi, TOOLS } from './clients.js';
 
-/** The languages of the guides, as their tabs name them, and the files that a reader has downloaded for each. */
+/** The languages of the guides' tabs, and the files that a reader downloads for each. */
 const DOWNLOADS = {
   Node: {},
   Python: { 'perennial.py': 'python/perennial.py' },
@@ -21,14 +21,14 @@ const DOWNLOADS = {
 export type Language = keyof typeof DOWNLOADS;
 export const LANGUAGES = Object.keys(DOWNLOADS) as Language[];
 
-/** A folder as the first page has its readers make it, with the programs of the guides as they are pasted. */
+/** A folder as the first page instructs, with the guides' programs as pasted. */
 export interface Shop {
   readonly folder: string;
-  /** Runs the program of the first page as that page says. */
+  /** Runs the first page's program by its instructions. */
   order(): Promise<Outcome>;
-  /** Runs what the guide about the three ways shows, after that. The orders' own numbers begin with the language. */
+  /** Runs the examples of the guide on the three ways. The order numbers begin with the language. */
   sellInThreeWays(): Promise<Outcome>;
-  /** Starts the receiver as the guide about events says. */
+  /** Starts the receiver by the instructions of the guide on events. */
   receive(): Promise<{ readonly url: string; stop(): Promise<void> }>;
 }
 
@@ -55,7 +55,7 @@ export async function openShop(folder: string, language: Language, channel: obje
   const [, order = '', runOrder = ''] = await blocksOf('start', language);
   const ways = (await blocksOf('three-ways', language)).map((part) => part.replaceAll('own-100', `${language}-100`));
   const whole = WHOLE[language](ways);
-  // The first page's command compiles all that is in the folder: the same once more makes nothing new.
+  // The first page's command has already compiled the whole folder.
   const [compile = ''] = /javac [^&]*&& /.exec(runOrder) ?? [];
   const [receiver = '', runReceiver = ''] = (await blocksOf('webhooks', language)).map((one) =>
     one.replaceAll('3000', String(port)).replace(compile, ''),
@@ -76,7 +76,7 @@ export async function openShop(folder: string, language: Language, channel: obje
   };
 }
 
-/** The blocks of code of one language in a guide, from the first to the last. */
+/** Returns the code blocks of one language in a guide. */
 async function blocksOf(guide: string, language: Language): Promise<string[]> {
   const text = await readFile(path.join(ROOT, 'packages', 'developers', 'guides', `${guide}.md`), 'utf8');
   const blocks = text.matchAll(new RegExp(`^\`\`\`(?:\\w+ tab=${language}|call (\\S+))\n(.*?)^\`\`\`$`, 'gms'));
@@ -87,7 +87,7 @@ async function blocksOf(guide: string, language: Language): Promise<string[]> {
   });
 }
 
-/** What the first comment of a program calls its file. */
+/** Returns the file name in a program's first comment. */
 const nameOf = (program: string): string => /[\w/-]+\.(?:mjs|py|java|go|php|sh)\b/.exec(program)?.[0] ?? '';
 
 const withTools = (command: string): string =>
@@ -107,7 +107,7 @@ interface Program {
   readonly run: string;
 }
 
-/** Parts that go on from where the first page's program has its client, each on its own, as one program. */
+/** Joins the parts, each of which continues from the first page's client, into one program. */
 const WHOLE: Readonly<Record<Language, (parts: readonly string[]) => Program>> = {
   Node: (parts) => ({
     name: 'three-ways.mjs',
@@ -159,7 +159,7 @@ const WHOLE: Readonly<Record<Language, (parts: readonly string[]) => Program>> =
   curl: (parts) => ({ name: 'three-ways.sh', text: ['set -e', ...parts].join('\n'), run: 'sh three-ways.sh' }),
 };
 
-/** A command that goes on until it is stopped, with whatever it has started. */
+/** Runs a command until it is stopped, with all its descendants. */
 async function serve(command: string, cwd: string, url: string) {
   const child = spawn('sh', ['-c', command], { cwd, env: environment(cwd), detached: true, stdio: 'ignore' });
   await until(`a receiver at ${url}`, async () => {

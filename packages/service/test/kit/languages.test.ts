@@ -21,7 +21,7 @@ let folder = '';
 let service: TestService;
 let channel: ChannelClient;
 let all: Client[] = [];
-/** All sell at the same time, since they wait a second or two on the way. */
+/** All clients sell concurrently, because each waits a second or two. */
 const sales = new Map<string, { line: BadLine; file: string; outcome: Promise<Outcome> }>();
 
 beforeAll(async () => {
@@ -54,14 +54,14 @@ describe.each(NAMES)('examples/%s', (name) => {
     return found;
   };
 
-  it('knows every vector, and none that is not one', async () => {
+  it('passes every vector, and fails on wrong ones', async () => {
     const { code, stdout, stderr } = await client().vectors(await wrongVectors());
     expect(stdout).toBe(casesOf(11, 6, 36, 30, 7));
     const wrong = 'wrong: another signature; a good value must be refused; another link\n';
     expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^vectors(\\.sh)?: ${wrong}$`))]);
   });
 
-  it('sells in three ways over a bad line, asks, and ends an order', async () => {
+  it('sells in three ways over a bad line, queries, and ends an order', async () => {
     const { outcome, line, file } = sales.get(name) ?? {};
     const { stdout, stderr, code } = (await outcome) ?? {};
     expect([code, stderr]).toEqual([0, '']);
@@ -96,7 +96,7 @@ describe.each(NAMES)('examples/%s', (name) => {
     if (name === 'sh') expect((await stat(`${file}.token`)).mode & 0o777).toBe(0o600);
   });
 
-  it('says why it was refused, and what is probably wrong', async () => {
+  it('reports a refusal with its probable cause', async () => {
     const line = await badLine(service.baseUrl, { 'auth/token': diagnosed });
     const explained = await client().sell(await channelFile(`${name}-explained.json`, { baseUrl: line.url }));
     line.close();
@@ -106,7 +106,7 @@ describe.each(NAMES)('examples/%s', (name) => {
     expect([explained.code, explained.stderr.replace(/^\S+ /, '')]).toEqual([1, `${said}\n`]);
   });
 
-  it('takes an event once, and refuses what the service has not just signed', async () => {
+  it('accepts an event once, and refuses forged and old ones', async () => {
     const file = await channelFile(`${name}-receiver.json`, {});
     const receiver = await client().receive(file);
     try {
@@ -152,7 +152,7 @@ describe.each(NAMES)('examples/%s', (name) => {
 });
 
 describe.each(LANGUAGES)('the guides in %s', (language) => {
-  it('have programs that run as they are pasted: the first order, three ways to sell, a receiver', async () => {
+  it('have programs that run as pasted: the first order, three ways to sell, a receiver', async () => {
     const credentials = { ...channel.credentials, baseUrl: service.baseUrl };
     const shop = await openShop(path.join(folder, `guides-${language}`), language, credentials);
     const first = await shop.order();
@@ -203,7 +203,7 @@ describe.each(LANGUAGES)('the guides in %s', (language) => {
   });
 });
 
-/** What the first request to each of these meets. */
+/** The fault of the first request to each of these endpoints. */
 const FAULTS: Readonly<Record<string, (seen: Seen) => Fault>> = {
   'agreements/bind-sms': () => 'lose-the-answer',
   'agreements/bind-confirm': (seen) => ({ status: 401, body: refusal(seen, '401005') }),
@@ -214,7 +214,7 @@ const FAULTS: Readonly<Record<string, (seen: Seen) => Fault>> = {
 const DIAGNOSED =
   'signature does not match: decode the appSecret from base64 (secret-not-decoded); see http://127.0.0.1/developers/signature?request=r%2F1';
 
-/** As the sandbox answers a signature that is not right. */
+/** The sandbox's answer to a wrong signature. */
 const diagnosed = (seen: Seen): Fault => ({
   status: 401,
   headers: { 'X-SVC-Diagnosis': 'secret-not-decoded' },
@@ -226,7 +226,7 @@ function refusal({ headers }: Seen, code: string, message = 'refused by the test
   return JSON.stringify({ code, message, data: null, requestId, timestamp: '2026-01-31 08:09:10', success: false });
 }
 
-/** Each fault was answered by one more try: the same body under the same key, signed anew. */
+/** Checks that each fault was followed by one retry: the same body and key, signed again. */
 function expectResendsOf(seen: readonly Seen[]): void {
   const triesOf = (endpoint: string) => seen.filter((one) => one.endpoint === endpoint);
   for (const endpoint of Object.keys(FAULTS)) {
@@ -235,7 +235,7 @@ function expectResendsOf(seen: readonly Seen[]): void {
     expect(second?.headers['idempotency-key'], endpoint).toBe(first?.headers['idempotency-key']);
     expect(second?.headers['x-svc-signature'], endpoint).not.toBe(first?.headers['x-svc-signature']);
   }
-  expect(triesOf('orders/create')).toHaveLength(5); // three orders, one of them twice, and the one that was put off
+  expect(triesOf('orders/create')).toHaveLength(5); // three orders, one of them twice, and the postponed one
   expect(triesOf('agreements/bind-sms')).toHaveLength(2);
   expect(triesOf('orders/list')).toHaveLength(2);
   const tokens = new Set(triesOf('agreements/bind-confirm').map(({ headers }) => headers['authorization']));
@@ -260,11 +260,11 @@ const VECTOR_FILES = [
   'redeem-link',
 ] as const;
 
-/** What is printed of so many cases in each of the files. */
+/** Returns the expected output for the given number of cases per file. */
 const casesOf = (...counts: readonly number[]): string =>
   VECTOR_FILES.map((name, at) => `${name.padEnd(20)} ${counts[at]} cases\n`).join('');
 
-/** The vectors, and three more behind them: a signature and a link that are another's, and a value to refuse that is a good one. */
+/** Copies the vectors and adds three wrong ones: a foreign signature, a foreign link, and a valid value marked invalid. */
 async function wrongVectors(): Promise<string> {
   const copy = path.join(folder, 'wrong-vectors');
   await mkdir(copy, { recursive: true });
@@ -290,12 +290,12 @@ interface Push {
   readonly tamper?: (body: string) => string;
 }
 
-/** An event as the service sends it, unless something of it is to be wrong: HTTP status and text of the answer. */
+/** Pushes an event as the service does, with the given faults. Returns the HTTP status and text of the answer. */
 async function push(url: string, { eventId = '4711', retryNo = 0, sentAgo = 0, secret, headers, tamper, ...of }: Push) {
   const paid = { orderNo: '700000000000001', externalOrderNo: '订单-🎈', cycleNo: 1, paymentStatus: 'SUCCESS' };
   const { eventType = 'payment.status.changed', data = paid } = of;
   const event = { eventId, eventType, occurredAt: '2026-01-31 08:09:10', retryNo, data };
-  // Spaced in a way that no library writes, so that only the bytes themselves can be right.
+  // Spaced as no library does, so that only the raw bytes verify.
   const body = JSON.stringify(event, undefined, 3);
   const timestamp = String(Date.now() - sentAgo);
   const nonce = randomBytes(16).toString('hex');

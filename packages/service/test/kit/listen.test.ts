@@ -10,14 +10,14 @@ import { freePort } from '../support/free-port.js';
 import { type Running, start, until } from '../support/processes.js';
 import { CHANNEL_COMMAND, type KitService, kitService, runCommand } from './support.js';
 
-/** What a developer runs: it takes events by the SDK, and remembers all that came. */
+/** Creates a developer's receiver, which uses the SDK and records all events. */
 function createReceiver(kit: KitService, port: number) {
   const { callbackSecret, aesKey } = kit.credentials;
   const came: WebhookEvent[] = [];
   const problems: unknown[] = [];
   const refusing = {
     isRefusing: (_event: WebhookEvent) => false,
-    /** What it does before it answers. */
+    /** Runs before it answers. */
     work: async (_event: WebhookEvent): Promise<void> => undefined,
   };
   let server: http.Server | undefined;
@@ -82,7 +82,7 @@ const isReady = (running: Running) =>
     return running.stderr().match(/how far it has come is in (.*)/)?.[1];
   });
 
-/** Orders in A.2 and B, one of them unsubscribed with its voided periods: the ids of their events. */
+/** Creates orders in A.2 and B, one of them unsubscribed with voided periods. Returns their event ids. */
 async function makeEvents(): Promise<string[]> {
   const orders: string[] = [];
   for (const argv of [
@@ -96,7 +96,7 @@ async function makeEvents(): Promise<string[]> {
   return (await pulled()).filter(({ orderNo }) => orders.includes(orderNo)).map(({ eventId }) => eventId);
 }
 
-/** Every event that there is, as it is pushed. */
+/** Returns every event, as pushed. */
 async function pulled(): Promise<{ eventId: string; orderNo: string }[]> {
   const found: { eventId: string; orderNo: string }[] = [];
   for await (const { eventId, body } of client.sandbox.events.pullAll({ path: '/' })) {
@@ -108,7 +108,7 @@ async function pulled(): Promise<{ eventId: string; orderNo: string }[]> {
 const haveCome = (ids: readonly string[]) =>
   until(`all of ${ids}`, () => ids.every((id) => receiver.came.some(({ eventId }) => eventId === id)));
 
-/** Nothing is under way: all of these are written down. */
+/** Waits until all of these are stored in the state, so that nothing is in flight. */
 const isIdle = (state: string, ids: readonly string[]) =>
   until('a state that has them all', async () => {
     const text = await readFile(state, 'utf8');
@@ -118,7 +118,7 @@ const isIdle = (state: string, ids: readonly string[]) =>
 const times = (text: string, what: string) => text.split(what).length - 1;
 
 describe('listen', () => {
-  it('forwards each event once, whoever ends or is away meanwhile', async () => {
+  it('forwards each event once, despite restarts and outages', async () => {
     const before = await makeEvents();
     const first = listen();
     const state = await isReady(first);
@@ -148,7 +148,7 @@ describe('listen', () => {
     expected.push(...(await makeEvents()));
     const busy = listen();
     await haveCome(expected);
-    // Killed in the middle of a push: that one comes again, and those before it do not.
+    // Killed during a push: that push is repeated, earlier ones are not.
     const [underWay, held] = [receiver.came.length + 4, new AbortController()];
     receiver.refusing.work = async () => {
       if (receiver.came.length === underWay && !held.signal.aborted) await once(held.signal, 'abort');
@@ -225,7 +225,7 @@ describe('listen', () => {
     for (const secret of [appSecret, aesKey, callbackSecret]) expect(said).not.toContain(secret);
   });
 
-  it('begins where it is told, with the types it is told', async () => {
+  it('starts at the given time, with the given types', async () => {
     const all = await pulled();
     const stop = new AbortController();
     const state = path.join(kit.folder, 'another', 'state.json');
@@ -244,7 +244,7 @@ describe('listen', () => {
     expect(all.map(({ eventId }) => eventId).filter((id) => ids.includes(id))).toEqual(ids);
   });
 
-  it('does not pass by an event that is committed late, and finishes the push under way when it is told to end', async () => {
+  it('does not miss an event committed late, and finishes the push in flight when stopped', async () => {
     const { database } = kit.operator;
     const stop = new AbortController();
     let isListening = () => {};
@@ -287,7 +287,7 @@ describe('listen', () => {
     expect(ids).toEqual([late, last]);
   });
 
-  it('1: a channel that is refused, and a service that is no sandbox', async () => {
+  it('1: a refused channel, or a service that is not a sandbox', async () => {
     const { appId, appSecret, callbackSecret } = kit.credentials;
     const env = {
       PERENNIAL_BASE_URL: kit.baseUrl,
@@ -336,14 +336,14 @@ describe('listen with a back-log of one second', () => {
 
   interface Play {
     readonly state: string;
-    /** What the service has, and nothing else. */
+    /** The service's events. */
     readonly pushes?: typeof backLog;
-    /** Whether the receiver accepts it. */
+    /** Returns whether the receiver accepts the event. */
     readonly onPush: (eventId: string, stop: () => void) => boolean;
     readonly more?: readonly string[];
   }
 
-  /** A service, and a listener to it that ends when it is told. */
+  /** Starts a service and a listener that ends when stopped. */
   async function play({ state, pushes = backLog, onPush, more = [] }: Play) {
     const stop = new AbortController();
     const [came, asked]: [string[], string[]] = [[], []];
@@ -367,7 +367,7 @@ describe('listen with a back-log of one second', () => {
     return { came, asked, out };
   }
 
-  it('tells of each event what it says, also of types that came later', async () => {
+  it('describes each event, also of unknown types', async () => {
     const period = { orderNo: '1', cycleNo: 2, expectPayTime: writtenAt };
     const told: readonly (readonly [eventType: string, data: unknown, line: string])[] = [
       ['order.status.changed', { orderNo: '1', orderStatus: 'ACTIVE' }, 'order 1  ACTIVE'],
@@ -397,7 +397,7 @@ describe('listen with a back-log of one second', () => {
     );
   });
 
-  it('does not write all that it knows after each push, and has it all when it is killed', async () => {
+  it('appends to its state after each push, and loses nothing when killed', async () => {
     const state = path.join(kit.folder, 'back-log.json');
     const left: { readonly whole: string; readonly file: number }[] = [];
     const isRefused = (eventId: string) => all.indexOf(eventId) % 7 === 0;
@@ -414,7 +414,7 @@ describe('listen with a back-log of one second', () => {
     const written = left.filter(({ file }, place) => file !== left[place - 1]?.file);
     expect(written.length).toBeLessThan(5);
 
-    // As it was on the disk while the fifth from the end was under way, and with its last line cut off.
+    // The file as it was during the fifth push from the end, and with a truncated last line.
     const underWay = all.length - 5;
     const { whole = '' } = left[underWay] ?? {};
     for (const [text, from] of [
@@ -432,7 +432,7 @@ describe('listen with a back-log of one second', () => {
       expect(again.came).toEqual(all.slice(from));
     }
 
-    // All that were refused, on one way through the pages.
+    // All refused events, in one pass through the pages.
     const refused = all.filter(isRefused);
     const expected = refused.filter((eventId) => all.indexOf(eventId) < underWay - 1);
     const last = await play({

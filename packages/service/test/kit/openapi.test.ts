@@ -21,7 +21,7 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** /developers/openapi.json: whether it is right, and whether the service does what it says. */
+/** Checks that /developers/openapi.json is correct and that the service conforms to it. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into freely
 type Document = any;
@@ -54,7 +54,7 @@ describe('the document', () => {
     expect(new Set(operations().map(([, { operationId }]) => operationId)).size).toBe(endpoints.length);
   });
 
-  it('says of every field what it means, and of every value of a closed set', () => {
+  it('describes every field and every enum value', () => {
     const silent: string[] = [];
     const look = (schema: Document, place: string): void => {
       for (const [name, field] of Object.entries<Document>(schema.properties ?? {})) {
@@ -73,7 +73,7 @@ describe('the document', () => {
     expect(Object.keys(document.components.schemas).length).toBeGreaterThan(30);
   });
 
-  it('has an example of request and answer for every endpoint, and one for each code of its own', () => {
+  it('has examples for the request, answer and own codes of every endpoint', () => {
     for (const [path, { requestBody, responses }] of operations()) {
       const { codes = [], name = '' } = endpoints.find((one) => one.path === path) ?? {};
       const { examples } = responses['200'].content['application/json'];
@@ -84,7 +84,7 @@ describe('the document', () => {
     }
   });
 
-  it('has examples that are as its own schemas say', () => {
+  it('has examples that match its schemas', () => {
     const validatorOf = createValidators();
     for (const [path, { requestBody, responses }] of operations()) {
       const contents = [
@@ -103,7 +103,7 @@ describe('the document', () => {
     }
   });
 
-  it('has patterns that every language can read, and that fit their examples', () => {
+  it('has patterns that every language supports and that match the examples', () => {
     const patterns = new Set<string>();
     const look = (part: Document): void => {
       if (typeof part !== 'object' || part === null) return;
@@ -116,12 +116,12 @@ describe('the document', () => {
       for (const inner of Object.values(part)) look(inner);
     };
     look(document);
-    // Anchors, classes of ASCII and how many of them: no escapes, no groups that only some languages have.
+    // Anchors, ASCII classes and repetitions only: no escapes and no groups that only some languages have.
     for (const pattern of patterns) expect(pattern).toMatch(/^\^(-\?|[ :-]|\[[ -Z_-~]+\]|[+*]|\{\d+(,\d+)?\})+\$$/);
     expect(patterns.size).toBeGreaterThan(4);
   });
 
-  it('takes and refuses the same combinations of fields as the service does', () => {
+  it('accepts the same combinations of fields as the service', () => {
     const validatorOf = createValidators();
     const refusing: string[] = [];
     for (const [path, { requestBody }] of operations()) {
@@ -145,7 +145,7 @@ describe('the document', () => {
     expect([create(value), create({ ...value, periodType: 'WEEK' })]).toEqual([true, false]);
   });
 
-  it('has signatures that are right, under the secrets that it names', () => {
+  it('has correct signatures for the secrets it names', () => {
     const { appSecret, callbackSecret } = namedSecrets();
     const headersOf = (parameters: Document[]): Record<string, string> =>
       Object.fromEntries(
@@ -197,7 +197,7 @@ const signedParts = (headers: Record<string, string>, body: string) => ({
   nonce: headers[HEADERS.nonce] ?? '',
 });
 
-/** For fields that no example has. */
+/** Values for fields that no example has. */
 const SAMPLES: Document = {
   orderNo: '1',
   externalOrderNo: 'own-1',
@@ -211,7 +211,7 @@ const SAMPLES: Document = {
   certificateNoEncrypted: 'x',
 };
 
-/** Each example with every choice of the fields that may be left out. Those that the rules are not about stay as they are. */
+/** Returns each example with every choice of its optional fields. Fields without rules stay. */
 function combinationsOf({ properties, required = [] }: Document, examples: Document[]): Document[] {
   const known = Object.assign({}, SAMPLES, ...examples);
   const chosen = Object.keys(properties).filter(
@@ -224,7 +224,7 @@ function combinationsOf({ properties, required = [] }: Document, examples: Docum
         if ((bits >> place) & 1) body[name] = name in example ? example[name] : known[name];
         else delete body[name];
       }
-      // Another rule, which a schema cannot say.
+      // A separate rule, which a schema cannot express.
       if (body.sharedAgreement) body.sharedAgreement = { ...body.sharedAgreement, channelUserId: body.channelUserId };
       return body;
     }),
@@ -242,7 +242,7 @@ function isTakenBy(endpoint: Document, body: Document): boolean {
 }
 
 describe('the story of the examples', () => {
-  it('is told to a running service: each request is taken, and its answer is the example', async () => {
+  it('is played on a running service: each request is accepted, and its answer is the example', async () => {
     const validatorOf = createValidators();
     const names = new Numbers();
     for (const { endpoint, name, request, answer } of EXAMPLES) {
@@ -259,22 +259,22 @@ describe('the story of the examples', () => {
     expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
     const { data } = await channel.call('sandbox/events/pull', { path: '/events', size: 4 });
     const told: Document[] = data.pushes.map(({ body }: { body: string }) => readable(JSON.parse(body)));
-    // The third is a notice, which nobody in the story has asked for.
+    // The third is a notice, which the story does not enable.
     for (const [at, example] of EVENT_EXAMPLES.slice(0, 2).entries()) {
       expect(names.learn(example, told[at + 1])).toEqual(example);
     }
   });
 });
 
-/** By schemas of the document, each compiled once, however often it stands there. */
+/** Returns a function that compiles each schema of the document once. */
 function createValidators(): (schema: Document) => ValidateFunction {
-  // As most languages read patterns, and JavaScript without a flag: examples must fit them so, too.
+  // Patterns without the u flag, as most languages and plain JavaScript read them.
   const ajv = new Ajv2020({ strict: false, allErrors: true, unicodeRegExp: false });
   const { components } = document;
   const made = new Map<string, ValidateFunction>();
   return (schema) => {
     const text = JSON.stringify(schema);
-    // With what it may refer to.
+    // With the components it may refer to.
     const validate = made.get(text) ?? ajv.compile({ ...schema, components });
     made.set(text, validate);
     return validate;
@@ -283,10 +283,10 @@ function createValidators(): (schema: Document) => ValidateFunction {
 
 const aesKey = () => Buffer.from(channel.credentials.aesKey, 'base64');
 
-/** Fields that are encrypted, as the text that is in them. */
+/** Returns the data with its encrypted fields decrypted. */
 const readable = (data: unknown): unknown => encryptFields(data, (value) => decryptField(value, aesKey()));
 
-/** Whatever is another at each run: in an answer it is whatever came, of the form that the schema asks for. */
+/** Fields that differ at each run. Only their format is checked. */
 const FRESH = new Set([
   'accessToken',
   'redeemUrl',
@@ -300,7 +300,7 @@ const FRESH = new Set([
 
 const formOf = (number: string): string => number.replaceAll(/\d+/g, '0');
 
-/** The numbers of the story, and those that the service has given out in their place. */
+/** The story's numbers, and the numbers that the service assigned instead. */
 class Numbers {
   private readonly real = new Map<string, string>();
 
@@ -312,7 +312,7 @@ class Numbers {
     return JSON.parse(text);
   }
 
-  /** The answer with the numbers of the story in place of the real ones, so far as they stand where the story has its own. */
+  /** Returns the answer with the story's numbers in place of the real ones, where the story has its own. */
   learn(told: unknown, came: unknown, field = ''): unknown {
     if (Array.isArray(told) && Array.isArray(came)) {
       return came.map((one, index) => this.learn(told[index], one, field));
@@ -324,7 +324,7 @@ class Numbers {
     if (FRESH.has(field)) return told;
     if (field === 'body') return JSON.stringify(this.learn(JSON.parse(told), JSON.parse(came)));
     if (!/(No|Id)$/.test(field) || field === 'externalOrderNo' || field === 'channelUserId') return came;
-    // AG1 stands for AG7, and for nothing without these letters.
+    // AG1 matches AG7, but only with the same letters.
     if (formOf(told) !== formOf(came)) return came;
     const known = this.real.get(told);
     if (known === undefined) this.real.set(told, came);

@@ -10,7 +10,7 @@ import { demoChannel, mobileOf, unique } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** The package's file as it is, where there is nothing of Node. */
+/** The package's file, where nothing of Node exists. */
 
 let service: TestService;
 let browser: Browser;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all([browser.close(), service.close()]);
 });
 
-/** The service lets no page of another origin ask it, so this origin does. */
+/** Proxies to the service, because it refuses requests of other origins. */
 function passOn(request: http.IncomingMessage, response: http.ServerResponse): void {
   const { method, url, headers } = request;
   const onward = http.request(`${service.baseUrl}${url}`, { method, headers }, (answer) => {
@@ -43,7 +43,7 @@ function passOn(request: http.IncomingMessage, response: http.ServerResponse): v
   request.pipe(onward);
 }
 
-it('signs, encrypts, asks and verifies', async () => {
+it('signs, encrypts, calls and verifies', async () => {
   const { credentials } = await demoChannel(service);
   const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   const channelUserId = unique('browser-user');

@@ -24,7 +24,7 @@ import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { createSendingNode, localOperator } from '../webhooks/sending.js';
 
-/** The package as it is built, against the service itself. */
+/** The built package against the service. */
 
 let service: TestService;
 let options: PerennialClientOptions & { readonly callbackSecret: string };
@@ -106,7 +106,7 @@ describe('selling', () => {
     expect(bankDataList).toEqual([
       { bindOrderNo, agreementNo: bound.agreementNo, ...card, agreementStatus: 'BIND_SUCCESS' },
     ]);
-    // What was asked for encrypted is found, too.
+    // A query by an encrypted field finds it, too.
     expect((await client.agreements.userData({ bankCardNo: card.bankCardNo })).bankDataList).toContainEqual(
       bankDataList[0],
     );
@@ -125,7 +125,7 @@ describe('selling', () => {
     expect(paid).toMatchObject({ orderNo: order.orderNo, paymentStatus: 'SUCCESS', amountCent: 1990 });
   });
 
-  it('B: an order that is asked for, listed and ended', async () => {
+  it('B: an order is queried, listed and ended', async () => {
     const user = newUser();
     const created = [];
     for (let times = 0; times < 3; times += 1) created.push(await client.orders.create(collected(user)));
@@ -149,8 +149,8 @@ describe('selling', () => {
   });
 });
 
-describe('sent again', () => {
-  it('by another process under the same key, an order is made once', async () => {
+describe('a retry', () => {
+  it('by another process with the same key creates an order once', async () => {
     const body = shared();
     const idempotencyKey = unique('sdk-key');
     const first = await client.send('orders/create', body, { idempotencyKey, requestId: 'sdk-1' });
@@ -161,7 +161,7 @@ describe('sent again', () => {
     expect(error).toMatchObject({ name: 'IDEMPOTENCY_CONFLICT', idempotencyKey });
   });
 
-  it('v1 and v2 are both taken, and answered in what was asked in', async () => {
+  it('may use v1 or v2, and is answered in the same version', async () => {
     const user = newUser();
     const old = new PerennialClient({ ...options, encryption: 'v1' });
     await old.orders.create(shared(user));
@@ -169,7 +169,7 @@ describe('sent again', () => {
     expect(found.bankDataList).toMatchObject([{ ...card, bindOrderNo: null }]);
   });
 
-  it('after the token was revoked, with another one', async () => {
+  it('uses a new token after a revocation', async () => {
     const fresh = new PerennialClient(options);
     await fresh.products.list();
     await revokeTokens(service.operator, { appId: options.appId });
@@ -177,7 +177,7 @@ describe('sent again', () => {
   });
 });
 
-describe('refused', () => {
+describe('refusals', () => {
   it('every refusal has its name', async () => {
     const error = await failed(client.orders.query({ externalOrderNo: 'nobody-has-it' }));
     expect(error).toBeInstanceOf(PerennialError);
@@ -215,9 +215,9 @@ describe('refused', () => {
     });
   });
 
-  it('every endpoint of the interface is reached by its method', async () => {
+  it('every endpoint has a method', async () => {
     for (const { name } of endpoints.filter((one) => !asked.has(one.name as EndpointName))) {
-      // Whatever it says of an empty body: it is not that there is no such endpoint.
+      // Any answer to an empty body, except that the endpoint does not exist.
       const outcome = await client.send(name as 'events/replay', {}).catch((error: unknown) => error);
       if (outcome instanceof Error) expect(outcome).toMatchObject({ name: 'PARAM_INVALID' });
     }
@@ -225,8 +225,8 @@ describe('refused', () => {
   });
 });
 
-describe('told', () => {
-  it('a receiver gets the events of an order, each once, also those that are sent again', async () => {
+describe('events', () => {
+  it('a receiver processes each event of an order once, despite retries', async () => {
     const told: WebhookEvent[] = [];
     const errors: unknown[] = [];
     const { callbackSecret, aesKey, now } = options;
@@ -282,7 +282,7 @@ describe('the package', () => {
   const run = promisify(execFile);
   const sdk = path.join(packageRoot, '..', 'sdk');
 
-  it('works where nothing else is installed, and its types need those of the platform alone', async () => {
+  it('works without other packages, and its types need only the platform’s', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-sdk-'));
     try {
       const npm = (args: string[], cwd: string) => run('npm', [...args, '--offline', '--loglevel=error'], { cwd });

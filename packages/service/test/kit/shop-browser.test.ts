@@ -14,7 +14,7 @@ import { type TestService, testService } from '../support/service.js';
 import { localOperator } from '../webhooks/sending.js';
 import { type BadLine, badLine } from './bad-line.js';
 
-/** The sample shop as people start it, and a user who buys in it. */
+/** The sample shop as users start it, with a user who buys. */
 
 const SHOP = path.join(ROOT, 'examples', 'shop', 'shop.mjs');
 
@@ -22,7 +22,7 @@ let folder = '';
 const channelFile = () => path.join(folder, 'demo-channel.json');
 let service: TestService;
 let line: BadLine;
-/** Whether answers to orders/create are lost on their way. */
+/** Whether answers to orders/create are lost. */
 let isLosing = false;
 let shop: Running;
 let shopUrl = '';
@@ -48,7 +48,7 @@ async function openShop(port: string): Promise<void> {
   });
 }
 
-/** Whether the service sends its events to the shop. */
+/** Sets whether the service sends events to the shop. */
 const tellShop = (isOn: boolean) =>
   setCallback(localOperator(service), {
     appId: 'test_demo',
@@ -68,7 +68,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
-/** Every event that the page of an order shows, once it shows so many. */
+/** Returns the events on an order's page, once there are at least `count`. */
 async function eventsOn(page: Page, count: number): Promise<string[]> {
   const events = page.locator('.timeline li');
   await events.nth(count - 1).waitFor();
@@ -89,7 +89,7 @@ async function expectGood(page: Page): Promise<void> {
 }
 
 describe('the sample shop', () => {
-  it('A.1: a card is bound, events come while one looks, a benefit is claimed, and the user ends it there', async () => {
+  it('A.1: a card is bound, events appear live, a benefit is claimed, and the user unsubscribes', async () => {
     const page = await signedIn('<b>Ann</b>');
     expect(await page.locator('.who').textContent()).toBe('<b>Ann</b>');
     await press(page, link(page, 'Choose Monthly membership'));
@@ -124,13 +124,13 @@ describe('the sample shop', () => {
     await benefits.getByRole('link', { name: 'End subscription' }).click();
     await benefits.getByLabel('Last four digits').fill(digits ?? '');
     await benefits.getByRole('button', { name: 'End subscription now' }).click();
-    // Nobody has told the shop but the service: one event of the order and one of each period that will not come.
+    // Only the service notified the shop: one event for the order and one for each voided period.
     expect((await eventsOn(page, 14))[2]).toBe('Subscription Ended');
     await page.getByRole('heading', { name: 'Monthly membership Ended' }).waitFor();
     expect(await link(page, 'Open your benefits').count()).toBe(0);
   });
 
-  it('A.2: declined in words; then a debit that fails, another agreement, and the end', async () => {
+  it('A.2: a decline is explained; then a failed debit, another agreement, and the end', async () => {
     const page = await signedIn('Ben');
     await page.goto(`${shopUrl}/buy/TEST_SPU_001`);
     await page.getByLabel('Pretend that the card is declined').last().check();
@@ -154,7 +154,7 @@ describe('the sample shop', () => {
     expect(events.slice(2, 5)).toEqual(['Period 2 Trying again', 'Period 2 Paid', 'Subscription Ended']);
   });
 
-  it('B: an order whose answer is lost is asked for again under its key, also by a shop that was killed meanwhile', async () => {
+  it('B: an order whose answer is lost is retried with its key, also after the shop was killed', async () => {
     await tellShop(false);
     const page = await signedIn('Cleo');
     await press(page, link(page, 'Choose Seven days'));
@@ -174,7 +174,7 @@ describe('the sample shop', () => {
     await openShop(new URL(shopUrl).port);
     await page.reload();
     await page.getByRole('heading', { name: 'Seven days Active' }).waitFor();
-    // Each was sent twice, and the last once.
+    // Each was sent twice, the last one once.
     const creates = line.seen.slice(before).filter(({ endpoint }) => endpoint === 'orders/create');
     const keys = creates.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^[0-9a-f-]{36}$/)));
@@ -184,7 +184,7 @@ describe('the sample shop', () => {
     await tellShop(true);
   });
 
-  it('takes no event and no form that are not genuine', async () => {
+  it('refuses forged events and forms', async () => {
     const page = await signedIn('Dora');
     await page.goto(`${shopUrl}/buy/TEST_SPU_001`);
     await press(page, button(page, 'Subscribe by agreement'));
@@ -201,7 +201,7 @@ describe('the sample shop', () => {
     await page.reload();
     expect(await eventsOn(page, 2)).toEqual(['Period 1 Paid', 'Subscription Active']);
 
-    // What the service may tell one day: it is acknowledged, and shown as far as it is known.
+    // Future event types are acknowledged and shown as far as possible.
     const { callbackSecret } = JSON.parse(await readFile(channelFile(), 'utf8'));
     const externalOrderNo = pathname.split('/')[2] ?? '';
     const period = { orderNo: '1', externalOrderNo, cycleNo: 2, expectPayTime: '2026-02-28 12:00:00' };
@@ -213,12 +213,12 @@ describe('the sample shop', () => {
     }
     await page.reload();
     expect((await eventsOn(page, 4)).slice(2)).toEqual(['Period 2 is due on 28 Feb 2026', 'Something else happened']);
-    // Another's order is nobody's.
+    // Users cannot see the orders of others.
     const other = await signedIn('Ed');
     expect((await other.goto(page.url()))?.status()).toBe(404);
   });
 
-  it('says in one line that the channel is missing, and that the service is not running', async () => {
+  it('reports in one line a missing channel and a service that is not running', async () => {
     const missing = start(SHOP, {}, [path.join(folder, 'nowhere.json')]);
     expect([await missing.exited, missing.stderr()]).toEqual([
       1,
@@ -226,7 +226,7 @@ describe('the sample shop', () => {
     ]);
     const stopped = path.join(folder, 'stopped.json');
     const channel = JSON.parse(await readFile(channelFile(), 'utf8'));
-    // Port 1 is nobody's.
+    // Nothing listens on port 1.
     await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }));
     const alone = start(SHOP, {}, [stopped]);
     expect([await alone.exited, alone.stderr()]).toEqual([

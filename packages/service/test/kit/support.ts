@@ -29,11 +29,11 @@ export interface CommandOutcome {
 export interface CommandOptions extends Partial<Pick<Io, 'hasColours' | 'pushTimeoutMs' | 'env' | 'readInput'>> {
   readonly input?: string;
   readonly stop?: AbortSignal;
-  /** Is told of each line as it is printed. */
+  /** Called with each printed line. */
   readonly onLine?: (line: string) => void;
 }
 
-/** The command line in this process. */
+/** Runs the command line in this process. */
 export async function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<CommandOutcome> {
   const { input = '', stop = new AbortController().signal, onLine, ...more } = options;
   const said: { out: string[]; err: string[] } = { out: [], err: [] };
@@ -73,7 +73,7 @@ export interface KitService {
   readonly credentials: ChannelCredentials;
   readonly operator: Operator;
   run(argv: readonly string[], options?: CommandOptions): Promise<CommandOutcome>;
-  /** As a node that ends, and one that begins at the same address. */
+  /** Stops the node; `start` starts another at the same address. */
   stop(): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;

@@ -17,7 +17,7 @@ interface Told {
   readonly data: { readonly paymentStatus?: string; readonly orderStatus?: string };
 }
 
-/** What a repetition is told by is the same again: a period that fails four times, ten renewals. */
+/** Removes repetitions, such as a period that fails four times or ten renewals. */
 const withoutRepeats = (told: readonly string[]) => told.filter((one, place) => one !== told[place - 1]);
 
 const promised = (names: readonly EventScenarioName[]): string[] =>
@@ -43,7 +43,7 @@ describe('trigger', () => {
     async ({ name, mode, names, created }) => {
       const { status, json, err } = await trigger(name, '--settlement-mode', mode);
       expect([status, err]).toEqual([0, '']);
-      // What comes when the service asks again is told later.
+      // Events after a later query are not shown yet.
       const now = name === 'first-payment-pending' ? names.slice(0, 1) : names;
       const isFirst = name.startsWith('first-payment');
       const expected = promised([...(isFirst ? [] : [created]), ...now]);
@@ -60,7 +60,7 @@ describe('trigger', () => {
     },
   );
 
-  it('one order through a life: each scenario on the order that is given', async () => {
+  it('one order through its life: each scenario on the given order', async () => {
     const { orderNo } = (await trigger('renewal')).json.order;
     const on = async (name: string) => {
       const { status, json, err } = await trigger(name, '--order', orderNo);
@@ -78,7 +78,7 @@ describe('trigger', () => {
     expect((await on('completed')).at(-1)).toBe('COMPLETED');
   });
 
-  it('1: an order that cannot have it, with the reason', async () => {
+  it('1: an order for which it is impossible, with the reason', async () => {
     const collected = (await trigger('renewal', '--settlement-mode', 'CHANNEL_COLLECT')).json.order.orderNo;
     const ended = (await trigger('unsubscribed')).json.order.orderNo;
     const failed = (await trigger('first-payment-failed')).json.order.orderNo;
@@ -99,7 +99,7 @@ describe('trigger', () => {
     expect((await trigger('refund', '--settlement-mode', 'CHANNEL_COLLECT')).status).toBe(2);
   });
 
-  it('says it to people: the periods, the events, what comes later', async () => {
+  it('prints the periods, the events and what follows later', async () => {
     const { out } = await kit.run(['trigger', 'agreement-ended', '--product-code', 'TEST_SPU_DAILY_7']);
     expect(out).toMatch(/^order \d+ \(new\)$/m);
     expect(out).toMatch(/^orderStatus +UNSUBSCRIBED$/m);
@@ -111,7 +111,7 @@ describe('trigger', () => {
     expect((await kit.run(['trigger', 'first-payment-pending'])).out).toMatch(/^no event follows\nlater: .* 30 s;/m);
   });
 
-  it('tells of the notice before a debit, where the channel wants it', async () => {
+  it('shows the notice before a debit, if the channel has enabled it', async () => {
     const { appId } = kit.credentials;
     await setUpcomingNotices(kit.operator, { appId, days: 5 });
     try {

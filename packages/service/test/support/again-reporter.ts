@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Ends the output of a run that failed with one command for each test that did: it runs that test again, and no other. */
+/** Prints, after a failed run, a command for each failed test that runs only this test again. */
 export function againReporter(): Reporter {
   let root = process.cwd();
   return {
@@ -19,12 +19,12 @@ export function againReporter(): Reporter {
 function commandsOf(module: TestModule, root: string): string[] {
   const file = `npx vitest run --project ${module.project.name} ${path.relative(root, module.moduleId)}`;
   const failed = [...module.children.allTests('failed')];
-  // It could not be loaded, or what its tests share failed before or after them.
+  // The file could not be loaded, or a shared hook failed.
   const isWhole = [module, ...module.children.allSuites()].some((one) => one.errors().length > 0);
   return [...(isWhole ? [file] : []), ...failed.map((test) => commandOf(test, file))];
 }
 
-/** A test that draws its input says how to draw the same again: by a command of its own, or as fast-check does. */
+/** Returns the command. A test with random input states how to repeat it: by its own command, or as fast-check does. */
 function commandOf(test: TestCase, file: string): string {
   const said = (test.result().errors ?? []).map(({ message }) => message).join('\n');
   const own = /^Again: (.+)$/m.exec(said)?.[1];
@@ -33,12 +33,12 @@ function commandOf(test: TestCase, file: string): string {
   return `${seed === undefined ? '' : `FAST_CHECK_SEED=${seed} `}${file} -t '^${pattern(nameOf(test))}$'`;
 }
 
-/** As vitest knows it: with the names of those around it. */
+/** Returns the name as vitest builds it, with the names of its suites. */
 function nameOf({ parent, name }: Pick<TestCase, 'parent' | 'name'>): string {
   return parent.type === 'suite' ? `${nameOf(parent)} ${name}` : name;
 }
 
-/** The name and nothing else, between single quotes of a shell. */
+/** Escapes the name for a pattern in single shell quotes. */
 function pattern(name: string): string {
   return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/['\n\t]/g, '.');
 }

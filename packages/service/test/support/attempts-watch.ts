@@ -1,9 +1,8 @@
 import type { Database } from '../../src/platform/db/database.js';
 
 /**
- * Has the database itself look at the agreement of every attempt as it is written, at the end of the statement that wrote it:
- * by then whatever else was committed is visible too. Gives the attempts whose agreement was not bound, should there be any
- * since it was last asked.
+ * Creates a trigger that checks the agreement of every new attempt at the end of its statement, when all commits are
+ * visible. Returns a function that lists the attempts without a bound agreement since the last call.
  */
 export async function watchAttempts(database: Database): Promise<() => Promise<string[]>> {
   await database.query('create table attempts_not_bound (what text not null)');

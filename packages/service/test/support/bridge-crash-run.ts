@@ -25,7 +25,7 @@ const CONNECTIONS = 8;
 const REFUNDS = 12;
 const DAY_MS = 24 * 3_600_000;
 const SERVICE_POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** A notice is of a debit alone. */
+/** Only debits have notices. */
 const debitKill = (point: CrashPoint) => (point === 'notice-sent' ? `notice ${point}` : `debit ${point}`);
 const REFUND_KILLS = ['refund institution-called'];
 type ServicePoint = (typeof SERVICE_POINTS)[number];
@@ -34,28 +34,28 @@ const debitKills = ({ kills = EVERYWHERE }: Side) => kills.bridge.map(debitKill)
 const servicePoints = ({ kills = EVERYWHERE }: Side) => kills.service;
 const DYING = fileURLToPath(new URL('../../../bridge-kit/test/support/dying/preload.mjs', import.meta.url));
 
-/** The day after, when every institution has a statement of today. */
+/** The next day, when every institution has today's statement. */
 export const tomorrow = { now: () => Date.now() + DAY_MS };
 
-/** One institution and its bridge, as far as the run has to know them. */
+/** An institution and its bridge, as the run sees them. */
 export interface Side {
   readonly paymentChannelCode: string;
   /** The bridge's package. */
   readonly bridge: string;
   readonly orders: number;
-  /** Where bridge and service are killed amid debits, once each: at every named point, unless these are fewer. */
+  /** Where bridge and service are killed during debits, once each. Default: every named point. */
   readonly kills?: { readonly bridge: readonly CrashPoint[]; readonly service: readonly ServicePoint[] };
-  /** What the bridge's main file is told beside what every bridge is. */
+  /** The settings specific to this bridge. */
   settings(write: (name: string, text: string) => Promise<string>, webhookUrl: string): Promise<Record<string, string>>;
-  /** The number of the agreement of an order that is about to be made. */
+  /** Returns the agreement number of the next order. */
   agree(n: number): string;
-  /** Whether an order is paid in the end. */
+  /** Whether an order is finally paid. */
   isPaid(n: number): boolean;
-  /** Before a refund: something may go wrong with it. */
+  /** May cause a fault before a refund. */
   disturbRefund(n: number): void;
-  /** What the institution has still to say when everything is known. */
+  /** Sends late messages of the institution after everything is settled. */
   sayAgain?(): Promise<void>;
-  /** The institution's own ledger: of each attemptNo the cents of every payment, and of every refund. */
+  /** Returns the institution's ledger: the cents of every payment and refund by attemptNo. */
   ledger(): ReadonlyMap<string, Booked>;
 }
 
@@ -73,7 +73,7 @@ interface World {
   readonly node: KeptAlive;
 }
 
-/** Orders and refunds, while the bridge and the service are killed at named points. */
+/** Tests orders and refunds while bridge and service are killed at named points. */
 export function itAgreesThroughCrashes(side: Side): void {
   it(`${side.orders} orders paid over ${side.bridge} while it and the service are killed at named points: both sides agree to the cent`, async () => {
     const fresh = await freshDatabase();
@@ -135,7 +135,7 @@ async function startWorld(side: Side, { url, database }: FreshDatabase): Promise
 
 const clientOf = (port: number, channel: ChannelCredentials) => channelClient(`http://127.0.0.1:${port}`, channel);
 
-/** The bridge as an operator starts it, but for its end at the named points. */
+/** Starts the bridge as an operator does, with kills at the named points. */
 async function startBridge(
   side: Side,
   env: { readonly DATABASE_URL: string; readonly PORT: string },
@@ -186,13 +186,13 @@ async function createOrders({ side, client }: World): Promise<void> {
   );
 }
 
-/** Time passes: what is open is asked for, by the service and by the bridge. */
+/** Waits until nothing is open, and lets the service and the bridge query now. */
 async function settled({ database, bridge, node }: World, table: 'debit_attempts' | 'refunds'): Promise<void> {
   const ofBridge = table === 'refunds' ? 'bridge.refunds' : 'bridge.debits';
   await until(
     `all of ${table} known`,
     async () => {
-      // Whoever asks somebody who is not there only keeps the machine from starting it.
+      // Waits for both, because requests to a stopped process only slow its start down.
       await Promise.all([bridge.serves(), node.serves()]);
       await database.query(`update ${ofBridge} set ask_at = 0 where state <> 'SETTLED' and ask_at > 0`);
       await database.query(`update ${table} set ask_at = now() where ask_at > now()`);
@@ -231,7 +231,7 @@ async function noticesTaken({ database }: World): Promise<void> {
   );
 }
 
-/** The institution's own books against the service's. */
+/** Compares the institution's ledger with the service's records. */
 async function compareLedgers({ side, database }: World): Promise<void> {
   const rows = await database.query<{
     n: number;

@@ -1,6 +1,6 @@
-// A node of the service, from the compiled code, that ends itself with kill -9 at named points of a creation or of the
-// confirmation of a card: before the institution is called, after it has answered, before the result is committed, and
-// after it is. An order asks for it in its number, a confirmation in its code, and gets it once: test_kills remembers.
+// A node of the service, from the compiled code, that kills itself with SIGKILL at named points of a creation or of a
+// card's confirmation: before the institution is called, after it has answered, before the result is committed, and
+// after. An order requests it in its number, a confirmation in its code, and only once: test_kills records it.
 
 import { loadAlertTransports } from '../../dist/alerts/load-transports.js';
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
@@ -34,7 +34,7 @@ async function diesAt(point, wish, about = wish) {
   return first.length > 0;
 }
 
-/** A call to the institution, with an end before it, after it, or at the next transaction. */
+/** Calls the institution, with a kill before the call, after it, or at the next transaction. */
 async function doomedCall(call, wish, about = wish) {
   if (await diesAt('before-call', wish, about)) await die();
   const outcome = await call();

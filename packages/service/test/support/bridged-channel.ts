@@ -8,11 +8,11 @@ import type { ChannelCredentials } from './channel-client.js';
 
 export interface BridgedChannel {
   readonly channel: ChannelCredentials;
-  /** Shared with the bridge, in base64. */
+  /** The key shared with the bridge, in base64. */
   readonly key: string;
 }
 
-/** A channel that sells MONTHLY, paid over the bridge at this address. */
+/** Creates a channel that sells MONTHLY, paid over the bridge at this address. */
 export async function bridgedChannel(operator: Operator, code: string, gatewayUrl: string): Promise<BridgedChannel> {
   const { productCode } = PRODUCT;
   const { gatewayKey: key = '' } = await createPaymentChannel(operator, {
@@ -29,7 +29,7 @@ export async function bridgedChannel(operator: Operator, code: string, gatewayUr
   return { channel, key };
 }
 
-/** A payment channel with the bridge at this address, which the channel may use from now on. Its key, in base64. */
+/** Creates a payment channel with the bridge at this address and lets the channel use it. Returns its key in base64. */
 export async function attachBridge(
   operator: Operator,
   appId: string,

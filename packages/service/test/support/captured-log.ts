@@ -8,7 +8,7 @@ export interface CapturedLog {
   lines(): any[];
 }
 
-/** The service's own log at its most talkative, kept in memory. */
+/** Returns the service's log at trace level, kept in memory. */
 export function capturedLog(): CapturedLog {
   let written = '';
   const log = createLog('trace', {

@@ -19,11 +19,11 @@ export interface ChannelCredentials {
 }
 
 export interface CallOptions {
-  /** Sent in place of the right value; `undefined` leaves the header out, an array sends it several times. */
+  /** Replaces header values; `undefined` removes the header, an array sends it several times. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The exact bytes, in place of the body's JSON. */
+  /** The exact bytes to send instead of the body's JSON. */
   readonly raw?: Buffer | string;
-  /** Signs this instead of what is sent. */
+  /** Signed instead of the sent bytes. */
   readonly signRaw?: Buffer | string;
   readonly query?: string;
   readonly path?: string;
@@ -46,11 +46,11 @@ export interface Reply {
   readonly envelope: any;
 }
 
-/** What a channel asks again with the same key: after a fault, while a twin is at work, when it was told to come later. */
+/** Returns whether a channel retries with the same key: after a fault, while a duplicate runs, or when rate-limited. */
 export const isToBeSentAgain = ({ status, code }: Pick<Reply, 'status' | 'code'>): boolean =>
   status >= 500 || status === 429 || code === '409002';
 
-/** What a channel's own program does, written for tests: every part of a request can be made wrong. */
+/** Creates a channel's client for tests, in which every part of a request can be made wrong. */
 export function channelClient(baseUrl: string, credentials: ChannelCredentials, now: () => number = () => Date.now()) {
   let token: string | undefined;
 
@@ -82,7 +82,7 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
     };
   }
 
-  /** A signed call with no token of its own accord. */
+  /** Makes a signed call without a token. */
   async function callBare(name: string, body: unknown, options: CallOptions = {}): Promise<Reply> {
     const bytes = Buffer.from(options.raw ?? JSON.stringify(body));
     const headers: Record<string, string | readonly string[] | undefined> = {
@@ -106,7 +106,7 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
     getToken,
     callBare,
     signedHeaders,
-    /** A signed call with a token. */
+    /** Makes a signed call with a token. */
     async call(name: string, body: unknown, options: CallOptions = {}): Promise<Reply> {
       token ??= await getToken();
       return callBare(name, body, { token, ...options });
@@ -114,7 +114,7 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
   };
 }
 
-/** An endpoint says which business codes it may answer; one that answers another fails the test that called it. */
+/** Throws if an endpoint answers a business code that it does not list. */
 function requireListed(path: string, code: string): void {
   const endpoint = endpoints.find((one) => one.path === path);
   const isOwn = (of: Endpoint) => of.codes.some((name) => CODES[name].code === code);

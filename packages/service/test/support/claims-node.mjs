@@ -1,6 +1,6 @@
-// A node of the service, from the compiled code, that ends itself with kill -9 at named points of a claim: after it is
-// committed and before the supplier is called, and after the supplier has answered. Which claims do so is in test_kills,
-// and each of them does it once.
+// A node of the service, from the compiled code, that kills itself with SIGKILL at named points of a claim: after its
+// commit and before the supplier is called, and after the supplier has answered. test_kills lists the claims, each for
+// one kill.
 
 import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-registry.js';
 import { systemClock } from '../../dist/platform/clock.js';

@@ -2,7 +2,7 @@ import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/
 
 export interface Cost<T> {
   readonly result: T;
-  /** Rows that were fetched from tables, and pages of tables and indexes that were looked at. */
+  /** Rows fetched from tables, and pages of tables and indexes read. */
   readonly rows: number;
   readonly pages: number;
 }
@@ -12,8 +12,8 @@ interface Plan {
 }
 
 /**
- * What reading took of the database. Each statement is carried out twice, the first time to count its pages. Rows are counted
- * with a plan for any values if `plan` says so, as a named statement gets one after a while.
+ * Measures a read's database cost. Runs each statement twice, first to count its pages. `plan` selects a generic plan,
+ * as a named statement gets after a while.
  */
 export async function costOf<T>(
   database: Database,

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { HEADER_KEYS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
 import { onTestFinished } from 'vitest';
 
-/** One push as it came. */
+/** A push as received. */
 export interface Arrival {
   readonly eventNo: number;
   readonly retryNo: number;
-  /** Of the node that sent it. */
+  /** The process id of the sending node. */
   readonly pid: number;
   readonly accepted: boolean;
 }
@@ -17,7 +17,7 @@ export type Manner = 'accept' | 'refuse' | 'hang' | { readonly acceptAfterMs: nu
 const ACCEPTED = '{"code":"0"}';
 const REFUSED = '{"code":"500001","message":"not now"}';
 
-/** Receivers of many channels that check each signature over the raw bytes, and keep of a push only what is counted. */
+/** Starts receivers for many channels that verify each signature over the raw bytes and count pushes. */
 export async function countingReceivers() {
   const channels = new Map<string, { appId: string; secret: Buffer; manner: (retryNo: number) => Manner }>();
   const arrivals: Arrival[] = [];
@@ -61,7 +61,7 @@ export async function countingReceivers() {
       .on('error', () => undefined)
       .on('end', () => receive(request, response, Buffer.concat(chunks)));
   });
-  // Longer than a node keeps a connection: none is closed under a push, which would then be sent once more.
+  // Longer than a node keeps a connection, so that none is closed during a push, which would then be repeated.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -71,11 +71,11 @@ export async function countingReceivers() {
   });
 
   return {
-    /** In the order in which they came. */
+    /** In order of arrival. */
     arrivals,
-    /** Bodies of pushes that were not genuine. */
+    /** Bodies of forged pushes. */
     forged,
-    /** A receiver of its own for a channel, which chooses how it answers each push. */
+    /** Adds a receiver for a channel, with its own answer to each push. */
     add(appId: string, callbackSecret: string, manner: (retryNo: number) => Manner) {
       const path = `/${appId}`;
       channels.set(path, { appId, secret: Buffer.from(callbackSecret, 'base64'), manner });

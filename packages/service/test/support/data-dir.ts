@@ -4,7 +4,7 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import { copyFolder } from './server.js';
 
-/** A data folder of the test's own, with an embedded database in which nothing was done yet. */
+/** Copies a data folder with an unused embedded database for the test. */
 export async function preparedDataDir(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-data-'));
   copyFolder(inject('preparedFolder'), folder);

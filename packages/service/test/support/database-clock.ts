@@ -1,16 +1,13 @@
 import type { Database } from '../../src/platform/db/database.js';
 import type { FreshDatabase } from './database.js';
 
-/** A database whose own clock a test moves, over the connections of `url`. Others go on with the real one. */
+/** A database whose clock a test moves, for connections with `url`. Other connections use the real clock. */
 export interface DatabaseClock {
   readonly url: string;
   set(time: number): Promise<void>;
 }
 
-/**
- * A name is looked for in pg_catalog first unless the search path says otherwise; this one does, so every statement over
- * these connections finds the function below.
- */
+/** Replaces now() for these connections: the search path names a test schema before pg_catalog. */
 export async function databaseClock({ database, url }: FreshDatabase, time: number): Promise<DatabaseClock> {
   await database.query('create schema test_clock');
   await database.query('create table test_clock.moment (at timestamptz not null)');

@@ -19,11 +19,14 @@ interface FreshOptions extends Partial<DatabaseOptions> {
   readonly migrated?: boolean;
 }
 
-/** An empty, migrated database of the test's own. Tests fill tables in one go, on machines that have much else to do. */
+/**
+ * Creates an empty, migrated database for the test. Its statement timeout is long, because tests fill tables on busy
+ * machines.
+ */
 export async function freshDatabase({ migrated = true, ...options }: FreshOptions = {}): Promise<FreshDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // One connection, which has the lock until it lets go.
+  // A single connection, because the lock belongs to it.
   const admin = openDatabase({
     url: serverUrl,
     pool: 1,
@@ -31,9 +34,9 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
     statementMs: 0,
     settings: { lock_timeout: '0' },
   });
-  // Files run in parallel, and PostgreSQL copies a template only while nobody else does: one at a time.
+  // PostgreSQL copies a template for one session at a time, and test files run in parallel.
   await admin.query('select pg_advisory_lock(1)');
-  // By copying files, which is half the work of copying rows and a sixth of it when the copy is dropped.
+  // Copies files, which costs half as much as copying rows, and a sixth when dropped.
   await admin.query(`create database ${name} strategy file_copy${migrated ? ` template ${TEMPLATE}` : ''}`);
   await admin.query('select pg_advisory_unlock(1)');
   const url = databaseUrl(serverUrl, name);
@@ -49,7 +52,7 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
   };
 }
 
-/** How many statements, of those with this text in them, wait for a lock in this database; others of the server have theirs. */
+/** Returns how many statements with this text wait for a lock in this database. */
 export async function lockWaits(database: Queryable, text = ''): Promise<number> {
   const waiting = await database.query(
     `select from pg_stat_activity

@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 export type DeliveryWorld = Awaited<ReturnType<typeof deliveryWorld>>;
 
-/** An installation whose channels have receivers of every kind, and nodes that are processes of their own. */
+/** Creates an installation whose channels have receivers of every kind, with nodes as separate processes. */
 export async function deliveryWorld(fresh: FreshDatabase) {
   const { database } = fresh;
   const masterKey = randomBytes(32);
@@ -58,7 +58,7 @@ export async function deliveryWorld(fresh: FreshDatabase) {
 
   return {
     receivers,
-    /** Orders so many, with two events each: of a period, and of the order itself. */
+    /** Inserts two events for each order: one of a period and one of the order. */
     async write(orders: number) {
       await database.query(
         `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
@@ -71,20 +71,20 @@ export async function deliveryWorld(fresh: FreshDatabase) {
       );
       written += orders;
     },
-    /** Those that were away are back. */
+    /** Ends the outages. */
     recover() {
       away = false;
     },
-    /** The wait before the next push of what was not accepted is over, but for receivers that are away. */
+    /** Ends the retry delay of refused pushes, except for receivers in an outage. */
     async skipWaits() {
-      // Only what nobody has in memory: a row is read once it is due.
+      // Only rows that no node holds in memory: a row is read once it is due.
       await database.query(
         `update due_events d set next_at = clock_timestamp() from channels c
          where c.channel_id = d.channel_id and d.next_at > now() + interval '2 s' and c.name <> all($1::text[])`,
         [away ? comingBack : []],
       );
     },
-    /** Events that will never be accepted. */
+    /** Returns the number of events that are never accepted. */
     async hopeless() {
       const [row] = await database.query<{ count: number }>(
         `select count(*) from events join channels c using (channel_id) where c.name = 'hopeless'`,

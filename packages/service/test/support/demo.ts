@@ -7,7 +7,7 @@ import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from './channel-client.js';
 import type { TestService } from './service.js';
 
-/** The demo channel with its products and payment channels, and no limit that a test would meet. */
+/** Creates the demo channel with its products and payment channels, without limits that a test would reach. */
 export async function demoChannel(service: TestService): Promise<ChannelClient> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-demo-'));
   const file = await provisionDemo(service.operator, { dataDir: folder, baseUrl: service.baseUrl });
@@ -17,7 +17,7 @@ export async function demoChannel(service: TestService): Promise<ChannelClient> 
   return channelClient(service.baseUrl, credentials, () => service.clock.now());
 }
 
-/** A value as a channel sends it. */
+/** Encrypts a value as a channel does. */
 export function encrypted({ credentials }: ChannelClient, text: string): string {
   return encryptField(text, Buffer.from(credentials.aesKey, 'base64'));
 }
@@ -28,7 +28,7 @@ export const unique = (prefix: string): string => {
   return `${prefix}-${process.pid}-${serial}`;
 };
 
-/** Every user has a mobile of their own. */
+/** Returns a distinct mobile for each user. */
 export const mobileOf = (user: string): string => `1${String(hash(user)).padStart(10, '0')}`;
 
 function hash(text: string): number {
@@ -49,7 +49,7 @@ export function collectRequest(channel: ChannelClient, more: Record<string, unkn
   };
 }
 
-/** The card of every user, as a channel sends it. */
+/** Returns a card as a channel sends it. */
 export const encryptedCard = (channel: ChannelClient, bankCardNo = '6222020000001234567') => ({
   bankCardNoEncrypted: encrypted(channel, bankCardNo),
   bankMobileEncrypted: encrypted(channel, '13800000001'),
@@ -67,7 +67,7 @@ export function sharedAgreement(channel: ChannelClient, channelUserId: string, m
   };
 }
 
-/** A.2. */
+/** Returns a creation in A.2. */
 export function sharedRequest(channel: ChannelClient, more: Record<string, unknown> = {}) {
   const channelUserId = typeof more['channelUserId'] === 'string' ? more['channelUserId'] : unique('user');
   return {
@@ -81,14 +81,14 @@ export function sharedRequest(channel: ChannelClient, more: Record<string, unkno
   };
 }
 
-/** A.2, paid through that payment channel. */
+/** Returns a creation in A.2 through the given payment channel. */
 export function requestAt(channel: ChannelClient, paymentChannelCode: string, sharedAgreementNo = unique('shared')) {
   const channelUserId = unique('user');
   const agreement = sharedAgreement(channel, channelUserId, { paymentChannelCode, sharedAgreementNo });
   return sharedRequest(channel, { channelUserId, sharedAgreement: agreement });
 }
 
-/** A.1: binds a card and gives its bindOrderNo. */
+/** A.1: binds a card and returns its bindOrderNo. */
 export async function bindCard(channel: ChannelClient, channelUserId: string): Promise<string> {
   const sent = await channel.call('agreements/bind-sms', {
     channelUserId,

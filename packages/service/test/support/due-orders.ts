@@ -10,13 +10,13 @@ export interface DueOrder {
 export interface DueOrders {
   readonly channelId: number;
   readonly productCode: string;
-  /** As many periods after the first are due, if the product is one of days and has so many. */
+  /** For a product of days, this many periods after the first are due, as far as it has them. */
   readonly daysAgo: number;
   readonly paymentChannelCode: string | null;
   readonly orders: readonly DueOrder[];
 }
 
-/** Orders as they stand after their first period, so many days later, in one statement. */
+/** Inserts orders as they are after their first period, `daysAgo` days later, in one statement. */
 export async function insertDueOrders(database: Database, due: DueOrders): Promise<void> {
   const { channelId, productCode, daysAgo, paymentChannelCode, orders } = due;
   await database.query(

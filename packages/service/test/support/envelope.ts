@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
-/** What the sandbox adds for an encrypted field that is not encrypted at all. */
+/** The sandbox's hint for an encrypted field that is plain text. */
 export const IN_THE_CLEAR = ' (prefix): it begins neither with svc_aes_v2: nor with svc_aes_v1:';
 
-/** Exactly the six fields, whatever happened. */
+/** Checks that the envelope has exactly the six fields. */
 export function expectEnvelope(envelope: unknown, code: string): void {
   expect(envelope).toEqual({
     code,

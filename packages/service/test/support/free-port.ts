@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** Below those that systems hand out to whoever asks for any: 32768 and up on Linux, 49152 and up elsewhere. */
+/** Below the ephemeral ports: 32768 and up on Linux, 49152 and up elsewhere. */
 const FROM = 20_000;
-/** Each of the processes that run tests at the same time has so many for itself. */
+/** The number of ports reserved for each concurrent test process. */
 const PORTS = 1_000;
 const from = FROM + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 12) * PORTS;
-/** Of several runs on one machine, hardly two begin at the same place. */
+/** A different start for each run, because several may run on one machine. */
 let next = process.pid % PORTS;
 
 /**
- * A port for a program that is started later, and again on the same one. Nobody who takes whatever port is free, for
- * listening or for calling, gets it meanwhile, and no other test does.
+ * Returns a port for a program that is started later and restarted on it. No other test, and no process that takes any
+ * free port, gets it meanwhile.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

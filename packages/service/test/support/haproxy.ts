@@ -5,11 +5,11 @@ import { packageRoot, type Running, until, watch } from './processes.js';
 
 export const HAPROXY_EXAMPLE = path.join(packageRoot, '..', '..', 'deploy', 'haproxy', 'haproxy.cfg');
 
-/** Of one server, as haproxy counts. */
+/** haproxy's counters of one server. */
 export interface ServerFigures {
   readonly isUp: boolean;
   readonly requests: number;
-  /** Connections that failed, answers that broke off, requests that were sent once more. */
+  /** Failed connections, incomplete responses and retried requests. */
   readonly connectionErrors: number;
   readonly responseErrors: number;
   readonly retries: number;
@@ -17,7 +17,7 @@ export interface ServerFigures {
 
 export interface Haproxy {
   readonly running: Running;
-  /** Of the servers, in their order. */
+  /** Returns the counters of the servers, in order. */
   figures(): Promise<ServerFigures[]>;
   stop(): Promise<void>;
 }
@@ -28,18 +28,18 @@ export interface HaproxyOptions {
   readonly frontPort: number;
   readonly statisticsPort: number;
   readonly nodePorts: readonly number[];
-  /** In place of the example's interval between two checks. */
+  /** Replaces the example's check interval. */
   readonly checkMs?: number;
 }
 
-/** haproxy as the example has it, with other ports, a shorter interval where there is less time, and figures to read. */
+/** Starts haproxy with the example's file, other ports, an optional check interval, and statistics. */
 export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
   const { program, folder, frontPort, statisticsPort, nodePorts, checkMs = 1000 } = options;
   const file = path.join(folder, 'haproxy.cfg');
   const example = await readFile(HAPROXY_EXAMPLE, 'utf8');
   const ours = example
     .replace('log /dev/log local0', 'log stderr format raw local0 err')
-    // More than twice as many files may be open than a shell allows.
+    // Fewer connections, because a shell limits open files.
     .replace('maxconn 20000', 'maxconn 2000')
     .replace('bind 127.0.0.1:8443', `bind 127.0.0.1:${frontPort}`)
     .replace('inter 1s fastinter 200ms', `inter ${checkMs}ms`)

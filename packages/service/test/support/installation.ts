@@ -6,7 +6,7 @@ import type { ChannelCredentials } from './channel-client.js';
 import { freshDatabase } from './database.js';
 import { MAIN, type Running, start } from './processes.js';
 
-/** A database and a data folder for nodes that are processes of their own. */
+/** Creates a database and a data folder for nodes that are separate processes. */
 export async function installation(options: { readonly migrated?: boolean } = {}) {
   const fresh = await freshDatabase(options);
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-installation-'));
@@ -15,15 +15,15 @@ export async function installation(options: { readonly migrated?: boolean } = {}
   const started: Running[] = [];
   return {
     ...fresh,
-    /** What each node is told, unless a test says otherwise. */
+    /** The default settings of each node. */
     env,
-    /** One that still runs at the end is killed then. */
+    /** Starts a node. It is killed at the end if it still runs. */
     node(more: Record<string, string> = {}, script = MAIN) {
       const running = start(script, { ...env, ...more });
       started.push(running);
       return running;
     },
-    /** Of the channel that the first node has made. */
+    /** Returns the credentials of the channel that the first node created. */
     demo: async (): Promise<ChannelCredentials> =>
       JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8')),
     async close() {

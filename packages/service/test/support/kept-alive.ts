@@ -1,23 +1,23 @@
 import { onTestFinished } from 'vitest';
 import { BRIDGE_NODE, ledgerPort, type Running, start } from './processes.js';
 
-/** A node that is started again whenever it has died. */
+/** A node that is restarted whenever it dies. */
 export interface KeptAlive {
   kill(): void;
-  /** How often it died, by our hand or at a named point. Throws when it ended in another way. */
+  /** Returns how often it was killed, by the test or at a named point. Throws if it ended otherwise. */
   kills(): number;
-  /** The processes that died so. */
+  /** The ids of the killed processes. */
   killed(): readonly number[];
-  /** The process that runs now. */
+  /** The id of the current process. */
   pid(): number;
-  /** Rejects when it ended in another way. */
+  /** Rejects if it ends otherwise. */
   readonly failed: Promise<never>;
-  /** Resolves once the node that runs now serves. */
+  /** Resolves once the current process serves. */
   serves(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A whole node of the service with its engine, or another program that says when it is ready, as a process of its own. */
+/** Starts a whole node with its engine, or another program that reports when it is ready, as a separate process. */
 export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): KeptAlive {
   let running = start(script, env);
   let stopped = false;
@@ -37,7 +37,7 @@ export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): Ke
       running = start(script, env);
     }
   })();
-  // Of a test that fails nothing is left running.
+  // Kills the process if the test fails.
   onTestFinished(() => {
     stopped = true;
     running.child.kill('SIGKILL');
@@ -69,7 +69,7 @@ function promiseOfFailure(): { readonly promise: Promise<never>; reject(reason: 
   const promise = new Promise<never>((_, rejects) => {
     reject = rejects;
   });
-  // Not everybody waits for it.
+  // Prevents an unhandled rejection, because not every test awaits it.
   promise.catch(() => undefined);
   return { promise, reject };
 }

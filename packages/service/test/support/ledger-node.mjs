@@ -1,6 +1,6 @@
-// A node of the service, from the compiled code, with three write endpoints of its own, so that the idempotency
-// mechanism can be tried from outside: over real connections, from several processes, and through a kill -9.
-// Settings come from the environment as usual; LEDGER_OPTIONS holds the mechanism's own.
+// A node of the service, from the compiled code, with three additional write endpoints, for testing idempotency from
+// outside: over real connections, from several processes, and through a kill -9. Settings come from the environment as
+// usual; LEDGER_OPTIONS holds those of the idempotency mechanism.
 import { createHmac } from 'node:crypto';
 import { CODES, Rejection, Type } from '@perennial/wire';
 import { createDescribedRoute, createRoute } from '../../dist/http/routes.js';
@@ -24,7 +24,7 @@ await database.transaction(async (tx) => {
 
 const request = Type.Object({
   ref: Type.String({ maxLength: 1024 }),
-  /** Waits until this advisory lock can be had: the test holds it. */
+  /** Waits for this advisory lock, which the test holds. */
   gate: Type.Optional(Type.Integer()),
   reject: Type.Optional(Type.String()),
   fault: Type.Optional(Type.Boolean()),
@@ -50,7 +50,7 @@ async function addRow(tx, ref, state) {
   return row.serial;
 }
 
-/** Effects and answer in one transaction. */
+/** Writes effects and answer in one transaction. */
 const add = async ({ once, answer }, { ref, gate, reject, fault }) =>
   database.transaction(async (tx) => {
     const serial = await addRow(tx, ref, 'DONE');
@@ -60,7 +60,7 @@ const add = async ({ once, answer }, { ref, gate, reject, fault }) =>
     return once.finish(tx, answer({ ref, serial }));
   });
 
-/** A first transaction, a call to somebody outside, a second transaction. */
+/** Runs a first transaction, an external call and a second transaction. */
 const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
   const subject = once.interrupted ?? ref;
   if (once.interrupted === undefined) {
@@ -69,7 +69,7 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
       await once.begin(tx, subject);
     });
   }
-  // "Outside" is a table that no transaction of the endpoint covers; it knows the subject, as an institution would.
+  // The external system is a table outside the endpoint's transactions. It knows the subject, as an institution would.
   await database.query(
     'insert into test_calls (ref) select $1 where not exists (select from test_calls where ref = $1)',
     [subject],
@@ -82,7 +82,7 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
   });
 };
 
-/** The same, with an answer of a megabyte that is stored as what it is made of, and signed with the channel's secret. */
+/** Like `add`, with an answer of a megabyte that is stored by its parts and signed with the channel's secret. */
 const describe = async ({ once, answer, place }, { ref }) =>
   database.transaction(async (tx) => {
     place.reserve();
@@ -102,7 +102,7 @@ const service = createService({
   publicUrl: () => 'https://pay.example',
   log,
   testLimits: {
-    // A slow machine is no reason to refuse a request.
+    // A slow machine must not cause refusals.
     load: { alwaysAllowed: 100_000, patienceMs: 300_000 },
     idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
   },

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files of `npm test` that take ten seconds or more, the longest first. A clone that has never run its tests knows a file by its size
- * alone, and a short file may take a minute: begun last, it would keep one core busy while the others are done.
+ * Files of `npm test` that take ten seconds or more, longest first. A fresh clone knows only a file's size, and a small
+ * file may take a minute: started last, it would keep one core busy while the others idle.
  */
 const LONGEST = [
   'browser/console-journeys',

@@ -18,12 +18,12 @@ interface Asked {
 
 const HAS_PLAN = /^\s*(select|with|insert|update|delete)\b/i;
 
-/** The database as it is, and how each statement that work asks of it is carried out. */
+/** The database, with the plan of each statement. */
 export interface NotedDatabase {
   readonly database: Database;
   /**
-   * What the statements of `work` go by, of the tables named: the indexes, each once, and `all of` a table or an index that is
-   * read from end to end.
+   * Returns how the statements of `work` read the named tables: each index once, and `all of` for a full scan of a
+   * table or index.
    */
   plansOf(work: () => Promise<unknown>): Promise<string[]>;
 }
@@ -57,7 +57,7 @@ export function notedDatabase(real: Database, tables: RegExp): NotedDatabase {
   };
 }
 
-/** One with a name comes to keep a plan for any values; the others are planned for those that they have. */
+/** Returns the scans of a statement. Named statements get a generic plan, others a plan for their values. */
 function scansOf(real: Database, { name, text, values, byIndex }: Asked): Promise<string[]> {
   return real.transaction(async (tx) => {
     await tx.query(`set local enable_seqscan = ${byIndex === true ? 'off' : 'on'}`);
@@ -80,5 +80,5 @@ function scansIn(node: PlanNode): string[] {
   return [...own, ...(node.Plans ?? []).flatMap(scansIn)];
 }
 
-/** Of partitions one name stands for all. */
+/** Removes a partition's week, so that one name represents all partitions. */
 const withoutWeek = (name: string): string => name.replace(/_(\d{8}|default)(?=_|$)/, '').replace(/^(nonces)_\d/, '$1');

@@ -7,16 +7,16 @@ import path from 'node:path';
 import { freePort } from './free-port.js';
 import { until, watch } from './processes.js';
 
-/** The system's own; the proof says where it is. */
+/** The system's pgbouncer; the proof sets the path. */
 const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
 
 export interface Pooler {
-  /** The database's address by way of it. */
+  /** The database's URL through the pooler. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A pgbouncer in front of the server, with these settings beside its defaults. */
+/** Starts a pgbouncer in front of the server with the given settings. */
 export async function pgbouncer(databaseUrl: string, settings: Record<string, string>): Promise<Pooler> {
   const target = new URL(databaseUrl);
   const port = await freePort();
@@ -33,7 +33,7 @@ ${Object.entries(all)
   .join('\n')}
 `,
   );
-  // It does not run as root: nobody at all is as good as anybody.
+  // pgbouncer refuses to run as root, so it runs as nobody.
   await chmod(folder, 0o755);
   const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const running = watch(spawn(PROGRAM, [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...identity }));

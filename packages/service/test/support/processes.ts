@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const packageRoot = path.join(here, '..', '..');
 const programs = path.join(packageRoot, 'dist', 'program');
-/** The service as people start it, with its dependencies as they are installed. */
+/** The service as users start it, with its installed dependencies. */
 export const SHIPPED_MAIN = path.join(programs, 'main.js');
-/** Names the folder with the programs of a test run: another run in the same clone bundles its own. */
+/** The variable with the folder of a test run's programs. Each run in a clone bundles its own. */
 export const TEST_PROGRAMS = 'TEST_PROGRAMS';
-/** Programs of the tests' own around compiled code of the service, each with its dependencies in it. */
+/** Returns the path of a test program around the service's compiled code, bundled with its dependencies. */
 const testProgram = (name: string) => path.join(process.env[TEST_PROGRAMS] ?? '', `${name}.js`);
-/** The service: the same modules as of the shipped one. */
+/** The service, from the same modules as the shipped one. */
 export const MAIN = testProgram('main');
 export const LEDGER_NODE = testProgram('ledger-node');
 export const BRIDGE_NODE = testProgram('bridge-node');
@@ -37,7 +37,7 @@ export interface Running {
 
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 
-/** A program of ours with exactly the settings given: none of the surrounding environment leaks in. */
+/** Starts one of our programs with exactly the given settings. The environment does not leak in. */
 export function start(script: string, env: Record<string, string>, args: readonly string[] = []): Running {
   const inherited = Object.fromEntries(
     PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
@@ -60,14 +60,14 @@ export function watch(child: ChildProcess): Running {
   return { child, pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, exited };
 }
 
-/** Polls a condition that another process brings about; the limit is for what will never happen. */
+/** Polls a condition that another process causes. Throws after the limit. */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 120_000,
 ): Promise<T> {
   const limit = AbortSignal.timeout(limitMs);
-  // What takes longer is looked at less often: looking costs others their time.
+  // Polls less often over time, because polling costs CPU.
   for (let pause = 10; ; pause = Math.min(pause * 1.2, 100)) {
     const found = await probe();
     if (found) return found;
@@ -76,10 +76,10 @@ export async function until<T>(
   }
 }
 
-/** A machine with much else to do may take a minute to start a node, and recovers a database before that. */
+/** A busy machine may take a minute to start a node, after recovering a database. */
 const START_LIMIT_MS = 150_000;
 
-/** The port of a ledger node once it serves. */
+/** Returns the port of a ledger node once it serves. */
 export async function ledgerPort(running: Running): Promise<number> {
   const port = () => {
     if (running.child.exitCode !== null) throw new Error(`the node ended: ${running.stderr()}`);
@@ -89,7 +89,7 @@ export async function ledgerPort(running: Running): Promise<number> {
   return until('a node that serves', port, START_LIMIT_MS);
 }
 
-/** The base URL of a service started from main, once it serves. */
+/** Returns the base URL of a service started from main, once it serves. */
 export async function serviceUrl(running: Running): Promise<string> {
   const url = () => {
     if (running.child.exitCode !== null) throw new Error(`the service ended: ${running.stderr()}`);
@@ -98,7 +98,7 @@ export async function serviceUrl(running: Running): Promise<string> {
   return until('a service that serves', url, START_LIMIT_MS);
 }
 
-/** A process and all that descend from it. */
+/** Returns a process and its descendants. */
 export function processTree(pid: number): number[] {
   const children = new Map<number, number[]>();
   const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
@@ -113,14 +113,14 @@ export function postmasterPid(dataDir: string): number {
   return Number(readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
-/** kill -9 of everything a service on an embedded database consists of, as a power cut would. */
+/** Kills all processes of a service on an embedded database with SIGKILL, like a power cut. */
 export function killEverything(running: Running, dataDir: string): void {
   const pids = [...processTree(running.pid), ...processTree(postmasterPid(dataDir))];
   for (const pid of new Set(pids)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Its parent took it along.
+      // It has ended with its parent.
     }
   }
 }

@@ -8,7 +8,7 @@ export interface RawReply {
   readonly envelope: any;
 }
 
-/** A TCP connection without an HTTP client in between: what is written is what is sent. */
+/** Opens a TCP connection without an HTTP client: the written bytes are sent unchanged. */
 export function rawConnection(baseUrl: string) {
   const { hostname, port } = new URL(baseUrl);
   const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
@@ -19,20 +19,20 @@ export function rawConnection(baseUrl: string) {
     socket.on('end', resolve);
     socket.on('close', () => resolve());
   });
-  // Who waits for it is told; a test that does not wait is not failed by it.
+  // Prevents an unhandled rejection in tests that do not await it.
   ended.catch(() => undefined);
   socket.on('data', (chunk) => chunks.push(chunk));
   return {
     socket,
     write: (bytes: string | Buffer) => void socket.write(bytes),
     text,
-    /** Everything that was answered until the service closed the connection. A reset is an error. */
+    /** Returns all responses until the service closes the connection. Throws on a reset. */
     async untilClosed(): Promise<RawReply[]> {
       await ended;
       socket.destroy();
       return parseReplies(text());
     },
-    /** Waits for a number of answers on a connection that stays open. */
+    /** Waits for a number of responses on a connection that stays open. */
     async replies(count: number): Promise<RawReply[]> {
       while (parseReplies(text()).length < count) {
         await Promise.race([
@@ -46,14 +46,14 @@ export function rawConnection(baseUrl: string) {
   };
 }
 
-/** Sends the bytes and waits until the service has closed the connection. */
+/** Sends the bytes and waits until the service closes the connection. */
 export async function rawExchange(baseUrl: string, ...parts: readonly (string | Buffer)[]): Promise<RawReply[]> {
   const raw = rawConnection(baseUrl);
   for (const part of parts) raw.write(part);
   return raw.untilClosed();
 }
 
-/** The same for a client that sends all of it before it reads anything. */
+/** Does the same for a client that sends everything before it reads. */
 export async function rawExchangeUnread(baseUrl: string, bytes: Buffer): Promise<RawReply[]> {
   const raw = rawConnection(baseUrl);
   raw.socket.pause();
@@ -64,7 +64,7 @@ export async function rawExchangeUnread(baseUrl: string, bytes: Buffer): Promise
   return raw.untilClosed();
 }
 
-/** A request as text. An array sends the header several times; header values go out byte by byte, as latin1. */
+/** Returns a request as text. An array repeats the header; header values are sent as latin1. */
 export function requestBytes(
   path: string,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,

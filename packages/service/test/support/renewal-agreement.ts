@@ -5,13 +5,13 @@ import type { LedgerView } from '../institution/support.js';
 import { type Expected, expected, type Plan } from './renewal-fates.js';
 import { AMOUNT_CENT } from './renewal-world.js';
 
-/** The institution's own books against the service's, and both against what was planned. */
+/** Compares the institution's ledger with the service's records, and both with the plan. */
 export async function renewalsAgree(database: Database, plans: readonly Plan[], { debits }: LedgerView): Promise<void> {
   const stored = await storedOrders(database);
   const tries = await storedTries(database);
   const ledger = new Map(debits.map((debit) => [debit.attemptNo, debit]));
 
-  // Each attempt is one at the institution, with the same end, and came there once.
+  // Each attempt arrived once at the institution, with the same result.
   expect(ledger.size).toBe(debits.length);
   const arrivals = new Map(plans.map(({ orderNo, fate }) => [orderNo, fate.arrivals]));
   const differing = tries.flatMap(({ attemptNo, orderNo, status, paidAt }) => {
@@ -29,14 +29,14 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   const known = new Set(tries.map(({ attemptNo }) => attemptNo));
   expect(debits.filter(({ attemptNo }) => !known.has(attemptNo)).slice(0, 5)).toEqual([]);
 
-  // No period is debited twice; to the cent.
+  // No period is debited twice; amounts match to the cent.
   const debited = debits.filter(({ debitedCent }) => debitedCent > 0);
   expect(new Set(debited.map(({ attemptNo }) => attemptNo.slice(0, -2))).size).toBe(debited.length);
   const total = debited.reduce((sum, { debitedCent }) => sum + debitedCent, 0);
   expect(total).toBeGreaterThan(0);
   expect(total).toBe([...stored.values()].reduce((sum, { paidCent }) => sum + paidCent - AMOUNT_CENT, 0));
 
-  // Each order and each of its periods is where it should be, with as much told about it as happened.
+  // Each order and period has the expected state, and every change was announced.
   const wrong = plans.flatMap((plan) => {
     const found = stored.get(plan.orderNo);
     const wanted = found && rowOf(plan, expected(plan), found.createdAt);
@@ -44,7 +44,7 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   });
   expect(wrong.slice(0, 3)).toEqual([]);
   expect(stored.size).toBe(plans.length);
-  // There is none if the one answer with another amount came to a node that had just been killed.
+  // There is no alert if the one answer with another amount went to a node just killed.
   expect(await database.query(`select kind, subject from alerts where kind <> 'debit-wrong-amount'`)).toEqual([]);
 }
 
@@ -56,9 +56,9 @@ interface StoredOrder {
   readonly nextDueAt: number | null;
   readonly paidCycles: number;
   readonly paidCent: number;
-  /** Period, its status and its tries. */
+  /** Period, status and number of attempts. */
   readonly periods: string;
-  /** Payment events in the order they were told, then the order's own. */
+  /** Payment events in order, then the order's own. */
   readonly told: string;
   readonly toldOfOrder: string;
   readonly benefits: number;

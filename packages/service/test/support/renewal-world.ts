@@ -15,10 +15,10 @@ import type { FreshDatabase } from './database.js';
 import { freePort } from './free-port.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';
 
-/** An installation with a channel, products by the day, and nodes that are processes of their own. */
+/** An installation with a channel, products by the day, and nodes as separate processes. */
 export interface RenewalWorld {
   readonly channelId: number;
-  /** A product of so many days, whose failed debits are tried again after these seconds. */
+  /** Creates a daily product whose failed debits are retried after these seconds. */
   product(productCode: string, totalCycles: number, retryDelays: readonly number[]): Promise<void>;
   node(): Promise<KeptAlive>;
 }
@@ -68,7 +68,7 @@ export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld &
 
 export interface Bridge {
   readonly url: string;
-  /** An agreement that the institution treats as its table of tails says. */
+  /** Creates an agreement with the given tail. */
   agreement(tail: string): Promise<number>;
 }
 

@@ -17,38 +17,38 @@ import { type Running, SHIPPED_MAIN, serviceUrl, start, until } from './processe
 const UNAVAILABLE = CODES.UNAVAILABLE.code;
 
 export interface RollingOptions {
-  /** Of an empty database of its own. */
+  /** The URL of an empty database. */
   readonly databaseUrl: string;
   readonly haproxy: string;
   readonly nodes: 3;
   readonly rounds: number;
   readonly callers: number;
-  /** What each caller waits from an answer to its next request. */
+  /** Each caller's delay between a response and its next request. */
   readonly pauseMs?: number;
   readonly drainSeconds: number;
   readonly checkMs: number;
   readonly log?: (line: string) => void;
-  /** Told of each process, so that none outlives a test that is given up. */
+  /** Called with each process, so that none outlives an aborted test. */
   readonly onStarted?: (running: Running) => void;
 }
 
 export interface RollingFigures {
   readonly requests: number;
-  /** What went wrong, one line each. */
+  /** Failures, one line each. */
   readonly failures: readonly string[];
-  /** Requests that a node refused with 503001 since it could not begin them within 2 s: the machine has too much to do. */
+  /** Requests refused with 503001 because the node could not start them within 2 s: the machine is overloaded. */
   readonly refusedUnderLoad: number;
   readonly seconds: number;
   readonly medianMs: number;
   readonly slowestMs: number;
   readonly restarts: number;
-  /** Orders that callers were told of, and orders that there are. */
+  /** Orders that callers were told of, and orders that exist. */
   readonly ordersAnswered: number;
   readonly ordersStored: number;
   readonly servers: readonly ServerFigures[];
 }
 
-/** Every node of an installation is stopped and started again, one after another, while callers go on. */
+/** Restarts every node of an installation, one after another, while callers continue. */
 export async function rollingRestart(options: RollingOptions): Promise<RollingFigures> {
   const { databaseUrl, drainSeconds, checkMs, callers, pauseMs = 0, rounds } = options;
   const { log = () => undefined, onStarted = () => undefined } = options;
@@ -73,7 +73,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
     everStarted.push(node);
     return node;
   };
-  // One first: it makes the schema and the demo channel.
+  // One node first: it creates the schema and the demo channel.
   const nodes: Running[] = [];
   for (const port of nodePorts) {
     const node = startNode(port);
@@ -141,7 +141,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
   }
 }
 
-/** What the log of its node says. The line is written after the answer. */
+/** Returns the reason in the node's log. The line is written after the response. */
 function whyRefused(nodes: readonly Running[], requestId: string): Promise<string> {
   return until(`the line of ${requestId} in a log`, () => {
     const line = nodes.flatMap((node) => node.stdout().split('\n')).find((one) => one.includes(requestId));
@@ -154,7 +154,7 @@ interface Refusal {
   readonly text: string;
 }
 
-/** Callers who each send the next request when the last was answered: an order, a look at it, and so on. */
+/** Runs callers that each send the next request after a response: an order, a query of it, and so on. */
 function steadyLoad(client: ChannelClient, callers: number, pauseMs: number) {
   const since = performance.now();
   const latencies: number[] = [];
@@ -194,7 +194,7 @@ function steadyLoad(client: ChannelClient, callers: number, pauseMs: number) {
   const running = Promise.all(Array.from({ length: callers }, caller));
   return {
     requests: () => latencies.length,
-    /** So many more. */
+    /** Waits for `count` more responses. */
     async answered(count: number): Promise<void> {
       const wanted = latencies.length + count;
       await until('requests are answered', () => latencies.length >= wanted);

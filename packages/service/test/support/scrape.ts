@@ -1,5 +1,5 @@
 export interface Sample {
-  /** With the suffix that a histogram gives it. */
+  /** Includes a histogram's suffix. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -10,7 +10,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** What Prometheus would read, by the name of the metric. */
+/** Returns what Prometheus would read, by metric name. */
 export async function scrape(baseUrl: string): Promise<Map<string, Metric>> {
   return readMetrics(await (await fetch(`${baseUrl}/metrics`)).text());
 }
@@ -32,14 +32,14 @@ export function readMetrics(text: string): Map<string, Metric> {
   return metrics;
 }
 
-/** The value of the one sample with these labels. */
+/** Returns the value of the sample with these labels. */
 export function sampleValue(metrics: ReadonlyMap<string, Metric>, name: string, labels: Record<string, string> = {}) {
   const samples = metrics.get(name)?.samples ?? [];
   return samples.find((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
     ?.value;
 }
 
-/** Names of labels that samples of the metric have, but for a histogram's own. */
+/** Returns the label names of a metric's samples, except a histogram's own. */
 export function labelsOf(metric: Metric | undefined): string[] {
   const names = metric?.samples.flatMap(({ labels }) => Object.keys(labels)) ?? [];
   return [...new Set(names)].filter((name) => name !== 'le').toSorted();

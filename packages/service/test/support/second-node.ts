@@ -7,18 +7,18 @@ import { nodeDeps, type TestService } from './service.js';
 
 export interface Node {
   readonly baseUrl: string;
-  /** How many are open to it. */
+  /** Returns the number of open connections. */
   connections(): Promise<number>;
-  /** The same channel, calling this node. */
+  /** Returns a client of the same channel that calls this node. */
   client(channel: ChannelClient): ChannelClient;
   close(): Promise<void>;
 }
 
-/** One more node of the same installation: its own memory and connections, the same database, master key and clock. */
+/** Starts another node of the installation: its own memory and connections, the same database, master key and clock. */
 export async function anotherNode(service: TestService, more: Partial<ServiceDeps> = {}): Promise<Node> {
   const database = openDatabase({ url: service.fresh.url, pool: 8, name: 'test node' });
   const { vault, clock } = service;
-  // The tests' clock stands still.
+  // The test clock stands still.
   const testLimits = { clockLimits: { maxSeconds: Number.POSITIVE_INFINITY }, ...more.testLimits };
   const node = createService({ database, vault, clock, ...nodeDeps({ ...more, testLimits }) });
   await node.server.listen({ host: '127.0.0.1', port: 0 });

@@ -12,29 +12,29 @@ import { packageRoot, TEST_PROGRAMS } from './processes.js';
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string;
-    /** Of a service that was stopped before anything was done with it. */
+    /** The data folder of a service that was stopped before any use. */
     preparedFolder: string;
   }
 }
 
 const TESTS = path.join(packageRoot, 'test');
 
-/** The migrated database that every test's own database is copied from. */
+/** The migrated database that every test's database is copied from. */
 export const TEMPLATE = 'perennial_template';
 
-/** One real PostgreSQL for the whole run, as the service itself would start it. */
+/** Starts one real PostgreSQL for the whole run, as the service would. */
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
   const programs = await bundleTestPrograms();
   const preparedFolder = await prepareFolder();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-test-'));
   copyFolder(preparedFolder, dataDir);
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
-  // Not from within the migrated one: of a database that somebody is in no copy is made.
+  // Connects to another database, because PostgreSQL does not copy one that is in use.
   const outside = databaseUrl(embedded.url, 'postgres');
   const admin = openDatabase({ url: outside, pool: 1, name: 'test setup', statementMs: 0 });
   const migrated = new URL(embedded.url).pathname.slice(1);
   await admin.query(`create database ${TEMPLATE} strategy file_copy template ${migrated}`);
-  // A run opens some thousand connections, each of which proves its password: by one round of hashing in place of 4,096.
+  // A run opens thousands of connections, each of which proves its password: with one hash iteration instead of 4,096.
   const { username, password } = new URL(embedded.url);
   await admin.query('set scram_iterations = 1');
   await admin.query(`alter role ${username} password '${password}'`);
@@ -47,7 +47,7 @@ export default async function startServer(project: TestProject): Promise<() => P
   };
 }
 
-/** A data folder with a migrated database in it, to be copied: making one takes longer than most tests. */
+/** Creates a data folder with a migrated database for copying, because creating one takes longer than most tests. */
 async function prepareFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-prepared-'));
   const embedded = await openEmbedded({ dataDir: folder, role: 'tool', log: () => undefined });
@@ -56,19 +56,22 @@ async function prepareFolder(): Promise<string> {
   return folder;
 }
 
-/** With its owners, into a folder that is there. */
+/** Copies with owners into an existing folder. */
 export function copyFolder(from: string, to: string): void {
   execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 
-/** With their dependencies in them: a run starts some hundred processes, and finding those is a third of a start. */
+/**
+ * Bundles the test programs with their dependencies, because a run starts some hundred processes and loading
+ * dependencies is a third of a start.
+ */
 async function bundleTestPrograms(): Promise<string> {
   const names = await readdir(TESTS, { recursive: true });
   const programs = names.filter((name) => name.endsWith('-node.mjs'));
   const entries = Object.fromEntries(programs.map((name) => [path.basename(name, '.mjs'), path.join(TESTS, name)]));
   const folder = await mkdtemp(path.join(packageRoot, 'dist', 'test-programs-'));
   await bundle({ ...entries, main: path.join(packageRoot, 'dist', 'main.js') }, folder, isNeverBundled);
-  // For the processes that run the tests: they inherit it.
+  // Inherited by the test processes.
   process.env[TEST_PROGRAMS] = folder;
   return folder;
 }

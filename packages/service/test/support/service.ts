@@ -9,7 +9,7 @@ import { createService, type ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
 import { type FreshDatabase, freshDatabase } from './database.js';
 
-/** A clock that stands still until a test moves it. */
+/** Returns a clock that stands still until a test moves it. */
 export function manualClock(
   start = Date.UTC(2026, 0, 31, 4, 0, 0),
 ): Clock & { set(now: number): void; advance(ms: number): void } {
@@ -31,15 +31,15 @@ export interface TestService {
   readonly vault: Vault;
   readonly operator: Operator;
   readonly clock: ReturnType<typeof manualClock>;
-  /** A new channel, with a client that shares the service's clock. */
+  /** Creates a channel with a client that shares the service's clock. */
   channel(appId?: string): Promise<ChannelClient>;
   close(): Promise<void>;
 }
 
-/** However slow the machine that the tests run on, nobody is refused for that. */
+/** Limits that refuse nothing, however slow the machine. */
 export const SLOW_MACHINE = { alwaysAllowed: 100_000, patienceMs: 300_000 };
 
-/** What every node of the tests has, unless `more` says otherwise. */
+/** Returns the defaults of every test node; `more` overrides them. */
 export const nodeDeps = (more: Partial<ServiceDeps> = {}) => ({
   log: pino({ level: 'silent' }),
   environment: 'sandbox' as const,
@@ -50,7 +50,7 @@ export const nodeDeps = (more: Partial<ServiceDeps> = {}) => ({
   testLimits: { authFailuresPerMinute: 100_000, load: SLOW_MACHINE, ...more.testLimits },
 });
 
-/** A service in this process, over real HTTP on a free port, on a database of its own and a clock that stands still. */
+/** Starts a service in this process, over real HTTP on a free port, with its own database and a manual clock. */
 export async function testService(more: Partial<ServiceDeps> = {}): Promise<TestService> {
   const fresh = await freshDatabase();
   const vault = openVault([randomBytes(32)]);

@@ -3,7 +3,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 
 export type Network = Awaited<ReturnType<typeof network>>;
 
-/** What lies between a node and its database: as long as it is frozen, sockets stay open and nothing comes through. */
+/** Creates a proxy between a node and its database. While it is frozen, sockets stay open and nothing passes. */
 export async function network(serverUrl: string) {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
@@ -44,16 +44,16 @@ export async function network(serverUrl: string) {
   const url = new URL(serverUrl);
   url.port = String((server.address() as AddressInfo).port);
   return {
-    /** The database's address by way of it. */
+    /** The database's URL through the proxy. */
     url: url.href,
     freeze() {
       isFrozen = true;
     },
-    /** From the moment on that a node has sent this, and it has arrived, nothing comes back. */
+    /** Freezes once a node has sent this text and it has arrived. */
     freezeAfter(text: string) {
       last = text;
     },
-    /** Whether a node has sent this since. */
+    /** Returns whether a node has sent this text since. */
     hasHeard: (text: string) => asked.some((chunk) => chunk.includes(text)),
     thaw() {
       isFrozen = false;
@@ -61,7 +61,7 @@ export async function network(serverUrl: string) {
       kept = [];
       asked = [];
     },
-    /** Breaks the first connection over which a node sends this, before it arrives. Resolves when that has happened. */
+    /** Breaks the first connection on which a node sends this text, before it arrives. Resolves afterwards. */
     breakAt: (text: string) =>
       new Promise<void>((sent) => {
         fatal = { text, sent };

@@ -1,11 +1,11 @@
-/** Whether this is one of `npm run prove`. */
+/** Whether this run is part of `npm run prove`. */
 export const isProof = process.env['LONG_RUNS'] !== undefined;
-/** Whether it is a whole one, without --short: what else is done in part is done as a whole. */
+/** Whether it is a complete proof, without --short: partial tests are then complete. */
 export const isLongRun = process.env['LONG_RUNS'] === 'on';
 
 /**
- * How much a long run does: in `npm test` and with --short enough for each of its faults to happen, in `npm run prove -- crash` as much as it
- * takes to trust it, and as much as its variable says when somebody has the time.
+ * Returns the size of a long run. `npm test` and --short do enough for each fault to happen, `npm run prove -- crash`
+ * enough to trust the result, and the variable sets any other size.
  */
 export function soakSize(variable: string, inTests: number, proven = inTests): number {
   const wanted = process.env[variable] ?? '';

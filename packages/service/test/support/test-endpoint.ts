@@ -2,10 +2,10 @@ import { ENDPOINTS, type Endpoint, PATH_PREFIX } from '@perennial/wire';
 import type { Action } from '../../src/catalog/action.js';
 import type { Route } from '../../src/http/routes.js';
 
-/** What an action of the endpoint below may answer with. */
+/** A valid answer for the endpoint below. */
 export const DONE = { accessToken: 'none', expiresIn: '0', expiresAt: '2026-01-31 12:00:00' };
 
-/** An endpoint beside the interface's own, which takes what orders/unsubscribe takes and does what a test likes. */
+/** Creates an additional endpoint that takes the body of orders/unsubscribe and runs a test's action. */
 export function testRoute(name: string, action: Action<unknown, unknown>, facts: Partial<Endpoint> = {}): Route {
   const { request, check } = ENDPOINTS['orders/unsubscribe'];
   const { response } = ENDPOINTS['auth/token'];

@@ -3,12 +3,12 @@ import { PATH_PREFIX } from '@perennial/wire';
 import type { ChannelClient } from './channel-client.js';
 import { requestBytes } from './raw-http.js';
 
-/** A caller that sends a request and reads no more of the answer than it is told to. */
+/** A caller that sends a request and reads the response only on demand. */
 export interface SlowCaller {
   readonly socket: net.Socket;
-  /** Some of the answer: whatever has come by then. */
+  /** Reads what has arrived so far. */
   readSome(): Promise<void>;
-  /** The rest of it, to the end of the connection or of the chunks. */
+  /** Reads the rest, to the end of the connection or of the chunks. */
   readAll(): Promise<string>;
   hangUp(): void;
 }
@@ -32,7 +32,7 @@ export async function slowCall(
   const { hostname, port } = new URL(baseUrl);
   const socket = net.connect({ host: hostname, port: Number(port) });
   socket.pause();
-  // Who reads on is told; a connection that is reset while nobody does is no fault of the test.
+  // A reader gets the error. A reset while nobody reads is not a failure.
   socket.on('error', () => undefined);
   socket.write(text.toString('latin1').replace('HTTP/1.1', version), 'latin1');
   const chunks: Buffer[] = [];

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type ChannelClient, isToBeSentAgain, type Reply } from './channel-client.js';
 
-/** Between two tries: a node that was killed needs a second or two to be back. */
+/** The retry delay: a killed node needs a second or two to restart. */
 const PAUSE_MS = 200;
-/** For what will never happen. */
+/** The limit for what never happens. */
 const PATIENCE_MS = 180_000;
 
 /**
- * As a channel should: the same request with the same key again after a lost connection, a fault, a twin still at work, or
- * one too many at a time.
+ * Retries as a channel should: the same request with the same key after a lost connection, a fault, a duplicate in
+ * progress, or a rate limit.
  */
 export async function untilAnswered(
   client: ChannelClient,
@@ -30,7 +30,7 @@ export async function untilAnswered(
   }
 }
 
-/** By its code: an answer that was cut off has the message "aborted". */
+/** Decides by the error's code, because an incomplete response has the message "aborted". */
 function lostConnection(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   const isLost =
