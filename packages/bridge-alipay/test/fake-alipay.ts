@@ -4,33 +4,33 @@ import type { AddressInfo } from 'node:net';
 import { zipGbk } from './zipped-gbk.js';
 
 /**
- * Alipay's gateway as its pages describe it, on loopback, with real RSA2 signatures both ways. Beside each answer stands the page that
- * it is taken from. Nobody here has seen the real one answer.
+ * Alipay's gateway on loopback, written from its documentation, with real RSA2 signatures both ways. Each answer names
+ * the page it is taken from. It has not been compared with the real gateway.
  */
 
 export const APP_ID = '2021000000000001';
-/** Made once: a pair costs half a second. */
+/** Created once, because a key pair takes half a second. */
 const app = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const alipay = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const APP_PRIVATE_KEY = app.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 export const ALIPAY_PUBLIC_KEY = alipay.publicKey.export({ format: 'pem', type: 'spki' }).toString();
 
-/** What happens to debits on an agreement; paid at once if nothing is said. */
+/** The behaviour of debits on an agreement. Default: paid at once. */
 export type Behaviour =
   | { readonly decline: string }
   /** 10003, and a result when the test settles it. */
   | 'wait'
-  /** 10003, and paid right after, with a notice. */
+  /** 10003, and paid immediately afterwards, with a notice. */
   | 'pay-later'
-  /** 10003, and paid right after somebody has asked about it, with a notice. */
+  /** 10003, and paid after the first query, with a notice. */
   | 'pay-when-asked'
-  /** 20000: paid; or not, when it first comes. */
+  /** 20000: paid, or unpaid at the first attempt. */
   | 'unknown-paid'
   | 'unknown-unpaid'
-  /** The connection breaks before anything was paid, twice: the SDK tries again by itself. */
+  /** The connection breaks before the payment, twice, because the SDK retries once. */
   | 'lost-unpaid'
-  /** Paid, and answered under another key. */
+  /** Paid, but the answer is signed with another key. */
   | 'forged';
 
 export interface Trade {
@@ -72,21 +72,21 @@ const failed = (subCode: string, fields: Answer = {}): Answer => ({
 const unknown: Answer = { code: '20000', msg: 'Service Currently Unavailable', sub_code: 'aop.ACQ.SYSTEM_ERROR' };
 
 export interface FakeAlipayOptions {
-  /** When it books: by default now. */
+  /** The booking time. Default: now. */
   readonly now?: () => number;
-  /** What its callers believe the time to be. */
+  /** The time of its callers' clocks. */
   readonly callersNow?: () => number;
 }
 
 export class FakeAlipay {
   readonly trades = new Map<string, Trade>();
   readonly called: Called[] = [];
-  /** How often money was taken for a number, which must be once. */
+  /** How often each number was paid. It must be once. */
   readonly payments = new Map<string, number>();
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #unsigned = new Set<string>();
   readonly #tries = new Map<string, number>();
-  /** Answers of one kind that get lost after they were worked out: method to how many. */
+  /** The number of answers to lose after execution, by method. */
   readonly #losing = new Map<string, number>();
   readonly #said = new Map<string, Answer>();
   readonly #server = createServer((request, response) => {
@@ -122,7 +122,7 @@ export class FakeAlipay {
     this.#losing.set(method, times);
   }
 
-  /** What the next call of a method is answered, whatever it asks. */
+  /** Sets the answer to the next call of a method. */
   say(method: string, answer: Answer): void {
     this.#said.set(method, answer);
   }
@@ -149,7 +149,7 @@ export class FakeAlipay {
     return new URLSearchParams({ ...all, sign_type: 'RSA2', sign: signed }).toString();
   }
 
-  /** https://developer.aliyun.com/ask/285129: a trade that was refunded has refund_fee and gmt_refund beside its status. */
+  /** https://developer.aliyun.com/ask/285129: a refunded trade has refund_fee and gmt_refund beside its status. */
   tradeNotice(outTradeNo: string, key = alipay.privateKey): string {
     const trade = this.#require(outTradeNo);
     const last = [...trade.refunds.values()].at(-1);
@@ -318,14 +318,14 @@ export class FakeAlipay {
     if (trade.notifyUrl) void this.tell(trade.notifyUrl, this.tradeNotice(trade.outTradeNo)).catch(() => undefined);
   }
 
-  /** Whether the notice was taken: "success" and nothing else. */
+  /** Returns whether the notice was accepted: "success" and nothing else. */
   async tell(url: string, body: string): Promise<boolean> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     const response = await fetch(url, { method: 'POST', headers, body });
     return (await response.text()) === 'success';
   }
 
-  /** https://docs.open.alipay.com/api_1/alipay.trade.query; of an unpaid trade there is no send_pay_date. */
+  /** https://docs.open.alipay.com/api_1/alipay.trade.query; an unpaid trade has no send_pay_date. */
   #tradeQuery({ out_trade_no: outTradeNo }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
     if (!trade) return failed('ACQ.TRADE_NOT_EXIST');
@@ -341,8 +341,9 @@ export class FakeAlipay {
   }
 
   /**
-   * https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund; https://yq.aliyun.com/articles/707486 of out_request_no: repeated, it
-   * answers fund_change N; with another amount ACQ.DISCORDANT_REPEAT_REQUEST; refund_fee is the sum of all refunds.
+   * https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund; for out_request_no
+   * https://yq.aliyun.com/articles/707486: a repetition answers fund_change N, another amount
+   * ACQ.DISCORDANT_REPEAT_REQUEST; refund_fee is the sum of all refunds.
    */
   #refund({ out_trade_no: outTradeNo, refund_amount: amount, out_request_no: number }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
@@ -361,7 +362,7 @@ export class FakeAlipay {
     return done({ ...told(), fund_change: 'Y', gmt_refund_pay: time(this.#now()) });
   }
 
-  /** https://opendocs.alipay.com/open/02ekfl: 10000 without refund_status when there is no such refund. */
+  /** https://opendocs.alipay.com/open/02ekfl: 10000 without refund_status if there is no such refund. */
   #refundQuery({ out_trade_no: outTradeNo, out_request_no: number, query_options: options }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
     if (!trade) return failed('ACQ.TRADE_NOT_EXIST');
@@ -389,7 +390,7 @@ export class FakeAlipay {
     return done({});
   }
 
-  /** https://opendocs.alipay.com/open/06fpmm: of a day that has ended, from the next morning on; "BILL_NOT_EXIST 账单不存在". */
+  /** https://opendocs.alipay.com/open/06fpmm: for an ended day, from the next morning; "BILL_NOT_EXIST 账单不存在". */
   #billUrl({ bill_type: type, bill_date: day }: Content): Answer {
     if (type !== 'trade' || this.#billsMissing) return failed('isp.bill_not_exist');
     return done({ bill_download_url: `${this.url}/bill?day=${day}` });
@@ -427,7 +428,7 @@ export class FakeAlipay {
   }
 }
 
-/** Head, columns and foot as in bills that merchants' programs read; no page of Alipay's shows them. */
+/** Header, columns and footer as in real bills. Alipay does not document them. */
 const COLUMNS =
   '支付宝交易号,商户订单号,业务类型,商品名称,创建时间,完成时间,门店编号,门店名称,操作员,终端号,对方账户,订单金额（元）,' +
   '商家实收（元）,支付宝红包（元）,集分宝（元）,支付宝优惠（元）,商家优惠（元）,券核销金额（元）,券名称,商家红包消费金额（元）,' +
@@ -457,7 +458,7 @@ const signTextOf = (fields: Readonly<Record<string, string>>) =>
     .map((name) => `${name}=${fields[name]}`)
     .join('&');
 
-/** https://opendocs.alipay.com/common/02kf5q: every parameter but sign, sorted, RSA2; the time is Beijing's. */
+/** https://opendocs.alipay.com/common/02kf5q: every parameter except sign, sorted, RSA2; times are in UTC+8. */
 function refuseRequest({ sign = '', ...params }: Readonly<Record<string, string>>, now: number): Answer | undefined {
   const isSigned = createVerify('RSA-SHA256').update(signTextOf(params)).verify(app.publicKey, sign, 'base64');
   const refuse = (subCode: string) => ({ code: '40002', msg: 'Invalid Arguments', sub_code: subCode });

@@ -15,7 +15,7 @@ const noBook: RefLookUp = { attemptNosOf: async () => new Map(), refundNosOf: as
 let fake: FakeAlipay;
 let institution: Institution;
 
-/** Books were written yesterday, so that today there is a bill of them. */
+/** Bookings are dated yesterday, so that a bill exists today. */
 const yesterday = () => Date.now() - DAY;
 const dayOf = (ms: number) => new Date(ms + 8 * 3_600_000).toISOString().slice(0, 10);
 
@@ -59,7 +59,7 @@ const receive = (body: string) => institution.readWebhook?.({ headers: {}, body:
 const notified = async (body: string) => (await receive(body))?.told;
 
 describe('debits', () => {
-  it('are made once for a number, and say the same however often they are sent', async () => {
+  it('are executed once per number, with the same answer to each retry', async () => {
     const debit = debitOf('AGREED', { amountCent: 1990 });
     const paid = await institution.debit(debit, signal);
     expect(paid).toEqual({
@@ -68,7 +68,7 @@ describe('debits', () => {
       paidAt: expect.any(Number),
       institutionRef: expect.stringMatching(/^2026\d{24}$/),
     });
-    // To the second, and in the zone of Alipay whatever that of the machine.
+    // To the second, in UTC+8 whatever the machine's zone.
     expect(paid.status === 'SUCCESS' && Math.abs(paid.paidAt - yesterday())).toBeLessThan(60_000);
     expect(fake.callsOf('alipay.trade.pay').at(-1)).toEqual({
       out_trade_no: debit.attemptNo,
@@ -111,7 +111,7 @@ describe('debits', () => {
     expect(await institution.debit(debitOf(subCode), signal)).toEqual({ status: 'DECLINED', decline, reason });
   });
 
-  it('that wait are PENDING with their number, until they are paid or closed', async () => {
+  it('that wait are PENDING with their reference, until they are paid or closed', async () => {
     fake.on('WAITING', 'wait');
     const paid = debitOf('WAITING');
     const closed = debitOf('WAITING');
@@ -135,7 +135,7 @@ describe('debits', () => {
     expect(fake.payments.get(debit.attemptNo)).toBe(1);
   });
 
-  it('whose connection breaks are sent again by the SDK; when that breaks too they throw, and are found', async () => {
+  it('whose connection breaks are resent by the SDK; if that breaks too they throw, and are found', async () => {
     const [once, twice] = [debitOf('AGREED'), debitOf('AGREED')];
     fake.lose('alipay.trade.pay', 1);
     expect(await institution.debit(once, signal)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
@@ -152,7 +152,7 @@ describe('debits', () => {
     expect(await find(debit)).toEqual({ status: 'NOT_FOUND' });
   });
 
-  it('are what Alipay says, to the letter: nothing else makes a success, a decline or an unknown number', async () => {
+  it('follow Alipay’s codes exactly for success, decline and unknown number', async () => {
     const all = { trade_no: '1', total_amount: '19.9', gmt_payment: '2026-01-01 00:00:00', refund_fee: '1.00' };
     const debit = debitOf('AGREED');
     const pay = (answer: object) => {
@@ -185,13 +185,13 @@ describe('debits', () => {
     expect(await asked({ refund_status: 'REFUND_SUCCESS' })).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
     expect(await asked({ refund_status: 'REFUND_PROCESSING' })).toEqual({ status: 'PENDING' });
     expect(await asked({})).toEqual({ status: 'NOT_FOUND' });
-    // No money has moved, and there is no such refund: nobody knows.
+    // No money has moved and there is no such refund: the outcome is unknown.
     fake.say('alipay.trade.refund', { ...refunded, fund_change: 'N' });
     fake.say('alipay.trade.fastpay.refund.query', refunded);
     expect(await institution.refund(refund, signal)).toEqual({ status: 'PENDING' });
   });
 
-  it('an error quotes nothing of what was answered, and a setting that is wrong declines nothing', async () => {
+  it('an error does not quote the answer, and a wrong setting declines nothing', async () => {
     fake.on('quoting', 'forged');
     const error = await Promise.resolve(institution.debit(debitOf('quoting'), signal)).catch((thrown: Error) => thrown);
     expect(String(error)).not.toContain('5620');
@@ -205,7 +205,7 @@ describe('debits', () => {
     await expect(wrong.debit(debitOf('AGREED'), signal)).rejects.toThrow(/isv.invalid-app-id/);
   });
 
-  it('a number that Alipay does not take is sent as another, and comes back as itself', async () => {
+  it('a number that Alipay does not accept is sent encoded, and is decoded again', async () => {
     for (const attemptNo of [
       `CB1!"#$%&'()*+,-./:;<=>?@[]^_{|}~${'0'.repeat(31)}`,
       'P_1',
@@ -223,7 +223,7 @@ describe('debits', () => {
 });
 
 describe('refunds', () => {
-  it('are made once for a number, a repetition is found, and too much is refused', async () => {
+  it('are executed once per number, a repetition is found, and too large an amount is refused', async () => {
     const { attemptNo } = await paidDebit();
     const refund = { refundNo: `R${attemptNo}`, attemptNo, amountCent: 990, debitRef: 'unused' };
     const made = await institution.refund(refund, signal);
@@ -233,7 +233,7 @@ describe('refunds', () => {
       refundedAt: expect.any(Number),
       institutionRef: fake.trades.get(attemptNo)?.tradeNo,
     });
-    // Alipay then answers fund_change N and the sum of all refunds, and the refund itself is asked for.
+    // Alipay answers fund_change N and the sum of all refunds, so the refund itself is queried.
     await institution.refund({ ...refund, refundNo: `S${attemptNo}`, amountCent: 10 }, signal);
     expect(await institution.refund(refund, signal)).toEqual(made);
     expect(await institution.findRefund(refund, signal)).toEqual(made);
@@ -258,7 +258,7 @@ describe('refunds', () => {
     fake.lose('alipay.trade.refund', 2);
     await expect(institution.refund(refund, signal)).rejects.toThrow();
     expect(await institution.findRefund(refund, signal)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
-    // The trade is closed now, like one that was never paid: it stays a success.
+    // The trade is closed now, like one that was never paid, but stays a success.
     expect(fake.trades.get(attemptNo)?.status).toBe('TRADE_CLOSED');
     expect(await institution.findDebit(knownDebit(attemptNo), signal)).toMatchObject({ status: 'SUCCESS' });
     expect(await notified(fake.tradeNotice(attemptNo))).toMatchObject([{ outcome: { status: 'SUCCESS' } }]);
@@ -288,7 +288,7 @@ describe('agreements', () => {
 });
 
 describe('notices', () => {
-  it('tell what became of a debit, in whatever order, and of an agreement', async () => {
+  it('report debits in any order, and ended agreements', async () => {
     fake.on('NOTICED', 'wait');
     const debit = debitOf('NOTICED');
     await institution.debit(debit, signal);
@@ -308,7 +308,7 @@ describe('notices', () => {
     const others = [
       { notify_type: 'dut_user_sign', agreement_no: '1', status: 'NORMAL' },
       { notify_type: 'something_new', agreement_no: '1', status: 'UNSIGN' },
-      // Looks like one of ours that had to be hidden, and is not.
+      // Looks like an encoded number of ours, but is not.
       { notify_type: 'trade_status_sync', out_trade_no: 'P_1', subject: 'Films 31', trade_status: 'TRADE_CLOSED' },
     ];
     for (const other of others) expect(await notified(fake.notice({ app_id: APP_ID, ...other }))).toEqual([]);
@@ -341,7 +341,7 @@ describe('notices', () => {
 });
 
 describe('the statement', () => {
-  it('has every debit and refund of the day, and nobody else’s', async () => {
+  it('has every debit and refund of the day, and no others', async () => {
     const own = createInstitution({ numberPrefix: 'pn_' });
     const first = debitOf('AGREED', { amountCent: 3001 });
     const odd = debitOf('AGREED', { attemptNo: '#1' });
@@ -385,13 +385,13 @@ describe('the statement', () => {
     expect(fake.callsOf('alipay.data.dataservice.bill.downloadurl.query').length).toBe(asked + 1);
   });
 
-  it('of today, of a day whose bill is late, and of a bill that is cut off there is none', async () => {
+  it('is absent for today, for a late bill and for a truncated bill', async () => {
     const today = dayOf(Date.now());
     await expect(institution.statement(today, undefined, signal, noBook)).rejects.toThrow(/next morning/);
     fake.loseBills(true);
     const late = createInstitution();
     await expect(late.statement(dayOf(yesterday()), undefined, signal, noBook)).rejects.toThrow(/no bill of/);
-    // By then it would be there: nothing was traded.
+    // By then the bill would exist: there were no trades.
     const old = dayOf(Date.now() - 4 * DAY);
     expect(await late.statement(old, undefined, signal, noBook)).toEqual({ lines: [], nextCursor: undefined });
     fake.loseBills(false);
@@ -418,7 +418,7 @@ describe('the statement', () => {
 });
 
 describe('keys', () => {
-  it('are read in every form that Alipay’s tools write, and what is wrong is said without quoting them', () => {
+  it('are read in every format of Alipay’s tools, and errors do not quote them', () => {
     const key = createPrivateKey(APP_PRIVATE_KEY);
     for (const type of ['pkcs1', 'pkcs8'] as const) {
       const pem = key.export({ format: 'pem', type }).toString();

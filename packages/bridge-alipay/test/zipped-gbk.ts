@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** GBK, which Node reads and does not write. */
+/** Encodes GBK, which Node can only decode. */
 export function toGbk(text: string): Buffer {
   return Buffer.concat([...text].map((char) => encodings().get(char) ?? Buffer.from(char, 'latin1')));
 }
@@ -26,7 +26,7 @@ export interface ZippedFile {
   readonly text: string;
 }
 
-/** A zip as Alipay makes them: names and texts in GBK. */
+/** Creates a zip as Alipay does: names and texts in GBK. */
 export function zipGbk(files: readonly ZippedFile[]): Buffer {
   const bodies: Buffer[] = [];
   const entries: Buffer[] = [];

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answered, debitOf, gate, questionOf, startWorld, until, type World } from './support/world.js';
 
-/** A server of its own, since it is stopped. */
+/** A separate server, because the test stops it. */
 let dataDir: string;
 let server: EmbeddedDatabase;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ it.each(['restarted', 'cut off'] as const)(
     if (how === 'restarted') await server.release();
     else await world.query(ALL_CUT);
     open();
-    // The one that was written before may say so.
+    // A result stored before the outage may be returned.
     for (const answer of await Promise.all(answers)) expect([500, 503, 'SUCCESS']).toContain(answer);
     const health = () => fetch(`${world.bridge.monitoringUrl}/health`).then(({ status }) => status);
     if (how === 'restarted') {
@@ -79,7 +79,7 @@ it.each(['restarted', 'cut off'] as const)(
   },
 );
 
-it('a connection that is cut in a transaction fails its request alone; refunds of one debit wait for each other', async () => {
+it('a connection cut in a transaction fails only its request; refunds of one debit are serialised', async () => {
   const world = await startWorld({ databaseUrl: server.url });
   const { ask, query, institution, schema } = world;
   await ask('debit', debitOf('D1', { amountCent: 100 }));
@@ -104,13 +104,13 @@ it('a connection that is cut in a transaction fails its request alone; refunds o
   expect(institution.paidBack).toHaveLength(1);
 });
 
-/** What it says, or the status of what says nothing. */
+/** Returns the status in the answer, or the HTTP status if there is none. */
 async function answerOf(answer: Promise<Answered>): Promise<unknown> {
   const { http, fields } = await answer;
   return http === 200 ? fields['status'] : http;
 }
 
-/** What the service does: it asks, and sends again what nobody knows. What is said before is true at that moment. */
+/** Queries and retries like the service until the outcome is known. Earlier answers must have been true at their time. */
 async function untilTrue<Sent extends { readonly attemptNo: string }>(
   { ask }: World,
   operation: 'debit' | 'refund',

@@ -4,7 +4,7 @@ import { createSignedServer } from '../src/server/index.js';
 import { ask as askAt, debitOf, gate, KEY, questionOf, startWorld, until } from './support/world.js';
 
 const SECOND = 1_000;
-/** Longer than a process has a number in hand. */
+/** Longer than a process's lease on a number. */
 const TAKEN_OVER = 25 * SECOND;
 
 describe('debits', () => {
@@ -54,7 +54,7 @@ describe('debits', () => {
     expect(world.log()).not.toContain('6222');
   });
 
-  it('refuse what is not as the protocol says, and pass nothing on', async () => {
+  it('refuse requests that violate the protocol, without calling the institution', async () => {
     const { ask, institution, bridge, clock } = await startWorld();
     const bad = [
       { amountCent: 0 },
@@ -85,7 +85,7 @@ describe('debits', () => {
     expect(institution.calls).toEqual([]);
   });
 
-  it('of which the institution says what cannot be are unknown, and so is why a fault came', async () => {
+  it('with impossible results of the institution are unknown, as are faults', async () => {
     const { ask, institution, query, schema } = await startWorld();
     expect((await ask('debit', debitOf('D1', { institutionNo: 'ODD' }))).fields).toEqual({
       attemptNo: 'D1',
@@ -125,7 +125,7 @@ describe('debits', () => {
       const other = await world.start({ at: () => undefined });
       const isWritten = point === 'result-written';
       const word = async (operation: string, body: object) => (await ask(operation, body, other)).fields['status'];
-      // Somebody may still have it in hand.
+      // Another process may still hold the lease.
       expect(await word('debit-query', questionOf('D1'))).toBe(isWritten ? 'SUCCESS' : 'PENDING');
       expect(await word('debit', debitOf('D1'))).toBe(isWritten ? 'SUCCESS' : 'PENDING');
       clock.ahead = TAKEN_OVER;
@@ -140,7 +140,7 @@ describe('debits', () => {
     },
   );
 
-  it('whose answer was lost are asked for, and never paid to find out', async () => {
+  it('whose answer was lost are queried, and never paid again', async () => {
     const world = await startWorld();
     const { institution, ask, clock, taker } = world;
     institution.mishaps.set('debit', 'fails-after');
@@ -153,11 +153,11 @@ describe('debits', () => {
     expect((await ask('debit', debitOf('D1'))).fields['status']).toBe('SUCCESS');
     expect(institution.calls).toEqual(['debit D1', 'findDebit D1']);
 
-    // Nobody asks: the worker does, and the service gets a notice.
+    // Without a request, the worker queries, and the service gets a notice.
     institution.mishaps.set('debit', 'fails-after').set('findDebit', 'fails-before');
     await ask('debit', debitOf('D2'));
     expect((await ask('debit-query', questionOf('D2'))).fields['status']).toBe('PENDING');
-    // A question that failed lets the number go.
+    // A failed query releases the lease.
     for (let times = 0; times < 2; times += 1) await ask('debit', debitOf('D3'));
     institution.mishaps.clear();
     expect((await ask('debit', debitOf('D3'))).fields['status']).toBe('SUCCESS');
@@ -168,7 +168,7 @@ describe('debits', () => {
     expect(world.log()).not.toContain('6222');
   });
 
-  it('that the institution does not know are paid only while it pays a number once', async () => {
+  it('that the institution does not know are paid only while it executes a number once', async () => {
     const { institution, ask, clock, log } = await startWorld();
     institution.mishaps.set('debit', 'fails-before');
     for (const attemptNo of ['D1', 'D2']) await ask('debit', debitOf(attemptNo));
@@ -211,13 +211,13 @@ describe('debits', () => {
     expect((await ask('refund', { refundNo: 'R3', attemptNo: 'D3', amountCent: 5 })).fields['status']).toBe('SUCCESS');
     expect(institution.calls.filter((call) => call === 'debit D1')).toHaveLength(1);
 
-    // Neither the book nor the institution can say.
+    // Neither the book nor the institution knows the outcome.
     institution.mishaps.set('findDebit', 'fails-before');
     expect(await ask('debit-query', questionOf('D9'))).toMatchObject({ http: 503 });
     expect(institution.payments).toHaveLength(3);
   });
 
-  it('answer in time, and keep a result that comes too late', async () => {
+  it('answer in time, and store a late result', async () => {
     const { institution, ask, taker, log } = await startWorld({ callMs: 300, idleMs: 600 * SECOND });
     const { until: opened, open } = gate();
     institution.mishaps.set('debit', { until: opened });
@@ -229,7 +229,7 @@ describe('debits', () => {
     expect(log()).toContain('no answer before the deadline');
   });
 
-  it('that a webhook settles while they are sent are answered so, and those in one hand are in no other', async () => {
+  it('that a webhook settles during the call are answered with it, and leases are exclusive', async () => {
     const world = await startWorld({ callMs: 60 * SECOND, idleMs: 600 * SECOND });
     const { institution, ask, tell, clock, query, schema } = world;
     const first = gate();
@@ -252,7 +252,7 @@ describe('debits', () => {
     const metrics = await (await fetch(`${world.bridge.monitoringUrl}/metrics`)).text();
     expect(metrics).toContain('bridge_contradictions_total{about="debit"} 1');
 
-    // The call takes so long that another process takes the number over; when it fails, that one still has it.
+    // The call takes so long that another process takes over the lease. When the call fails, that process keeps it.
     const call = gate();
     institution.mishaps.set('debit', { until: call.until.then(() => Promise.reject(new Error('cut off'))) });
     const failed = ask('debit', debitOf('D2'));
@@ -277,7 +277,7 @@ describe('debits', () => {
     await until('the number', async () => (await ask('debit', debitOf('D2'))).fields['status'] === 'SUCCESS');
     expect(institution.payments.map(({ attemptNo }) => attemptNo)).toEqual(['D1', 'D2']);
 
-    // Asked for with a pause that grows.
+    // The delay between queries grows.
     const askAt = new Map<unknown, number>();
     await until('the third question', async () => {
       const [row] = await query(`select asked, ask_at::float8 as at from ${schema}.debits where number = 'D3'`);
@@ -289,7 +289,7 @@ describe('debits', () => {
   });
 });
 
-/** A request without a signature: its status, and the signature of the answer. */
+/** Sends a request without a signature. Returns its status and the signature of the response. */
 async function bareStatus(url: string, body: string): Promise<[number, string | null]> {
   const response = await fetch(`${url}/debit`, { method: 'POST', body });
   return [response.status, response.headers.get(BRIDGE_HEADERS.signature)];

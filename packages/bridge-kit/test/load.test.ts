@@ -6,9 +6,9 @@ const CALLERS = 64;
 const SENT = 600;
 const NUMBERS = 450;
 const POOL = 8;
-/** For what hangs: a machine that does much else takes its time. */
+/** The limit for a hang, because a busy machine is slow. */
 const LIMIT_MS = 180_000;
-/** What the institution takes for a debit. */
+/** The institution's time for a debit. */
 const ANSWER_MS = 20;
 
 it(
@@ -35,10 +35,10 @@ it(
     let next = 0;
     const call = async () => {
       for (let index = next++; index < SENT; index = next++) {
-        // Every fourth is one that another caller has under way, or has just ended.
+        // Every fourth number is one that another caller has in flight or has just finished.
         const attemptNo = `D${index % 4 === 3 ? Math.max(0, index - 1 - (index % 8) * 4) : index}`;
         let { http, fields } = await ask('debit', debitOf(attemptNo), processes[index % 2]);
-        // A machine with much else to do has no connection to the book in time: sent again, as the service would.
+        // A busy machine may have no connection to the book in time: retries, as the service would.
         while (http === 500) ({ http, fields } = await ask('debit', debitOf(attemptNo), processes[index % 2]));
         expect({ http, attemptNo: fields['attemptNo'] }).toEqual({ http: 200, attemptNo });
         expect(['SUCCESS', 'PENDING']).toContain(fields['status']);
@@ -52,7 +52,7 @@ it(
         async () => (await ask('debit-query', questionOf(attemptNo))).fields['status'] === 'SUCCESS',
       );
     }
-    // The institution would pay a number once however often it is told to: it is told once.
+    // The institution would pay a number once even if called again. It is called once.
     expect(institution.calls.filter((call) => call.startsWith('debit '))).toHaveLength(NUMBERS);
     expect(institution.payments).toHaveLength(NUMBERS);
     expect(new Set(institution.payments.map(({ attemptNo }) => attemptNo)).size).toBe(NUMBERS);

@@ -9,7 +9,7 @@ import { ask, debitOf, gate, isRefused, KEY, questionOf, startWorld, until, type
 
 type Line = Statement['lines'][number];
 
-/** A lock of the test's own. */
+/** The test's own advisory lock. */
 const WAIT = 7391;
 
 const CARD = {
@@ -21,7 +21,7 @@ const CARD = {
 };
 
 describe('the currency', () => {
-  it('is named to whoever asks, and no request in another one reaches the book or the institution', async () => {
+  it('is stated in the handshake, and a request in another one reaches neither book nor institution', async () => {
     const institution = Object.assign(new FakeInstitution(), { currency: 'EUR' });
     const world = await startWorld({ institution });
     expect(await world.ask('handshake', { currency: 'CNY' })).toEqual({ http: 200, fields: { currency: 'EUR' } });
@@ -44,7 +44,7 @@ describe('the currency', () => {
     expect(world.taker.taken[0]).toMatchObject({ attemptNo: 'D2', status: 'DECLINED', currency: 'EUR' });
   });
 
-  it('is CNY where nobody names one, and one without hundredths is refused at the start', async () => {
+  it('is CNY by default, and one without hundredths is refused at the start', async () => {
     const world = await startWorld();
     expect((await world.ask('handshake', {})).fields).toEqual({ currency: 'CNY' });
     expect((await world.ask('debit', debitOf('D1'))).fields).toMatchObject({ status: 'SUCCESS' });
@@ -55,7 +55,7 @@ describe('the currency', () => {
 });
 
 describe('refunds', () => {
-  it('are given back once for a number, and never more in sum than was debited', async () => {
+  it('are executed once per number, and never exceed the debit in total', async () => {
     const world = await startWorld();
     const { institution } = world;
     const say = async (operation: string, body: object) => (await world.ask(operation, body)).fields;
@@ -68,7 +68,7 @@ describe('refunds', () => {
     expect(await world.ask('refund', { ...refund, amountCent: 61 })).toMatchObject({ http: 409 });
     expect(await world.ask('refund', { ...refund, attemptNo: 'D2' })).toMatchObject({ http: 409 });
 
-    // Both are written down before either is added up.
+    // Both are inserted before either is added up.
     const { schema, query } = world;
     await query(
       `create function ${schema}.wait() returns trigger language plpgsql as
@@ -90,7 +90,7 @@ describe('refunds', () => {
     });
     expect(await say('refund-query', { refundNo: 'R9' })).toEqual({ refundNo: 'R9', status: 'NOT_FOUND' });
 
-    // Lost on the way, and then looked for.
+    // The answer is lost, and the refund is then queried.
     await world.ask('debit', debitOf('D2', { amountCent: 100 }));
     institution.mishaps.set('refund', 'fails-after');
     const lost = { refundNo: 'R5', attemptNo: 'D2', amountCent: 100 };
@@ -104,7 +104,7 @@ describe('refunds', () => {
     expect(institution.paidBack).toHaveLength(3);
   });
 
-  it('count while they are open and not when they were refused; of what was not paid nothing is given back', async () => {
+  it('count while open and not if refused; unpaid debits are not refunded', async () => {
     const world = await startWorld();
     const { institution, clock } = world;
     const word = async (operation: string, body: object) => (await world.ask(operation, body)).fields['status'];
@@ -134,7 +134,7 @@ describe('refunds', () => {
     expect(await Promise.all([...both, question])).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS']);
     expect(institution.calls.filter((call) => call === 'refund R7')).toHaveLength(1);
 
-    // The institution does not know it, and may no longer tell it from a new one.
+    // The institution does not know it, and might now execute it twice.
     clock.ahead = institution.repeatableForMs + 1_000;
     await until('the end of the question', async () => {
       expect(await refund('R2', 'D1', 60)).toBe('PENDING');
@@ -142,7 +142,7 @@ describe('refunds', () => {
     });
     expect(institution.paidBack.map(({ refundNo }) => refundNo)).toEqual(['R4', 'R7']);
 
-    // Where it promises so of refunds alone, they are given back, and debits are not paid.
+    // If the guarantee covers only refunds, these are executed and debits are not.
     institution.mishaps.set('debit', 'fails-before');
     expect(await word('debit', debitOf('D5'))).toBe('PENDING');
     institution.mishaps.clear();
@@ -169,7 +169,7 @@ describe('refunds', () => {
     for (const [refundNo, attemptNo] of Object.entries(parts)) {
       await world.ask('refund', { refundNo, attemptNo, amountCent: 1 });
     }
-    // Two refunds have the last one in common.
+    // Two refunds share the last reference.
     const refs = { DEBIT: ['pay-1', 'pay-2', 'slow-1', 'none'], REFUND: ['pay-1', 'back-pay-1', 'back-pay-2'] };
     Object.assign(institution.booked, refs);
     const { lines } = (await world.ask('statement', { day: '2026-03-20', cursor: null })).fields as { lines: Line[] };
@@ -200,7 +200,7 @@ describe('refunds', () => {
 });
 
 describe('webhooks and notices', () => {
-  it('a webhook settles once: early, repeated, late, or against what is written', async () => {
+  it('a webhook settles once: early, repeated, late, or contradicting the stored result', async () => {
     const world = await startWorld();
     const { institution, taker, ask: say, tell, log, query, schema, bridge } = world;
     await say('debit', debitOf('D1', { institutionNo: 'SLOW' }));
@@ -220,17 +220,17 @@ describe('webhooks and notices', () => {
     const { noticeNo, ...notice } = taker.taken[0] ?? {};
     expect(notice).toEqual({ kind: 'DEBIT', attemptNo: 'D1', currency: 'CNY', ...success });
 
-    // Says less, then the opposite: what is written stays.
+    // A pending and then an opposite result: the stored one is kept.
     expect(await tell([{ ...told, outcome: { status: 'PENDING' } }])).toBe(200);
     expect(await tell([{ ...told, outcome: { status: 'DECLINED', decline: 'FINAL', reason: 'no' } }])).toBe(200);
     expect((await say('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
-    expect(log()).toContain('contradicts a result');
-    // Not ours, and one that would be ours but cannot be said.
+    expect(log()).toContain('contradicts a stored result');
+    // A foreign number, and one of ours with a result that the protocol cannot express.
     expect(await tell([{ ...told, attemptNo: 'somebody-else' }])).toBe(200);
     await say('debit', debitOf('D2', { institutionNo: 'SLOW' }));
     expect(await tell([{ ...told, attemptNo: 'D2', outcome: { ...success, amountCent: 0 } }])).toBe(500);
 
-    // Signed, and not what the institution sends. Of what cannot be read the log has no piece.
+    // Signed, but not the institution's format. The log contains no part of an unreadable body.
     const send = async (body: string) =>
       (await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers: { 'x-fake-signature': 'good' }, body })).status;
     expect(await send('{}')).toBe(400);
@@ -264,7 +264,7 @@ describe('webhooks and notices', () => {
     expect(metrics).toContain('bridge_open{about="debits"} 1');
   });
 
-  it('a notice that is refused eight times is given up; one that may not come yet waits', async () => {
+  it('a notice refused eight times is given up; one with Retry-After waits', async () => {
     const world = await startWorld();
     const { taker, tell, ask: say, clock, log, query, schema, institution } = world;
     await say('debit', debitOf('D1', { institutionNo: 'SLOW' }));
@@ -290,7 +290,7 @@ describe('webhooks and notices', () => {
     clock.ahead += 121_000;
     await until('the notice', () => taker.taken.length === 1);
 
-    // One that is being sent is not sent by another process too.
+    // A notice in flight is not sent by another process too.
     const { until: opened, open } = gate();
     taker.hold = opened;
     for (const attemptNo of ['D3', 'D4']) await say('debit', debitOf(attemptNo, { institutionNo: 'SLOW' }));
@@ -306,7 +306,7 @@ describe('webhooks and notices', () => {
 });
 
 describe('agreements', () => {
-  it('are canceled once, bound once, and card data is written nowhere', async () => {
+  it('are canceled once, bound once, and card data is stored nowhere', async () => {
     const world = await startWorld();
     const { institution, log } = world;
     const say = async (operation: string, body: object) => (await world.ask(operation, body)).fields;
@@ -359,7 +359,7 @@ describe('agreements', () => {
 });
 
 describe('starts and stops', () => {
-  it('several processes make one book; a stop lets what is under way come to its end', async () => {
+  it('several processes create one book; a stop waits for requests in flight', async () => {
     const world = await startWorld();
     const { institution } = world;
     const others = await Promise.all([world.start(), world.start()]);
@@ -376,7 +376,7 @@ describe('starts and stops', () => {
     await stopped;
     expect((await world.ask('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
 
-    // Also for a caller who has hung up.
+    // Also for a caller that has disconnected.
     const hold = gate();
     institution.mishaps.set('debit', { until: hold.until });
     const caller = new AbortController();
@@ -393,7 +393,7 @@ describe('starts and stops', () => {
     ]);
   });
 
-  it('one that cannot start says why', async () => {
+  it('a failed start names the reason', async () => {
     const world = await startWorld();
     const refusals: [Partial<Parameters<typeof world.start>[0]>, RegExp][] = [
       [{ key: Buffer.alloc(31) }, /32 bytes/],
@@ -406,9 +406,9 @@ describe('starts and stops', () => {
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
     ];
     for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
-    // A book is one bridge's alone, also one that was made before books had an owner.
+    // A book belongs to one bridge, even one from before books had an owner.
     const another = { institution: Object.assign(new FakeInstitution(), { name: 'other' }) };
-    const whose = `DATABASE_SCHEMA: ${world.schema} is the book of the bridge "fake", and "other" needs one of its own`;
+    const whose = `DATABASE_SCHEMA: ${world.schema} is the book of the bridge "fake": choose another schema for "other"`;
     await expect(world.start(another)).rejects.toThrow(whose);
     await world.query(
       `drop table ${world.schema}.owner; drop index ${world.schema}.debits_by_ref, ${world.schema}.refunds_by_ref;
@@ -444,7 +444,7 @@ describe('starts and stops', () => {
   });
 });
 
-/** Passes the pause after each answer. */
+/** Skips the retry delay after each answer. */
 async function untilAnswered({ taker, clock, query, schema }: World, times: number): Promise<void> {
   for (let answered = 1; answered <= times; answered += 1) {
     await until('an answer', () => taker.statuses.length >= answered);

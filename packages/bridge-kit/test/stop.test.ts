@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { debitOf, gate, isRefused, KEY, startWorld, until, type World } from './support/world.js';
 
-/** Sends these bytes, and leaves the connection open. Resolves once the bridge has accepted it. */
+/** Sends these bytes and leaves the connection open. Resolves once the bridge has accepted it. */
 async function connect({ bridge, ask }: World, bytes: string): Promise<net.Socket> {
   const { port, hostname } = new URL(bridge.url);
   const socket = net.connect(Number(port), hostname).on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   socket.write(bytes);
-  // Connections are accepted in their order.
+  // Connections are accepted in order.
   await ask('debit', debitOf('D-AFTER'));
   return socket.resume();
 }
@@ -33,7 +33,7 @@ it.each([
   await closed;
 });
 
-it('a stop does not wait for long for a body that does not come', async () => {
+it('a stop does not wait long for a missing body', async () => {
   const world = await startWorld({ drainMs: 200 });
   await connect(world, 'POST /debit HTTP/1.1\r\nhost: bridge\r\ncontent-length: 9\r\n\r\n');
   await world.bridge.stop();
@@ -63,7 +63,7 @@ it('a webhook that is being read is answered, and its connection does not hold u
   await stopped;
 });
 
-it('a stop does not wait for long for a webhook that is never read to its end', async () => {
+it('a stop does not wait long for a webhook that never completes', async () => {
   const world = await startWorld({ drainMs: 200 });
   const isRead = gate();
   world.institution.readWebhook = () => {
@@ -76,7 +76,7 @@ it('a stop does not wait for long for a webhook that is never read to its end', 
   expect(await told).toBe('cut off');
 });
 
-it('a debit at an institution that is silent is answered, and then the bridge stops', async () => {
+it('a debit at a silent institution is answered, and then the bridge stops', async () => {
   const world = await startWorld({ callMs: 3_000 });
   world.institution.mishaps.set('debit', { until: new Promise(() => undefined) });
   const answer = world.ask('debit', debitOf('D-SILENT'));
@@ -127,7 +127,7 @@ it('a signal ends a bridge that waits for its book', async () => {
   connection.destroy();
 });
 
-/** The example bridge. */
+/** Starts the example bridge. */
 async function startProgram(databaseUrl: string): Promise<ChildProcess> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-kit-stop-'));
   const key = path.join(folder, 'key');

@@ -4,14 +4,14 @@ import { debitOf, questionOf, startWorld, until } from './support/world.js';
 const DAY = 86_400_000;
 const LONG = 'without a result for more than a day';
 
-it('what came to its end long ago is deleted, what is open or owed is not, and nothing deleted is paid again', async () => {
+it('old ended records are deleted, open and owed ones are not, and nothing deleted is paid again', async () => {
   const world = await startWorld({ keepDays: 100 });
   const { institution, clock, taker, query, schema, ask, tell } = world;
   const word = async (operation: string, body: object) => (await ask(operation, body)).fields['status'];
   const numbers = async (table: string) =>
     (await query(`select number from ${schema}.${table} order by number`)).map(({ number }) => number);
   const refund = (refundNo: string, attemptNo: string) => ({ refundNo, attemptNo, amountCent: 1 });
-  // More than are deleted at once.
+  // More than one deletion takes.
   await query(
     `insert into ${schema}.debits (number, state, result, begun_at, holder, in_hand_until, ask_at)
      select 'X' || n, 'SETTLED', '{"status": "DECLINED"}', ${clock.now()}, '', 0, 0 from generate_series(1, 450) as n`,
@@ -61,7 +61,7 @@ it('what came to its end long ago is deleted, what is open or owed is not, and n
   await until('the notices', async () => (await query(`select from ${schema}.notices`)).length <= 1);
   expect(await query(`select message->>'attemptNo' as about from ${schema}.notices`)).toEqual([{ about: 'OWED' }]);
 
-  // The service never asks so late; if it does, the institution is asked, and nothing is paid.
+  // The service never retries so late. If it did, the institution is queried and nothing is paid.
   const payments = institution.payments.length;
   const paidBack = institution.paidBack.length;
   expect(await word('debit', paid)).toBe('SUCCESS');

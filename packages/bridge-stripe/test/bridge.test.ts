@@ -48,7 +48,7 @@ async function start(noticeUrl: string, settings: Record<string, string> = {}): 
   return startBridgeProcess({ fake, databaseUrl: inject('bookUrl'), schema, port, noticeUrl, settings });
 }
 
-/** As the service: what has no answer is asked for, and sent again only when the bridge has never seen it. */
+/** Queries like the service while there is no answer, and resends only if the bridge has never seen the number. */
 async function settle(operation: 'debit' | 'refund', body: object): Promise<Answered['fields']> {
   let [next, settled] = [operation as string, {} as Answered['fields']];
   await until(`a result of ${JSON.stringify(body)}`, async () => {
@@ -84,7 +84,7 @@ function onlyPaymentOf(attemptNo: string): FakePayment {
   return payment;
 }
 
-/** Of every day on which something was booked: midnight in Shanghai may pass meanwhile. */
+/** Reads every day with bookings, because midnight in Shanghai may pass meanwhile. */
 async function readStatements(): Promise<readonly LineMessage[]> {
   const dayOf = (seconds: number) => new Date(seconds * 1000 + 8 * 3_600_000).toISOString().slice(0, 10);
   const lines: LineMessage[] = [];
@@ -99,7 +99,7 @@ async function readStatements(): Promise<readonly LineMessage[]> {
 }
 
 describe('the bridge to Stripe', () => {
-  it('killed at every point pays once, gives back once, and its statement agrees to the cent', async () => {
+  it('killed at every point pays once, refunds once, and its statement agrees to the cent', async () => {
     const agreement = fake.attach('pm_card_visa');
     const declining = fake.attach('pm_card_visa_chargeDeclinedInsufficientFunds');
     const debits = [
@@ -108,7 +108,7 @@ describe('the bridge to Stripe', () => {
       debitOf('N-institution-called', { institutionNo: declining }),
     ];
     for (const debit of debits) {
-      // The answer of Stripe is lost as well.
+      // Stripe's answer is lost as well.
       if (debit.attemptNo.startsWith('L-')) fake.fail('/v1/payment_intents', 'lost-answer');
       const result = await settle('debit', debit);
       const payment = onlyPaymentOf(debit.attemptNo);
@@ -142,7 +142,7 @@ describe('the bridge to Stripe', () => {
     expect(lines).toHaveLength(booked.length + fake.refunds.length);
   }, 180_000);
 
-  it('killed with results that come late tells each of them, by the events in any order', async () => {
+  it('killed with late results reports each of them, from events in any order', async () => {
     const agreement = fake.attach('pm_usBankAccount_processing');
     const before = fake.events.length;
     const numbers = ['W-result-written', 'W-paid', 'W-declined'];
@@ -190,7 +190,7 @@ describe('the bridge to Stripe', () => {
     expect(refundsOf('BR-1')).toHaveLength(1);
   });
 
-  it('says in its log nothing that is secret', () => {
+  it('logs no secrets', () => {
     for (const secret of [fake.secretKey, fake.webhookSecret, KEY.toString('base64')]) {
       expect(bridge.log()).not.toContain(secret);
     }
@@ -198,7 +198,7 @@ describe('the bridge to Stripe', () => {
   });
 });
 
-it('perennial check-bridge finds no rule that the bridge to Stripe breaks', async () => {
+it('perennial check-bridge finds no violation by the bridge to Stripe', async () => {
   const port = await freePort();
   await bridge.stop();
   bridge = await start(`http://127.0.0.1:${port}/gateway/v1/notices/STRIPE`, { KILLS_DIR: '' });

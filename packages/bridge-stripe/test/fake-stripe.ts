@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * Stripe on loopback, as far as the bridge uses it, by what its documentation says; the page is named beside each rule. It keeps what it did
- * in memory: `payments` and `refunds` are the ledger that tests compare with.
+ * Stripe on loopback, as far as the bridge uses it, written from its documentation. Each rule names its page. It keeps
+ * its records in memory: `payments` and `refunds` are the ledger that tests compare with.
  */
 
-/** What attached payment methods do, by the names of docs.stripe.com/testing?testing-method=payment-methods. */
+/** The behaviour of payment methods, by the names of docs.stripe.com/testing?testing-method=payment-methods. */
 export const TEST_CARDS = {
   pm_card_visa: {},
   pm_card_visa_chargeDeclined: { code: 'card_declined', decline_code: 'generic_decline' },
@@ -18,18 +18,18 @@ export const TEST_CARDS = {
   pm_card_chargeDeclinedExpiredCard: { code: 'expired_card' },
   pm_card_chargeDeclinedIncorrectCvc: { code: 'incorrect_cvc' },
   pm_card_chargeDeclinedProcessingError: { code: 'processing_error' },
-  /** What the bank says once the customer has disputed a payment there: docs.stripe.com/declines/codes */
+  /** The bank's answer after the customer has disputed a payment: docs.stripe.com/declines/codes */
   pm_card_revoked: { code: 'card_declined', decline_code: 'revocation_of_authorization' },
   pm_card_radarBlock: { code: 'card_declined', decline_code: 'fraudulent' },
   // Off session: docs.stripe.com/declines/codes, authentication_required
   pm_card_authenticationRequired: { code: 'authentication_required', decline_code: 'authentication_required' },
-  // docs.stripe.com/declines/card#retrying-issuer-declines: the bank's advice beside a code that says nothing
+  // docs.stripe.com/declines/card#retrying-issuer-declines: the bank's advice beside a generic code
   declined_with_advice: { code: 'card_declined', decline_code: 'generic_decline', advice_code: 'do_not_try_again' },
-  // Bank debits are processing for days: docs.stripe.com/payments/paymentintents/lifecycle
+  // Bank debits stay in processing for days: docs.stripe.com/payments/paymentintents/lifecycle
   pm_usBankAccount_processing: { processing: true },
-  // A method that wants the customer: docs.stripe.com/payments/paymentintents/lifecycle, requires_action
+  // A method that needs the customer: docs.stripe.com/payments/paymentintents/lifecycle, requires_action
   wants_customer: { waits: true },
-  // A wallet with a page of its own: docs.stripe.com/api/payment_intents/create, automatic_payment_methods.allow_redirects
+  // A wallet that redirects: docs.stripe.com/api/payment_intents/create, automatic_payment_methods.allow_redirects
   leads_elsewhere: { redirects: true },
   // docs.stripe.com/testing#refunds
   pm_card_pendingRefund: { refund: 'pending' },
@@ -61,7 +61,7 @@ export interface FakePayment {
   last_payment_error: Json | null;
   cancellation_reason: string | null;
   charge: FakeCharge | undefined;
-  /** If it is not the whole: docs.stripe.com/api/payment_intents/object#payment_intent_object-amount_received */
+  /** Set for a partial amount: docs.stripe.com/api/payment_intents/object#payment_intent_object-amount_received */
   received?: number;
 }
 
@@ -84,7 +84,7 @@ export interface FakeRefund {
   balance_transaction: string | null;
 }
 
-/** docs.stripe.com/api/disputes/object: it has metadata of its own, and none of the payment's. */
+/** docs.stripe.com/api/disputes/object: a dispute has its own metadata, not the payment's. */
 interface FakeDispute {
   readonly id: string;
   readonly object: 'dispute';
@@ -101,15 +101,15 @@ interface Booking {
   readonly source: FakeCharge | FakeRefund | FakeDispute | undefined;
 }
 
-/** Faults of the way, by a part of the request as `POST /v1/refunds`; each happens once. */
+/** Network faults, by a part of the request such as `POST /v1/refunds`. Each happens once. */
 export type Fault =
-  | 'lost-answer' // it is done, and the connection breaks
-  | 'lost-request' // the connection breaks before anything is done
-  | 'error-after' // it is done, and answered with 500: docs.stripe.com/error-low-level#server-errors
+  | 'lost-answer' // executed, then the connection breaks
+  | 'lost-request' // the connection breaks before execution
+  | 'error-after' // executed, and answered with 500: docs.stripe.com/error-low-level#server-errors
   | 'rate-limit' // 429: docs.stripe.com/rate-limits
   | 'bad-key' // 401
-  | 'misses-something' // 400 of something else than what is debited: docs.stripe.com/error-codes#resource-missing
-  | 'led-away' // 307, which somebody in between may say, and the key would go along
+  | 'misses-something' // 400 about something other than the debit: docs.stripe.com/error-codes#resource-missing
+  | 'led-away' // 307 by an intermediary, to which the key would be sent
   | 'busy'; // 429 lock_timeout: docs.stripe.com/rate-limits#object-lock-timeouts
 
 export interface FakeEvent {
@@ -148,13 +148,13 @@ class Fake {
   readonly refunds: FakeRefund[] = [];
   readonly disputed = new Set<FakePayment>();
   readonly events: FakeEvent[] = [];
-  /** Called with each event as it happens: to send it on, or to let more happen. */
+  /** Called with each event as it happens, to forward it or to cause more. */
   listener: (event: FakeEvent) => void = () => undefined;
-  /** Requests that came, as `POST /v1/payment_intents`. */
+  /** Received requests, such as `POST /v1/payment_intents`. */
   readonly requests: string[] = [];
   readonly secretKey = 'sk_test_fake';
   readonly webhookSecret = 'whsec_fake';
-  /** Under a minute as a rule: docs.stripe.com/search#data-freshness */
+  /** Usually under a minute: docs.stripe.com/search#data-freshness */
   searchLagMs = 30_000;
   readonly #now: () => number;
   readonly #methods = new Map<string, { customer: string | null; card: TestCard }>();
@@ -169,7 +169,7 @@ class Fake {
     this.#now = now;
   }
 
-  /** A payment method of a customer, as `cus_…/pm_…`. */
+  /** Returns a customer's payment method as `cus_…/pm_…`. */
   attach(card: TestCard, customer = this.#id('cus')): string {
     const method = this.#id('pm');
     this.#customers.add(customer);
@@ -181,7 +181,7 @@ class Fake {
     this.#faults.push({ asked, fault });
   }
 
-  /** The next request on the path is taken, and works on until it is let go. */
+  /** Holds the next request on the path until it is released. */
   hold(path: string): { readonly arrived: Promise<void>; letGo(): void } {
     let letGo: () => void = () => undefined;
     let arrive: () => void = () => undefined;
@@ -195,7 +195,7 @@ class Fake {
     return { arrived, letGo: () => letGo() };
   }
 
-  /** Keys may be removed when they are 24 hours old: docs.stripe.com/api/idempotent_requests */
+  /** Keys may be removed after 24 hours: docs.stripe.com/api/idempotent_requests */
   forgetKeys(): void {
     this.#keys.clear();
   }
@@ -209,14 +209,14 @@ class Fake {
     refund.status = status;
     if (status === 'failed') {
       refund.failure_reason = 'expired_or_canceled_card';
-      // docs.stripe.com/refunds#failed-refunds: the amount comes back to the balance
+      // docs.stripe.com/refunds#failed-refunds: the amount returns to the balance
       this.#book('refund_failure', 'refund_failure', refund);
       this.#tell('refund.failed', this.#showRefund(refund));
     }
     this.#tell('refund.updated', this.#showRefund(refund));
   }
 
-  /** The customer disputes it at the bank, and the amount is taken from the balance: docs.stripe.com/disputes/how-disputes-work */
+  /** The customer disputes the payment, and the amount leaves the balance: docs.stripe.com/disputes/how-disputes-work */
   dispute(payment: FakePayment): void {
     this.disputed.add(payment);
     const id = this.#id('dp');
@@ -233,13 +233,13 @@ class Fake {
     }
   }
 
-  /** From now on its debits are declined so. */
+  /** Changes how later debits on the agreement behave. */
   turn(agreement: string, card: TestCard): void {
     const known = this.#methods.get(agreement.split('/')[1] ?? '');
     if (known !== undefined) known.card = card;
   }
 
-  /** Other business of the account: it has no metadata of ours. */
+  /** Books other business of the account, without our metadata. */
   bookElsewhere(count: number): void {
     for (let i = 0; i < count; i += 1) this.#book('payout', 'payout', undefined);
   }
@@ -285,8 +285,8 @@ class Fake {
   }
 
   /**
-   * docs.stripe.com/api/idempotent_requests: the answer of the first request is kept, errors too, once it has begun to run; what fails
-   * validation is not. Other parameters are an error, and so is the same key while its request runs.
+   * docs.stripe.com/api/idempotent_requests: the first answer is stored once execution has begun, errors too;
+   * validation errors are not. Other parameters are an error, and so is the same key while its request is in flight.
    */
   async #once(key: string, path: string, params: URLSearchParams): Promise<Answer> {
     const same = `${path}?${params}`;
@@ -361,7 +361,7 @@ class Fake {
     // docs.stripe.com/error-codes#resource-missing
     if (!this.#customers.has(customer)) return invalid('resource_missing', 'customer');
     if (known === undefined) return invalid('resource_missing', 'payment_method');
-    // Without a code, as the real one does
+    // Without a code, like the real one
     if (known.customer === null)
       return invalid(
         undefined,
@@ -415,7 +415,10 @@ class Fake {
     this.#tell('payment_intent.succeeded', this.#showPayment(payment));
   }
 
-  /** docs.stripe.com/api/errors, and the payment goes back to requires_payment_method: docs.stripe.com/payments/paymentintents/lifecycle */
+  /**
+   * docs.stripe.com/api/errors, and the payment returns to requires_payment_method:
+   * docs.stripe.com/payments/paymentintents/lifecycle
+   */
   #decline(payment: FakePayment, { code, decline_code, advice_code }: Behaviour): Answer {
     const failure = { type: 'card_error', code, decline_code, advice_code, message: 'Your card was declined.' };
     payment.status = 'requires_payment_method';
@@ -515,7 +518,7 @@ class Fake {
     );
   }
 
-  /** The latest first, up to 100 at a time, after the given one: docs.stripe.com/api/pagination */
+  /** Latest first, up to 100 per page, after the given one: docs.stripe.com/api/pagination */
   #list<Item extends { readonly id: string }>(
     items: readonly Item[],
     params: URLSearchParams,
@@ -546,7 +549,7 @@ class Fake {
     }
   }
 
-  /** docs.stripe.com/api/payment_intents/object; expanded as docs.stripe.com/api/expanding_objects says */
+  /** docs.stripe.com/api/payment_intents/object; expanded by docs.stripe.com/api/expanding_objects */
   #showPayment({ charge, received, ...payment }: FakePayment, params = new URLSearchParams()): Json {
     const expands = [...params.values()].includes('latest_charge.balance_transaction');
     return {
@@ -591,7 +594,7 @@ class Fake {
     return { id, object: 'payment_method', type: 'card', customer };
   }
 
-  /** docs.stripe.com/api/balance_transactions/object: amounts in the currency of the account, less the fee elsewhere */
+  /** docs.stripe.com/api/balance_transactions/object: amounts in the account's currency; the fee is separate */
   #showBooking({ source, ...booking }: Booking, withSource = true): Json {
     const shown = source && this.#showSource(source);
     return {

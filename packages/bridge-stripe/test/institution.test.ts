@@ -9,7 +9,7 @@ import { type FakeStripe, startFakeStripe, type TestCard } from './fake-stripe.j
 
 const HOUR_MS = 3_600_000;
 
-/** Put forward by tests, never back. 2026-03-20 12:00 in Shanghai. */
+/** Tests only move it forward. 2026-03-20 12:00 in Shanghai. */
 const clock = { at: Date.parse('2026-03-20T12:00:00+08:00'), now: () => clock.at };
 const unhurried = new AbortController().signal;
 const noBook: RefLookUp = { attemptNosOf: async () => new Map(), refundNosOf: async () => new Map() };
@@ -69,7 +69,7 @@ async function countRequests(work: () => Promise<unknown>): Promise<readonly str
 }
 
 describe('a debit', () => {
-  it('is a payment of the customer, once however often it is sent', async () => {
+  it('is one payment of the customer, however often it is sent', async () => {
     const one = debitOf(fake.attach('pm_card_visa'), { attemptNo: `A'"\\${'~'.repeat(60)}` });
     const outcome = await debit(one);
     const [payment] = paymentsOf(one);
@@ -97,13 +97,13 @@ describe('a debit', () => {
     expect(await leading.debit({ ...wallet, attemptNo: newNo() }, unhurried)).toMatchObject({ status: 'SUCCESS' });
   });
 
-  it('that was refused is what the payment is now, if the refusal names one', async () => {
+  it('that was refused has the current state of the payment that the refusal names', async () => {
     const one = debitOf(fake.attach('pm_card_visa_chargeDeclined'));
     expect(await debit(one)).toMatchObject({ status: 'DECLINED' });
     const [payment] = paymentsOf(one);
     if (payment !== undefined) fake.settle(payment);
     expect(await debit(one)).toMatchObject({ status: 'SUCCESS', institutionRef: payment?.id });
-    // What is missing is neither the customer nor the payment method.
+    // Neither the customer nor the payment method is missing.
     fake.fail('/v1/payment_intents', 'misses-something');
     expect(await debit(debitOf(one.institutionNo))).toMatchObject({ status: 'DECLINED', decline: 'RETRYABLE' });
   });
@@ -128,7 +128,7 @@ describe('a debit', () => {
     expect(paymentsOf(one)).toHaveLength(1);
   });
 
-  it('on an agreement that is not there any more is declined as such', async () => {
+  it('on an agreement that no longer exists is declined as such', async () => {
     const detached = fake.attach('pm_card_visa');
     fake.detach(detached);
     const [customer = '', method = ''] = fake.attach('pm_card_visa').split('/');
@@ -149,7 +149,7 @@ describe('a debit', () => {
     expect(await debit(debitOf(fake.attach('pm_card_visa'), { amountCent: 0 }))).toMatchObject({ decline: 'FINAL' });
   });
 
-  it('that Stripe works on is pending, and has its result later', async () => {
+  it('that Stripe still processes is pending, and has its result later', async () => {
     const one = debitOf(fake.attach('pm_usBankAccount_processing'));
     const other = debitOf(one.institutionNo);
     const pending = await debit(one);
@@ -179,7 +179,7 @@ describe('a debit', () => {
 });
 
 describe('a debit without an answer', () => {
-  it('is unknown, asked for, and never sent a second time by itself', async () => {
+  it('is unknown, is queried, and is never resent automatically', async () => {
     const agreement = fake.attach('pm_card_visa');
     for (const fault of ['lost-answer', 'error-after'] as const) {
       const one = debitOf(agreement);
@@ -201,7 +201,7 @@ describe('a debit without an answer', () => {
     }
   });
 
-  it('is pending while the same one is under way', async () => {
+  it('is pending while the same one is in flight', async () => {
     const one = debitOf(fake.attach('pm_card_visa'));
     const held = fake.hold('/v1/payment_intents');
     const first = debit(one);
@@ -213,7 +213,7 @@ describe('a debit without an answer', () => {
     expect(paymentsOf(one)).toHaveLength(1);
   });
 
-  it('is found without the book: in the list of late, and by search from then on', async () => {
+  it('is found without the book: in the recent list, and later by search', async () => {
     const { one, outcome } = await pay();
     fake.forgetKeys();
     clock.at += fake.searchLagMs - 1000;
@@ -225,12 +225,12 @@ describe('a debit without an answer', () => {
     expect(later).toContain('GET /v1/payment_intents/search');
     expect(await find(known(one))).toEqual(outcome);
     expect(await find(lost({ ...one, attemptNo: newNo() }))).toEqual({ status: 'NOT_FOUND' });
-    // Search is case-insensitive at times; a number is taken only if it is the same.
+    // Search may be case-insensitive, so the number must be identical.
     expect(await find({ ...lost(one), attemptNo: `${one.attemptNo}0` })).toEqual({ status: 'NOT_FOUND' });
-    await expect(find({ ...lost(one), attemptNo: "it's" })).rejects.toThrow('cannot be searched');
+    await expect(find({ ...lost(one), attemptNo: "it's" })).rejects.toThrow('cannot search');
   });
 
-  it('is found behind pages of others, and is unknown behind too many', async () => {
+  it('is found after pages of others, and is unknown after too many', async () => {
     const agreement = fake.attach('pm_card_visa');
     const one = debitOf(agreement);
     await debit(one);
@@ -239,7 +239,7 @@ describe('a debit without an answer', () => {
     for (let i = 0; i < 450; i += 1) fake.payments.push({ ...first, id: `pi_x${i}`, metadata: {} });
     const asks = await countRequests(async () => expect(await find(known(one))).toMatchObject({ status: 'SUCCESS' }));
     expect(asks.filter((ask) => ask === 'GET /v1/payment_intents')).toHaveLength(5);
-    // The clock of the service may be ahead of Stripe's.
+    // The service's clock may be ahead of Stripe's.
     const ahead = { ...one, startedAt: one.startedAt + 9 * 60_000 };
     expect(await find(lost(ahead))).toMatchObject({ status: 'SUCCESS' });
     const push = (customer: string) => {
@@ -254,7 +254,7 @@ describe('a debit without an answer', () => {
     fake.payments.splice(fake.payments.indexOf(first) + 1);
   });
 
-  it('is asked for until nobody waits any more', async () => {
+  it('is queried until the caller gives up', async () => {
     const { one } = await pay();
     await expect(institution.findDebit(known(one), AbortSignal.abort())).rejects.toThrow();
   });
@@ -270,7 +270,7 @@ describe('a refund', () => {
   const refund = (one: ReturnType<typeof refundOf>) => institution.refund(one, unhurried);
   const findRefund = (one: Parameters<Institution['findRefund']>[0]) => institution.findRefund(one, unhurried);
 
-  it('is given once, and never more than was debited', async () => {
+  it('is executed once, and never exceeds the debit', async () => {
     const { one, outcome } = await pay();
     const part = refundOf(one.attemptNo, outcome.institutionRef, 990);
     const given = await refund(part);
@@ -293,7 +293,7 @@ describe('a refund', () => {
     expect(await refund(same)).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
   });
 
-  it('is found among the latest 500 of the account, and by its debit wherever it is', async () => {
+  it('is found among the latest 500 of the account, and by its debit among all', async () => {
     const { one, outcome } = await pay();
     const old = refundOf(one.attemptNo, outcome.institutionRef, 1);
     const given = await refund(old);
@@ -304,7 +304,7 @@ describe('a refund', () => {
       for (let i = 0; i < times; i += 1)
         fake.refunds.push({ ...first, id: `re_x${times}_${i}`, payment, metadata: {} });
     };
-    // It counts from when it was booked.
+    // The booking time counts.
     Object.assign(first, { created: first.created - 60 });
     push(499);
     expect(await findRefund({ refundNo: old.refundNo })).toEqual(given);
@@ -356,7 +356,7 @@ describe('a refund', () => {
   });
 });
 
-it('an agreement is canceled by detaching, as often as it is asked for', async () => {
+it('an agreement is canceled by detaching, also repeatedly', async () => {
   const agreement = fake.attach('pm_card_visa');
   const cancel = (institutionNo: string) => institution.cancelAgreement(institutionNo, unhurried);
   const canceled = { status: 'CANCELED' };
@@ -370,7 +370,7 @@ it('an agreement is canceled by detaching, as often as it is asked for', async (
   expect(await debit(debitOf(agreement))).toMatchObject({ status: 'DECLINED', decline: 'AGREEMENT_INVALID' });
 });
 
-it('a statement has the day of Asia/Shanghai, ours alone, in pages', async () => {
+it('a statement covers a day in Asia/Shanghai, only our bookings, in pages', async () => {
   const day = '2026-04-01';
   clock.at = Date.parse(`${day}T00:00:00+08:00`) - 1000;
   const before = await pay();
@@ -433,7 +433,7 @@ describe('a webhook', () => {
     return fake.events.slice(before);
   };
 
-  it('says what is so now, in whatever order the events come', async () => {
+  it('reports the current state, whatever the order of events', async () => {
     const one = debitOf(fake.attach('pm_usBankAccount_processing'));
     const events = await eventsSince(async () => {
       await debit(one);
@@ -453,7 +453,7 @@ describe('a webhook', () => {
     await expect(deliver(events[2]?.body ?? '')).rejects.toThrow();
   });
 
-  it('tells declines, refunds and agreements that ended', async () => {
+  it('reports declines, refunds and ended agreements', async () => {
     const declined = debitOf(fake.attach('pm_card_visa_chargeDeclinedLostCard'));
     const [failure] = await eventsSince(() => debit(declined));
     expect(await deliver(failure?.body ?? '')).toMatchObject({
@@ -479,7 +479,7 @@ describe('a webhook', () => {
     for (const { body } of others) expect(await deliver(body)).toMatchObject({ told: [] });
   });
 
-  it('is believed only with a signature that holds, over the bytes as they came', async () => {
+  it('is accepted only with a valid signature over the raw bytes', async () => {
     const [event] = await eventsSince(() => pay());
     const body = event?.body ?? '';
     const old = clock.now() - 301_000;
@@ -499,7 +499,7 @@ describe('a webhook', () => {
   });
 });
 
-it('what cannot be served is refused at the start', () => {
+it('unsupported settings are refused at the start', () => {
   const settings = { secretKey: 'sk_test_fake' };
   for (const currency of ['jpy', 'KRW', 'kwd', 'isk']) {
     expect(() => createStripeInstitution({ ...settings, currency })).toThrow(

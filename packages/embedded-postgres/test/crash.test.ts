@@ -26,7 +26,7 @@ afterAll(dropPrepared);
 
 const NOT_BACK = /^the database is not back yet/;
 
-/** A service on a folder of its own, with the lines that it has logged. */
+/** Starts a service on its own folder and records its log lines. */
 async function startService(more: Partial<EmbeddedOptions> = {}) {
   const dataDir = await preparedDataDir();
   const lines: string[] = [];
@@ -36,7 +36,7 @@ async function startService(more: Partial<EmbeddedOptions> = {}) {
   return { dataDir, data: join(dataDir, 'postgres'), lines, count, database };
 }
 
-/** Kills a server whose settings keep it from starting again, until they are repaired. */
+/** Kills a server and breaks its settings, so that it cannot start until they are repaired. */
 async function breakServer({ data, lines }: { readonly data: string; readonly lines: string[] }): Promise<() => void> {
   const settings = join(data, 'postgresql.conf');
   const good = readFileSync(settings, 'utf8');
@@ -49,11 +49,11 @@ async function breakServer({ data, lines }: { readonly data: string; readonly li
 const openService = (dataDir: string): Promise<EmbeddedDatabase> =>
   openEmbedded({ dataDir, role: 'service', log: () => undefined });
 
-it('kill -9 of the server: the keeper brings it back on the same port, with everything committed', async () => {
+it('kill -9 of the server: it is restarted on the same port, with everything committed', async () => {
   const { dataDir, data, lines, count, database } = await startService();
   await query(database.url, 'create table paid as select 4200 as cents');
 
-  // First everything at once, then the postmaster alone, whose children take a moment to notice.
+  // First all processes at once, then only the postmaster, whose children notice with a delay.
   for (const share of [undefined, 1]) {
     const url = database.url;
     const restarts = count('database restarted');
@@ -62,14 +62,14 @@ it('kill -9 of the server: the keeper brings it back on the same port, with ever
     expect(database.url).toBe(url);
     expect(await query(url, 'select cents from paid')).toEqual([{ cents: 4200 }]);
   }
-  // One line for going, one for coming back, none for each try.
+  // One line for the outage and one for the recovery, none per attempt.
   expect(lines.slice(1)).toEqual([
     'the database has gone away, bringing it back',
     'database restarted',
     'the database has gone away, bringing it back',
     'database restarted',
   ]);
-  // And the folder is still ours alone.
+  // The folder is still exclusively ours.
   await expect(openService(dataDir)).rejects.toThrow(/in use by another service/);
 
   const pid = postmasterPid(data);
@@ -77,7 +77,7 @@ it('kill -9 of the server: the keeper brings it back on the same port, with ever
   expect(isAlive(pid)).toBe(false);
 });
 
-it('kill -9 of one server process: the server restarts itself, and the keeper takes its locks again', async () => {
+it('kill -9 of one server process: the server restarts itself, and the locks are taken again', async () => {
   const { dataDir, data, count } = await startService();
   const [postmaster, child] = family(data);
   kill(child ?? 0);
@@ -97,7 +97,7 @@ it('kill -9 of the service: the next one adopts the running server', async () =>
 
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  // The dead service's lock ends with its connection, which the server notices on its own time.
+  // The dead service's lock ends with its connection, which the server notices with a delay.
   const database = await vi.waitUntil(
     () => openEmbedded({ dataDir, role: 'service', log }).catch(() => undefined),
     60_000,
@@ -124,14 +124,14 @@ it('kill -9 of everything: the next start recovers', async () => {
   expect(readFileSync(join(dataDir, 'postgres.log'), 'utf8')).toContain('automatic recovery in progress');
 });
 
-it('a reboot: the old server number now belongs to another process, and the port to another server', async () => {
+it('a reboot: the old pid now belongs to another process, and the port to another server', async () => {
   const dataDir = await preparedDataDir();
   const data = join(dataDir, 'postgres');
   const first = await openTool(dataDir);
   const pidFile = readFileSync(join(data, 'postmaster.pid'), 'utf8');
   await first.release();
 
-  // This test's own number stands for any process that is no server of the folder.
+  // This test's own pid represents any process that is not the folder's server.
   writeFileSync(join(data, 'postmaster.pid'), pidFile.replace(/^\d+/, String(process.pid)));
   const squatter = createServer();
   const port = Number(new URL(first.url).port);
@@ -145,20 +145,20 @@ it('a reboot: the old server number now belongs to another process, and the port
   }
 });
 
-it('a power cut: the file with the number of the server is there, and empty', async () => {
+it('a power cut: postmaster.pid exists and is empty', async () => {
   const dataDir = await preparedDataDir();
   writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), '');
   await answers((await openTool(dataDir)).url);
 });
 
-it('a crash while creating leaves nothing in the way, and nothing behind', async () => {
+it('a crash during the creation leaves nothing behind', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   mkdirSync(join(dataDir, 'postgres.new-999999999-abcd', 'base'), { recursive: true });
   await answers((await openTool(dataDir)).url);
   expect(readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
 });
 
-it('a server that cannot start is tried until it can, and says why once', async () => {
+it('a server that cannot start is retried until it can, with one log line', async () => {
   const service = await startService();
   const repair = await breakServer(service);
   repair();
@@ -167,28 +167,28 @@ it('a server that cannot start is tried until it can, and says why once', async 
   await answers(service.database.url);
 });
 
-it('released while the server is down: the keeper stops trying', async () => {
+it('released while the server is down: the retries stop', async () => {
   const service = await startService();
   await breakServer(service);
   await service.database.release();
   await expect(openService(service.dataDir)).rejects.toThrow(/does not start: .+postgres\.log/);
 });
 
-it('a service that finds its folder taken over after a crash is told so', async () => {
+it('a service whose folder was taken over after a crash is notified', async () => {
   let told: FolderInUse | undefined;
   const service = await startService({
     onTakenOver: (error) => {
       told = error;
     },
   });
-  // Keeps the first service from being the quicker one.
+  // Keeps the first service from recovering first.
   const repair = await breakServer(service);
   repair();
   const second = await otherProcess(service.dataDir, 'service', 'the second');
   if (second.said.startsWith('postgres:')) {
     await expect.poll(() => told?.message).toContain('in use by another service (the second)');
   } else {
-    // The first one was back before: then the second is the one that is refused.
+    // The first service recovered earlier, so the second one is refused.
     expect(second.said).toContain('in use by another service');
     expect(told).toBeUndefined();
   }

@@ -40,7 +40,7 @@ describe('an embedded database', () => {
   });
   afterAll(cleanUp);
 
-  it('says what it does on the first start', () => {
+  it('logs what it does on the first start', () => {
     expect(lines).toEqual(['creating the database', expect.stringMatching(/^starting the database/)]);
   });
 
@@ -65,7 +65,7 @@ describe('an embedded database', () => {
     });
   });
 
-  it('wants its password', async () => {
+  it('requires its password', async () => {
     const wrong = new URL(database.url);
     wrong.password = 'wrong';
     await expect(query(wrong.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
@@ -73,7 +73,7 @@ describe('an embedded database', () => {
     await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password/);
   });
 
-  it('keeps the password to the owner, and out of the command line and the log', () => {
+  it('keeps the password readable only by the owner, and out of the command line and the log', () => {
     const { password } = new URL(database.url);
     expect(password.length).toBeGreaterThan(30);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -85,7 +85,7 @@ describe('an embedded database', () => {
 
   it('listens on 127.0.0.1 and nowhere else', async () => {
     const port = Number(new URL(database.url).port);
-    // The whole of 127.0.0.0/8 is this machine on Linux, so there is always another address to try.
+    // On Linux all of 127.0.0.0/8 is this machine, so there is always another address to test.
     const others = process.platform === 'linux' ? ['127.0.0.2', '::1'] : ['::1'];
     const reachable = (host: string) =>
       new Promise<boolean>((resolve) => {
@@ -118,7 +118,7 @@ describe('an embedded database', () => {
     if (process.platform === 'linux') expect(session(postmasterPid(data))).toBe(String(postmasterPid(data)));
   });
 
-  it('refuses a second service with one line about the first, and leaves that alone', async () => {
+  it('refuses a second service with one line about the first, which is unaffected', async () => {
     const before = postmasterPid(data);
     const refusal = await openEmbedded({ dataDir, role: 'service', log: quiet }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(FolderInUse);
@@ -132,7 +132,7 @@ describe('an embedded database', () => {
     await answers(database.url);
   });
 
-  it('serves tools beside the service; the last one out stops the server', async () => {
+  it('serves tools beside the service; the last user stops the server', async () => {
     const tool = await otherProcess(dataDir, 'tool');
     const second = await openTool(dataDir);
     expect([tool.said, second.url]).toEqual([database.url, database.url]);
@@ -162,7 +162,7 @@ describe('an embedded database', () => {
 describe('several tools at once on an empty folder', () => {
   afterAll(cleanUp);
 
-  it('all end well on one server', async () => {
+  it('all succeed on one server', async () => {
     const dataDir = join(temporaryFolder(), 'data');
     const processes = [1, 2].map(() => otherProcess(dataDir, 'tool'));
     const opened = await Promise.all([1, 2, 3].map(() => openTool(dataDir)));

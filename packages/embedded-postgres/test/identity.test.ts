@@ -43,10 +43,10 @@ function uidOf(dataDir: string): number {
   return uid ?? -1;
 }
 
-/** A process of nobody that tries what it can, and says what came of it in lines of JSON. */
+/** Starts a process of nobody that tries to interfere and reports the results as JSON lines. */
 function spawnIntruder(task: 'try' | 'watch', about: object): { heard(): Promise<unknown>; end(): void } {
   const script = readFileSync(new URL('./intruder.mjs', import.meta.url), 'utf8');
-  // This Node may be installed where only its owner may go.
+  // This Node may be installed where only its owner has access.
   const node = join(temporaryFolder(), 'node');
   copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
@@ -63,7 +63,7 @@ function spawnIntruder(task: 'try' | 'watch', about: object): { heard(): Promise
   };
 }
 
-/** As npm without install scripts leaves it: without the library links. */
+/** Copies the binaries without the library links, as npm without install scripts leaves them. */
 async function nativeWithoutLinks(home: string): Promise<string> {
   const native = join(home, 'native');
   const installed = await locateBinaries(`${process.platform}-${process.arch}`);
@@ -81,10 +81,10 @@ async function openService(dataDir: string, internals: Internals = {}): Promise<
 
 const nobody = (): number => Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
 
-// Which of the two applies is a fact of the run, not a skipped test: the other one is not even there.
+// Only one of the two applies to a run; the other is not even defined.
 if (asRoot)
   describe('as root', () => {
-    it('the server has a uid that no account has, also below a folder that only root enters', async () => {
+    it('the server has a uid without an account, also below a folder that only root can enter', async () => {
       const dataDir = join(temporaryFolder(0o700), 'data');
       await openService(dataDir);
       const uid = uidOf(dataDir);
@@ -107,18 +107,18 @@ if (asRoot)
       await answers(database.url);
     });
 
-    it('nor can it while the database is being made, by an initdb that wants a user with a name', async () => {
+    it('nor can it while initdb, which needs an account, creates the database', async () => {
       const dataDir = join(temporaryFolder(), 'data');
       mkdirSync(dataDir, { mode: 0o755 });
       const intruder = spawnIntruder('watch', { parent: process.pid, dataDir });
       expect(await intruder.heard()).toBe('ready');
       await openService(dataDir);
       intruder.end();
-      // A child is seen under its parent's name until it has become what it was started for.
+      // A child is seen under its parent's name until exec.
       expect(await intruder.heard()).toEqual({ saw: expect.arrayContaining(['initdb']), read: [] });
     });
 
-    it('a folder from a version that ran the server as nobody is served under a uid of its own', async () => {
+    it('a folder from a version that ran the server as nobody is served under a dedicated uid', async () => {
       const dataDir = await preparedDataDir();
       const data = join(dataDir, 'postgres');
       execFileSync('chown', ['-R', `${nobody()}:${nobody()}`, data]);
@@ -126,11 +126,11 @@ if (asRoot)
       const uid = uidOf(dataDir);
       expect([0, nobody()]).not.toContain(uid);
       const files = (readdirSync(data, { recursive: true }) as string[]).map((name) => join(data, name));
-      const owners = files.map((file) => lstatSync(file, { throwIfNoEntry: false })?.uid); // some go meanwhile
+      const owners = files.map((file) => lstatSync(file, { throwIfNoEntry: false })?.uid); // some disappear meanwhile
       expect(new Set(owners.filter((owner) => owner !== undefined))).toEqual(new Set([uid]));
     });
 
-    it('a folder that was moved is served under the uid that it has', async () => {
+    it('a moved folder is served under its existing uid', async () => {
       const dataDir = await preparedDataDir();
       const { uid } = statSync(join(dataDir, 'postgres'));
       await openService(dataDir);
@@ -168,14 +168,14 @@ if (!asRoot)
       expect(statSync(join(dataDir, 'postgres')).uid).toBe(process.getuid?.());
     });
 
-    it('a folder that we may not read is refused with one line about whose it is', async () => {
+    it('an unreadable folder is refused with one line that names its owner', async () => {
       const dataDir = join(temporaryFolder(), 'data');
       await (await openTool(dataDir)).release();
-      chmodSync(join(dataDir, 'postgres-password'), 0o000); // what another user's file is to us
+      chmodSync(join(dataDir, 'postgres-password'), 0o000); // like another user's file
       await expect(openTool(dataDir)).rejects.toThrow(/belongs to another user \(uid \d+/);
     });
 
-    it('library links that npm left out are made again', async () => {
+    it('library links that npm omitted are created', async () => {
       const home = temporaryFolder(0o700);
       await openService(join(home, 'data'), { native: await nativeWithoutLinks(home) });
     });

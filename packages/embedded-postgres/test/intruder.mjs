@@ -1,5 +1,5 @@
-// What a process of another user finds out about a server. Given to Node as text, since that user may not be able to
-// read this file.
+// What a process of another user can find out about a server. Passed to Node as text, because that user may not be able
+// to read this file.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +14,7 @@ const attempt = (action) => {
     return false;
   }
 };
-/** What is empty tells nothing: the maps of a process that has ended can be opened by everybody, and are. */
+/** Empty content reveals nothing: everybody can open the maps of an ended process. */
 const look = (path) =>
   attempt(() => {
     const found = statSync(path).isDirectory() ? readdirSync(path) : readFileSync(path);

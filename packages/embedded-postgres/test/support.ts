@@ -15,7 +15,7 @@ const folders: string[] = [];
 const open = new Set<EmbeddedDatabase>();
 const children = new Set<ChildProcess>();
 
-/** A folder of this test, gone after it together with every server that ran in it. */
+/** Creates a folder for this test. It is removed afterwards, with every server in it. */
 export function temporaryFolder(mode = 0o755): string {
   const folder = mkdtempSync(join(tmpdir(), 'perennial-embedded-'));
   chmodSync(folder, mode);
@@ -25,7 +25,7 @@ export function temporaryFolder(mode = 0o755): string {
 
 let made: Promise<string> | undefined;
 
-/** A data folder with a stopped server in it: a copy of one that is made once, as initdb takes most of a test's time. */
+/** Returns a data folder with a stopped server: a copy of one created once, because initdb takes most of a test's time. */
 export async function preparedDataDir(): Promise<string> {
   made ??= (async () => {
     const folder = mkdtempSync(join(tmpdir(), 'perennial-prepared-'));
@@ -70,7 +70,7 @@ export function postmasterPid(data: string): number {
   return Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
 }
 
-/** The postmaster of a data folder, first, and its children. */
+/** Returns the pids of a data folder's postmaster and its children. */
 export function family(data: string): number[] {
   const postmaster = postmasterPid(data);
   if (!isAlive(postmaster)) return [];
@@ -87,11 +87,11 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it ended by itself
+    // It has already ended.
   }
 }
 
-/** A zombie counts as dead: whoever has to bury it may take its time. */
+/** Returns whether a process is alive. A zombie counts as dead, because its parent may reap it late. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -101,7 +101,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The uids of a data folder's server processes, as the whole machine sees them. */
+/** Returns the uids of a data folder's server processes, as the whole machine sees them. */
 export function serverUids(data: string): Set<number> {
   const pids = family(data);
   if (process.platform !== 'linux') return new Set(numbers('ps', ['-o', 'uid=', '-p', pids.join(',')]));
@@ -124,12 +124,12 @@ export async function answers(url: string): Promise<void> {
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 }
 
-/** Another process with the database open, as the service or a tool would be. */
+/** Another process with the database open, like a service or a tool. */
 export interface Other {
   readonly pid: number;
-  /** The first line it said: its url, or "error NAME: MESSAGE". */
+  /** Its first line: the URL, or "error NAME: MESSAGE". */
   readonly said: string;
-  /** Lets it release the database; resolves when it has ended. */
+  /** Lets it release the database and waits for its end. */
   finish(): Promise<void>;
 }
 

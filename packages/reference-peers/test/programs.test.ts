@@ -48,7 +48,7 @@ const DEBIT = {
   ...{ externalOrderNo: 'order-1', startedAt: 1_700_000_000_000 },
 };
 
-it('perennial-institution makes its key, shows the faults, debits, ends with Ctrl-C, and remembers after kill -9', async () => {
+it('perennial-institution creates its key, lists the faults, debits, ends with Ctrl-C, and keeps its ledger after kill -9', async () => {
   const dataDir = path.join(await temporaryFolder(), 'new', 'folder');
   const options = ['--port', '0', '--data-dir', dataDir, '--control'];
   const first = run('institution', ...options);
@@ -70,7 +70,7 @@ it('perennial-institution makes its key, shows the faults, debits, ends with Ctr
   expect(await second.ended).toBe(0);
 });
 
-it('perennial-supplier makes its key, hands out codes, and ends with SIGTERM', async () => {
+it('perennial-supplier creates its key, issues codes, and ends with SIGTERM', async () => {
   const dataDir = await temporaryFolder();
   const running = run('supplier', '--port', '0', '--data-dir', dataDir);
   const key = await keyIn(path.join(dataDir, await running.url().then(() => 'supplier.key')));
@@ -80,7 +80,7 @@ it('perennial-supplier makes its key, hands out codes, and ends with SIGTERM', a
   expect(await running.ended).toBe(0);
 });
 
-it('the programs say in one line what keeps them from starting', async () => {
+it('the programs report in one line why they cannot start', async () => {
   const folder = await temporaryFolder();
   const badKey = path.join(folder, 'bad.key');
   await writeFile(badKey, 'short');

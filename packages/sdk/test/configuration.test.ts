@@ -44,7 +44,7 @@ describe('a wrong setting', () => {
     expect(String(error)).not.toMatch(/hidden|correct horse/);
   });
 
-  it('of one call is said before it is sent', async () => {
+  it('of one call is reported before it is sent', async () => {
     const client = new PerennialClient({ ...right, fetch: () => Promise.reject(new Error('it was sent')) });
     const reference = { orderNo: '1' };
     for (const options of [{ idempotencyKey: 'a b' }, { requestId: '' }]) {

@@ -33,7 +33,7 @@ describe('a body', () => {
     expect(peer.asked).toEqual([]);
   });
 
-  it('is sent as JSON has it: dates as text, undefined not at all, every name as a name', async () => {
+  it('is sent as JSON: dates as text, undefined omitted, every name kept', async () => {
     const names = JSON.parse('{"__proto__":{"a":1},"constructor":1}');
     await create({ ...ORDER, mobile: undefined, at: new Date(NOW), ...names });
     expect(peer.asked[0]?.body).toBe(
@@ -44,14 +44,14 @@ describe('a body', () => {
 });
 
 describe('a call', () => {
-  it('does without options that are null, and refuses a signal that is none', async () => {
+  it('accepts null options, and refuses an invalid signal', async () => {
     await create(ORDER, null);
     await create(ORDER, { signal: null });
     expect(peer.asked).toHaveLength(2);
     expect(await caught(create(ORDER, { signal: {} }))).toEqual(new TypeError('signal must be an AbortSignal'));
   });
 
-  it('that was given up before it began asks for nothing, and says why', async () => {
+  it('aborted before its start sends nothing, and rejects with the reason', async () => {
     const reason = new Error('enough');
     expect(await caught(create(ORDER, { signal: AbortSignal.abort(reason) }))).toBe(reason);
     expect([...peer.asked, ...peer.tokensAsked]).toEqual([]);
@@ -72,7 +72,7 @@ describe('a call', () => {
     expect(await caught(client.orders.create(ORDER))).toMatchObject({ name: 'SUBSCRIPTION_NOT_FOUND' });
   });
 
-  it('made twice at once under one key is the same request, and both have its outcome', async () => {
+  it('made twice at once with one key is the same request, and both have its outcome', async () => {
     const { client, waits } = testClient(peer);
     peer.play((asked, response) =>
       peer.play(answer(200, '409002'), (...second) => {
@@ -89,7 +89,7 @@ describe('a call', () => {
 });
 
 describe('a clock', () => {
-  it('that is set back costs one token, when the service says that the old one has ended', async () => {
+  it('that is set back costs one token, when the service reports the old one as expired', async () => {
     const { client, clock } = testClient(peer);
     await client.products.list();
     clock.now -= 36_000_000;
@@ -103,7 +103,7 @@ describe('a clock', () => {
     expect(peer.tokensAsked).toHaveLength(3);
   });
 
-  it('with parts of milliseconds is as good, and one without a time is the caller’s error at once', async () => {
+  it('may have fractions of milliseconds, and one without a time throws at once', async () => {
     await testClient(peer, { now: () => NOW + 0.5 }).client.products.list();
     expect(peer.asked[0]?.headers['x-svc-timestamp']).toBe(String(NOW));
     for (const now of [() => Number.NaN, () => new Date(NOW) as unknown as number]) {
@@ -117,7 +117,7 @@ describe('a clock', () => {
 });
 
 describe('a client', () => {
-  it('is not made of options that are none, nor of functions that are none', () => {
+  it('refuses invalid options and functions', () => {
     const right = { baseUrl: peer.baseUrl, appId: 'test_demo', ...SECRETS };
     const make = (options: unknown) => () => new PerennialClient(options as PerennialClientOptions);
     for (const options of [undefined, null, 'x']) expect(make(options)).toThrow('options must be an object');

@@ -29,7 +29,7 @@ const endless: Move = (_, response) => {
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const UNREADABLE = 'something that is not the service answered with HTTP 200';
 
-describe('an answer that is none', () => {
+describe('a response that is not the service’s', () => {
   it.each([
     ['nothing', text(''), UNREADABLE],
     ['null', text('null'), UNREADABLE],
@@ -69,7 +69,7 @@ describe('an answer that is none', () => {
     expect(isPerennialError(error)).toBe(false);
   });
 
-  it('by something that speaks http is known, and not asked for again', async () => {
+  it('in plain HTTP is recognised, and not retried', async () => {
     const baseUrl = peer.baseUrl.replace('http:', 'https:');
     const { client, waits } = testClient(peer, { baseUrl });
     expect(await caught(client.auth.token())).toMatchObject({
@@ -79,7 +79,7 @@ describe('an answer that is none', () => {
     expect(waits).toEqual([]);
   });
 
-  it('that stands still half way is too late', async () => {
+  it('that stalls half way times out', async () => {
     const usual = peer.token;
     peer.token = beginning(() => undefined);
     const error = await caught(testClient(peer, { retries: 0, timeoutMs: 50 }).client.auth.token());
@@ -87,19 +87,19 @@ describe('an answer that is none', () => {
     expect(error).toMatchObject({ name: 'PerennialConnectionError', reason: 'timeout' });
   });
 
-  it('from a fetch that does not look at its signal ends in time as well', async () => {
+  it('from a fetch that ignores its signal times out as well', async () => {
     const { client } = testClient(peer, { fetch: () => new Promise(() => undefined), timeoutMs: 20, retries: 0 });
     expect(await caught(client.auth.token())).toMatchObject({ reason: 'timeout' });
   });
 });
 
 describe('an answer', () => {
-  it('is told by what is in it, not by its type', async () => {
+  it('is recognised by its content, not by its type', async () => {
     peer.play(text('{"code":"0","data":{"items":[]}}', 200, { 'Content-Type': 'text/html' }));
     expect(await testClient(peer).client.products.list()).toEqual({ items: [] });
   });
 
-  it('has names of its own that mean nothing to JavaScript', async () => {
+  it('may have field names that are special in JavaScript', async () => {
     peer.play(text('{"code":"0","data":{"__proto__":{"polluted":1},"mobileEncrypted":null}}'));
     const data = await testClient(peer).client.products.list();
     expect(JSON.stringify(data)).toBe('{"__proto__":{"polluted":1},"mobile":null}');
@@ -120,7 +120,7 @@ describe('an answer', () => {
     expect(items.length).toBeLessThanOrEqual(2);
   });
 
-  it('without words has those of its code', async () => {
+  it('without a message has that of its code', async () => {
     peer.play(text('{"code":"420001","message":{"a":1}}'), text('{"code":"499999"}'));
     const { client } = testClient(peer);
     expect(await caught(client.products.list())).toMatchObject({ message: 'no such order', serviceMessage: '' });
@@ -142,7 +142,7 @@ describe('a refusal', () => {
     (_, response) =>
       void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
-  it('names fields as they are written here, and keeps what the service said', async () => {
+  it('uses the SDK’s field names, and keeps the service’s message', async () => {
     const message =
       'one of channelUserId, bankCardNoEncrypted, sharedAgreement.realNameEncrypted; names end in Encrypted';
     peer.play(answer(400, '400001', { message }));
@@ -178,12 +178,12 @@ describe('a refusal', () => {
     expect(peer.asked.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
-  it('of a timestamp says what the service says', async () => {
+  it('of a timestamp has the service’s message', async () => {
     const message = 'timestamp is too far: use milliseconds (timestamp-in-seconds); see http://x/developers/signature';
     const headers = { 'X-SVC-Diagnosis': 'timestamp-in-seconds' };
     const diagnosis = { lines: 5, likely: [null, 1, { mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }] };
     peer.play(answer(401, '401003', { headers, message }), json(200, { diagnosis }));
-    // A diagnosis that is none is read as far as it goes.
+    // A malformed diagnosis is read as far as possible.
     const likely = [{ mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }];
     expect(await caught(testClient(peer).client.products.list())).toMatchObject({
       message,
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     expect((error as Error).message).toContain('changed-on-its-way: appSecret is right');
   });
 
-  it('of production asks for no diagnosis', async () => {
+  it('in production requests no diagnosis', async () => {
     peer.play(answer(401, '401002', { message: 'signature does not match' }));
     const error = await caught(testClient(peer).client.products.list());
     expect(error).toMatchObject({ message: 'signature does not match', diagnosis: undefined });

@@ -20,7 +20,7 @@ const { callbackSecret, aesKey } = SECRETS;
 const dealt: WebhookEvent[] = [];
 const errors: [unknown, WebhookEvent | undefined][] = [];
 let onEvent: (event: WebhookEvent) => unknown;
-/** Is called when the signature of an event has been found good. */
+/** Called when an event's signature has been verified. */
 let onGood: () => void;
 const options = {
   callbackSecret,
@@ -44,7 +44,7 @@ async function listen(handler: http.RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** As express gives a mounted router its requests: with the URL that remains, the whole one beside it, and what was parsed. */
+/** Passes requests as express does to a mounted router: with the remaining URL, the original one and the parsed body. */
 function asExpress(parse?: (bytes: Buffer) => unknown): http.RequestListener {
   const receiver = createExpressReceiver(options);
   return async (request, response) => {
@@ -110,14 +110,14 @@ const send = async (base: string, event: WebhookEvent, change: (body: string) =>
 describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify'])('a receiver on %s', (kind) => {
   const base = () => urls[kind] ?? '';
 
-  it('deals with an event once, and says so each time', async () => {
+  it('processes an event once, and acknowledges it each time', async () => {
     const event = newEvent();
     for (let times = 0; times < 3; times += 1) expect(await send(base(), event)).toEqual([200, { code: '0' }]);
     expect(dealt).toEqual([event]);
     expect(errors).toEqual([]);
   });
 
-  it('refuses what was changed on its way', async () => {
+  it('refuses a tampered event', async () => {
     const event = newEvent();
     expect(await send(base(), event, (body) => `${body} `)).toEqual([401, { code: 'signature-mismatch' }]);
     expect(dealt).toEqual([]);
@@ -128,7 +128,7 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     ).toBe(401);
   });
 
-  it('refuses what is nested too deeply to be gone through, and lives on', async () => {
+  it('refuses a body nested too deeply, and keeps running', async () => {
     const body = deepEvent('evt_deep', 100_000);
     const headers = signText(body, '/events', 'evt_deep', Date.now());
     const response = await fetch(`${base()}/events`, { method: 'POST', headers, body });
@@ -159,14 +159,14 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     expect([response.status, await response.json()]).toEqual([401, { code: 'malformed-header' }]);
   });
 
-  it('refuses nothing at all', async () => {
+  it('refuses an empty request', async () => {
     for (const headers of [{ 'Content-Type': 'application/json' }, {}]) {
       const response = await fetch(`${base()}/events`, { method: 'POST', headers });
       expect([response.status, await response.json()]).toEqual([401, { code: 'missing-header' }]);
     }
   });
 
-  it('takes an event again that it could not deal with', async () => {
+  it('accepts an event again whose processing failed', async () => {
     const event = newEvent();
     const broken = new Error('the database is away');
     onEvent = () => Promise.reject(broken);
@@ -177,7 +177,7 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     expect(dealt).toEqual([event, event]);
   });
 
-  it('gives two at once the answer of the one that it deals with', async () => {
+  it('gives concurrent duplicates the same answer', async () => {
     const event = newEvent();
     let fail: (error: Error) => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -203,11 +203,11 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     expect(dealt).toHaveLength(1);
   });
 
-  it('has no use for what is no event', async () => {
+  it('refuses what is not an event', async () => {
     expect([404, 405]).toContain((await fetch(`${base()}/events`)).status);
     const { headers } = signWebhookForTest({ callbackSecret, path: '/events', event: newEvent() });
     const response = await fetch(`${base()}/events`, { method: 'POST', headers, body: 'x'.repeat(1_048_577) });
-    // With raw() it is the parser in front that has a limit.
+    // With raw() the parser in front has the limit.
     expect(response.status).toBe(kind === 'express with raw()' ? 401 : 413);
     await response.text();
     expect(dealt).toEqual([]);
@@ -215,13 +215,13 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
 });
 
 describe('a receiver', () => {
-  it('behind something that has parsed the body says what to do', async () => {
+  it('explains what to do if the body was already parsed', async () => {
     const base = await listen(asExpress((bytes) => JSON.parse(bytes.toString('utf8'))));
     expect(await send(base, newEvent())).toEqual([500, { code: 'body-was-parsed' }]);
     expect(String(errors[0]?.[0])).toContain('must be the bytes that came');
   });
 
-  it('behind something that has read the body and kept nothing says so', async () => {
+  it('reports a body that was consumed', async () => {
     const receiver = createNodeReceiver(options);
     const base = await listen(async (request, response) => {
       for await (const _ of request);
@@ -238,7 +238,7 @@ describe('a receiver', () => {
     ]);
   });
 
-  it('does not answer twice where something else has answered, nor fail for it', async () => {
+  it('does not answer twice if another handler has answered', async () => {
     let ended: Promise<void> | undefined;
     const receiver = createNodeReceiver(options);
     const base = await listen((request, response) => {
@@ -249,7 +249,7 @@ describe('a receiver', () => {
     await expect(ended).resolves.toBeUndefined();
   });
 
-  it('on fetch answers a body that breaks off', async () => {
+  it('on fetch answers an incomplete body', async () => {
     const body = new ReadableStream({ start: (control) => control.error(new Error('cut')) });
     const request = new Request('http://receiver.example/events', {
       method: 'POST',
@@ -259,7 +259,7 @@ describe('a receiver', () => {
     expect((await receiveByFetch(request)).status).toBe(400);
   });
 
-  it('lives on when onError rejects', async () => {
+  it('keeps running when onError rejects', async () => {
     const onError = (error: unknown) => {
       errors.push([error, undefined]);
       return Promise.reject(new Error('the log is away'));
@@ -270,7 +270,7 @@ describe('a receiver', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('does not lose an event to a store that says neither new nor known', async () => {
+  it('does not lose an event to a store that returns neither new nor known', async () => {
     const store = { remember: async () => true as unknown as 'new', forget: async () => undefined };
     const base = await listen(createNodeReceiver({ ...options, store }));
     expect(await send(base, newEvent())).toEqual([500, { code: 'failed' }]);
@@ -278,18 +278,18 @@ describe('a receiver', () => {
     expect(() => createNodeReceiver({ ...options, store: {} as never })).toThrow('store.remember must be a function');
   });
 
-  it('behind a proxy goes by the path that it is told', async () => {
+  it('behind a proxy uses the configured path', async () => {
     const base = await listen(createNodeReceiver({ ...options, path: '/events' }));
     const { headers, body } = signWebhookForTest({ callbackSecret, aesKey, path: '/events', event: newEvent() });
     expect((await fetch(`${base}/inside?x=1`, { method: 'POST', headers, body })).status).toBe(200);
   });
 
-  it('on fastify leaves the rest of the application as it was', async () => {
+  it('on fastify leaves the rest of the application unchanged', async () => {
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' };
     expect(await (await fetch(`${urls['fastify']}/json`, init)).json()).toEqual({ a: 1 });
   });
 
-  it('with a wrong secret, or a path that cannot be right, is not made at all', () => {
+  it('with an invalid secret or path is not created', () => {
     expect(() => createNodeReceiver({ ...options, callbackSecret: 'no' })).toThrow(TypeError);
     const said = new TypeError('path must be the path of the callback address, such as /events: no host, no query');
     for (const path of ['events', '', 'http://x/events', '/a?b', '/a#b', null as unknown as string]) {
@@ -310,7 +310,7 @@ describe('a receiver', () => {
 });
 
 describe('node:http', () => {
-  it('lives on when a body is broken off, or a path is odd, by whoever has no secret', async () => {
+  it('keeps running after incomplete bodies and odd paths from strangers', async () => {
     const { hostname, port } = new URL(urls['node:http'] ?? '');
     const server = servers.find((one) => String((one.address() as AddressInfo).port) === port);
     if (!server) throw new Error('it does not listen');
@@ -338,7 +338,7 @@ describe('node:http', () => {
 });
 
 describe('options', () => {
-  it.each(['onEvent', 'onError'])('without %s are refused when the receiver is made', (name) => {
+  it.each(['onEvent', 'onError'])('without %s are refused when the receiver is created', (name) => {
     expect(() => createNodeReceiver({ ...options, [name]: undefined } as never)).toThrow(`${name} must be a function`);
   });
 });

@@ -22,7 +22,7 @@ const fault = answer(500, '500001');
 const AT_7_S = new Date(NOW + 7000).toUTCString();
 const keys = () => peer.asked.map(({ headers }) => headers['idempotency-key']);
 
-describe('sent again', () => {
+describe('retries', () => {
   it.each([
     ['faults', [fault, fault, fault, ok()], [1000, 3000, 9000]],
     ['connections that break', [reset, reset, ok()], [1000, 3000]],
@@ -57,7 +57,7 @@ describe('sent again', () => {
     },
   );
 
-  it('says its key when no token comes for the next try: it may have been done under it', async () => {
+  it('names the key if there is no token for the retry: the request may have been executed', async () => {
     const usual = peer.token;
     peer.token = ok({ accessToken: 'short', expiresIn: '60', expiresAt: '' });
     peer.play((asked, response) => {
@@ -92,7 +92,7 @@ describe('sent again', () => {
     }
   });
 
-  it('three times at most, or as often as was said', async () => {
+  it('three times at most, or as often as configured', async () => {
     peer.play(fault);
     const { client, waits, notices } = testClient(peer);
     const error = await caught(client.orders.create(ORDER));
@@ -117,7 +117,7 @@ describe('sent again', () => {
     expect(peer.asked).toHaveLength(1);
   });
 
-  it('not at all what stays as it is, nor after a longer wait than a program should take on itself', async () => {
+  it('neither permanent refusals, nor after too long a delay', async () => {
     const long = answer(429, '429001', { headers: { 'Retry-After': '3600' } });
     for (const move of [
       answer(200, '420001'),
@@ -136,8 +136,8 @@ describe('sent again', () => {
   });
 });
 
-describe('no answer', () => {
-  it('that comes too late is a time-out', async () => {
+describe('no response', () => {
+  it('in time is a timeout', async () => {
     const good = peer.token;
     peer.token = silence;
     const { client, waits } = testClient(peer, { timeoutMs: 20, retries: 1 });
@@ -149,7 +149,7 @@ describe('no answer', () => {
     expect(waits).toEqual([1000]);
   });
 
-  it('of something else is not asked for again', async () => {
+  it('from the service is not retried', async () => {
     for (const [status, said] of [
       [200, 'something that is not the service'],
       [302, 'a redirect'],
@@ -163,7 +163,7 @@ describe('no answer', () => {
 });
 
 describe('the token', () => {
-  it('is asked for once by many at once, and again a minute before its end', async () => {
+  it('is requested once by concurrent calls, and again a minute before it expires', async () => {
     const { client, clock } = testClient(peer);
     await Promise.all(Array.from({ length: 8 }, () => client.products.list()));
     expect(peer.tokensAsked).toHaveLength(1);
@@ -177,7 +177,7 @@ describe('the token', () => {
     expect(peer.tokensAsked).toHaveLength(2);
   });
 
-  it.each(['401005', '401006'])('%s: another one, once, for all who were refused', async (code) => {
+  it.each(['401005', '401006'])('%s: one renewal for all refused calls', async (code) => {
     const { client, waits } = testClient(peer);
     await client.products.list();
     peer.play((asked, response) =>
@@ -192,7 +192,7 @@ describe('the token', () => {
     expect(peer.tokensAsked).toHaveLength(3);
   });
 
-  it('is not asked for by one whose refusal comes after the renewal', async () => {
+  it('is not renewed for a refusal that arrives after the renewal', async () => {
     const { client } = testClient(peer);
     await client.products.list();
     let refuseLate: () => void = () => undefined;
@@ -214,7 +214,7 @@ describe('the token', () => {
     expect(peer.tokensAsked).toHaveLength(2);
   });
 
-  it('that cannot be had is everybody’s error, and is asked for anew by the next', async () => {
+  it('that cannot be fetched fails all waiting calls, and is requested again by the next', async () => {
     const { client } = testClient(peer, { retries: 0 });
     const good = peer.token;
     peer.token = answer(401, '401002');
@@ -226,10 +226,10 @@ describe('the token', () => {
   });
 });
 
-describe('giving up', () => {
+describe('aborting', () => {
   const reason = new Error('enough');
 
-  it('ends a request that is under way, and those that follow', async () => {
+  it('ends a request in flight, and later ones', async () => {
     const { client } = testClient(peer, { retries: 0 });
     const control = new AbortController();
     peer.play(() => control.abort(reason));
@@ -239,9 +239,9 @@ describe('giving up', () => {
     expect(peer.asked).toHaveLength(1);
   });
 
-  it('ends a wait', async () => {
+  it('ends a delay', async () => {
     const control = new AbortController();
-    // Once the wait has begun.
+    // Once the delay has begun.
     const onResponse = ({ endpoint }: { endpoint: string }) => {
       if (endpoint === 'products/list') setImmediate(() => control.abort(reason));
     };
@@ -250,7 +250,7 @@ describe('giving up', () => {
     expect(await caught(client.products.list({}, { signal: control.signal }))).toBe(reason);
   });
 
-  it('does not take the token from others', async () => {
+  it('does not affect the token of others', async () => {
     const { client } = testClient(peer);
     const control = new AbortController();
     const good = peer.token;
@@ -289,7 +289,7 @@ describe('the body', () => {
     Object.fromEntries(Object.entries(value).reverse()) as Value;
   const sent = () => peer.asked.map(({ body }) => body);
 
-  it('is the same bytes under the same key, from another process and in another order of fields', async () => {
+  it('has the same bytes for the same key, from another process and with another order of fields', async () => {
     for (const encryption of ['v1', 'v2'] as const) {
       peer.asked.length = 0;
       await testClient(peer, { encryption }).client.orders.create(shared, { idempotencyKey: 'mine' });
@@ -304,13 +304,13 @@ describe('the body', () => {
       expect(body.mobileEncrypted.startsWith(`svc_aes_${encryption}:`)).toBe(true);
       expect(open(body.mobileEncrypted)).toBe('13800000001');
       expect(open(body.sharedAgreement.realNameEncrypted)).toBe('张三');
-      // The same text in two places is not to be seen as the same.
+      // The same text in two fields must not have the same ciphertext.
       expect(body.sharedAgreement.bankMobileEncrypted).not.toBe(body.mobileEncrypted);
       expect(first).not.toMatch(/13800000001|6222020000001234567|张三|"mobile"|"realName"/);
     }
   });
 
-  it('of a read is encrypted anew each time', async () => {
+  it('of a read is encrypted again each time', async () => {
     const { client } = testClient(peer);
     peer.play(ok({ bankDataList: [], nextCursor: null }));
     for (let times = 0; times < 2; times += 1) await client.agreements.userData({ bankCardNo: '6222020000001234567' });
@@ -318,7 +318,7 @@ describe('the body', () => {
     expect(keys()).toEqual([undefined, undefined]);
   });
 
-  it('of an answer under another key says which field it is', async () => {
+  it('of an answer under another key names the field', async () => {
     peer.play(ok({ bankDataList: [{ realNameEncrypted: 'svc_aes_v2:AAAA' }], nextCursor: null }));
     const error = await caught(testClient(peer).client.agreements.userData({ channelUserId: 'user-1' }));
     expect(error).toMatchObject({
@@ -330,7 +330,7 @@ describe('the body', () => {
 });
 
 describe('the answer', () => {
-  it('is whole with send, and says whether it was given before', async () => {
+  it('is complete with send, and states whether it is a replay', async () => {
     peer.play(answer(200, '0', { data: { orderNo: '9' }, headers: { 'Idempotency-Replayed': 'true' } }));
     const whole = await testClient(peer).client.send('orders/create', ORDER, {
       requestId: 'mine',

@@ -13,7 +13,7 @@ export const SECRETS = {
 
 export const NOW = 1_767_225_600_000;
 
-/** An order that any service takes. */
+/** An order that any service accepts. */
 export const ORDER = {
   settlementMode: 'CHANNEL_COLLECT',
   externalOrderNo: 'order-1',
@@ -44,7 +44,7 @@ export const paymentEvent = (eventId: string, mobile: string | null = '138000000
   },
 });
 
-/** A body that no service writes, under a right signature. */
+/** Signs a body that no service would write. */
 export function signText(body: string, path: string, eventId: string, now: number): Record<string, string> {
   const [timestamp, nonce] = [String(now), '0123456789abcdef0123456789abcdef'];
   const parts = { path, bodySha256: sha256Hex(Buffer.from(body)), timestamp, nonce, eventId };
@@ -66,7 +66,7 @@ export interface Asked {
   readonly body: string;
 }
 
-/** What the server does with a request: answers it, or does not. */
+/** The server's reaction to a request: an answer, or none. */
 export type Move = (asked: Asked, response: http.ServerResponse) => void;
 
 export const answer =
@@ -94,24 +94,24 @@ export const silence: Move = () => undefined;
 
 export interface Peer {
   readonly baseUrl: string;
-  /** What was asked beside tokens. */
+  /** Requests other than for tokens. */
   readonly asked: Asked[];
   readonly tokensAsked: Asked[];
-  /** Nonces of all requests, and those whose signature was not right. */
+  /** Nonces of all requests, and of those with a wrong signature. */
   readonly nonces: string[];
   readonly wronglySigned: string[];
-  /** What comes next, one for each request beside tokens; then the last one stays. */
+  /** Sets the next reactions, one per request other than for tokens. The last one stays. */
   play(...moves: Move[]): void;
-  /** Forgets what was asked, and answers well again. */
+  /** Clears the records, and answers successfully again. */
   startAnew(): void;
   token: Move;
   close(): Promise<void>;
 }
 
-/** Of the test file that is run. */
+/** The peer of the current test file. */
 export let peer: Peer;
 
-/** A peer for a test file, which begins anew for each test. */
+/** Sets up a peer for a test file, reset for each test. */
 export function usePeer(): void {
   beforeAll(async () => {
     peer = await startPeer();
@@ -120,7 +120,7 @@ export function usePeer(): void {
   beforeEach(() => peer.startAnew());
 }
 
-/** A service that does as a test says, over real HTTP, and looks at each signature. */
+/** Starts a service that reacts as a test says, over real HTTP, and verifies each signature. */
 async function startPeer(): Promise<Peer> {
   let moves: Move[] = [ok()];
   const server = http.createServer(async (request, response) => {
@@ -179,13 +179,13 @@ function look(peer: Peer, { path, headers, body }: Asked): void {
 
 export interface TestClient {
   readonly client: PerennialClient;
-  /** How long the client would have waited. */
+  /** The delays that the client would have waited. */
   readonly waits: number[];
   readonly notices: ResponseNotice[];
   readonly clock: { now: number };
 }
 
-/** A client whose waiting takes no time, and is written down. */
+/** Creates a client that records its delays instead of waiting. */
 export function testClient(peer: Peer, more: Partial<PerennialClientOptions> = {}): TestClient {
   const waits: number[] = [];
   const notices: ResponseNotice[] = [];

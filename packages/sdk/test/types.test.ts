@@ -15,7 +15,7 @@ import {
 } from '../src/index.js';
 import { SECRETS } from './support.js';
 
-/** Nothing of this is run: the compiler is what it is for. */
+/** Never runs: only the compiler checks it. */
 const never = (_: () => unknown) => undefined;
 
 declare const secret: string;
@@ -99,7 +99,7 @@ describe('types', () => {
     never(() => isPerennialError(error, 'NO_SUCH_CODE'));
   });
 
-  it('events are told apart by their type, and plain with a key', () => {
+  it('events are distinguished by type, and plain with a key', () => {
     const given = { callbackSecret: '', path: '/', headers: {}, rawBody: '' };
     never(() => {
       expectTypeOf(verifyWebhook(given)).toEqualTypeOf<EncryptedWebhookEvent>();

@@ -35,7 +35,7 @@ function signed(more: Partial<Parameters<typeof signWebhookForTest>[0]> = {}): V
   return { callbackSecret, path: PATH, headers, rawBody: body, now };
 }
 
-/** `good`, or why not. */
+/** Returns `good` or the reason. */
 const verdict = (options: VerifyWebhookOptions): string => {
   try {
     verifyWebhook(options);
@@ -48,7 +48,7 @@ const verdict = (options: VerifyWebhookOptions): string => {
 };
 
 describe('the known answers', () => {
-  // None of them is a whole event: then that is what is found, once the signature is good.
+  // None is a complete event, so that is the reason once the signature is valid.
   it.each(vectors.cases)('$name', ({ path, bodyHex, timestamp, nonce, eventId, signature }) => {
     const rawBody = Buffer.from(bodyHex, 'hex');
     const headers = {
@@ -70,7 +70,7 @@ describe('the known answers', () => {
 });
 
 describe('an event', () => {
-  it('comes with plain fields when there is a key, and as it was sent when there is none', () => {
+  it('has plain fields with a key, and is unchanged without one', () => {
     const options = signed();
     expect(verifyWebhook({ ...options, aesKey: SECRETS.aesKey })).toEqual(event);
     const sealed = verifyWebhook(options);
@@ -82,7 +82,7 @@ describe('an event', () => {
     });
   });
 
-  it('of a type that is not known yet is signed, and handed on', () => {
+  it('of an unknown type is signed, and passed on', () => {
     for (const eventType of ['benefit.status.changed', 'constructor']) {
       const unknown = { ...event, eventType, data: { orderNo: '1' } } as never;
       expect(verifyWebhook({ ...signed({ event: unknown }), aesKey: SECRETS.aesKey })).toEqual(unknown);
@@ -105,7 +105,7 @@ describe('an event', () => {
     }
   });
 
-  it('is good under the old secret and the new one while there are two', () => {
+  it('is valid with the old secret and the new one during a reset', () => {
     const other = Buffer.alloc(32, 1).toString('base64');
     expect(verdict({ ...signed(), callbackSecret: [other, SECRETS.callbackSecret] })).toBe('good');
     expect(verdict({ ...signed(), callbackSecret: [SECRETS.callbackSecret, other] })).toBe('good');
@@ -113,8 +113,8 @@ describe('an event', () => {
   });
 });
 
-describe('what is refused', () => {
-  it('says why', () => {
+describe('a refusal', () => {
+  it('names the reason', () => {
     const options = signed();
     const headers = options.headers as Record<string, string>;
     const without = (name: string) => ({ ...options, headers: { ...headers, [name]: undefined } });
@@ -134,7 +134,7 @@ describe('what is refused', () => {
     expect(verdict({ ...options, aesKey: otherKey })).toBe('cannot-decrypt');
   });
 
-  it('is a header that came twice, in whatever case, even when both are the same', () => {
+  it('of a repeated header, in any case, even with equal values', () => {
     const options = signed();
     const headers = options.headers as Record<string, string>;
     for (const name of ['X-SVC-Timestamp', 'X-SVC-Nonce', 'X-SVC-Event-Id', 'X-SVC-Signature']) {
@@ -149,7 +149,7 @@ describe('what is refused', () => {
     expect(verdict({ ...options, headers: { ...headers, accept: ['a', 'b'], Accept: 'c' } })).toBe('good');
   });
 
-  it('is what is not there, in words that say what is missing', () => {
+  it('of a missing part names that part', () => {
     for (const none of [undefined, null]) {
       const without = (name: string) => ({ ...signed(), [name]: none }) as VerifyWebhookOptions;
       expect(verdict(without('headers'))).toBe('missing-header');
@@ -162,7 +162,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('is a body that is nested more deeply than any event, with a key and without', () => {
+  it('of a body nested deeper than any event, with and without a key', () => {
     for (const [levels, expected] of [
       [60, 'good'],
       [64, 'too-deep'],
@@ -175,7 +175,7 @@ describe('what is refused', () => {
     }
   });
 
-  it('is what was signed for another time, in both directions', () => {
+  it('of a timestamp too far in the past or future', () => {
     for (const [away, expected] of [
       [300_000, 'good'],
       [300_001, 'stale-timestamp'],
@@ -187,7 +187,7 @@ describe('what is refused', () => {
     expect(verdict({ ...signed(), now: () => NOW + 1001, toleranceMs: 1000 })).toBe('stale-timestamp');
   });
 
-  it('is a secret or a path that cannot be right, and that is the caller’s own error', () => {
+  it('of an invalid secret or path is a TypeError', () => {
     for (const wrong of [
       { callbackSecret: 'no' },
       { callbackSecret: [] },

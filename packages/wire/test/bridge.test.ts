@@ -12,7 +12,7 @@ describe.each(platforms)('messages over a bridge on %s', (_name, platform) => {
     wire = await loadOn(platform);
   });
 
-  it('are accepted by the other end as they were signed, and not otherwise', () => {
+  it('are accepted by the other end only as they were signed', () => {
     const headers = wire.signedHeaders({ path, body, now, requestId: 'request-1' }, key);
     const nonce = headers[wire.BRIDGE_HEADERS.nonce];
     expect(nonce).toMatch(/^[0-9a-f]{32}$/);

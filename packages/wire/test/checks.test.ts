@@ -15,7 +15,7 @@ const check = (name: EndpointName, body: object) => (ENDPOINTS[name] as { check?
 
 const without = (body: Create, field: string): Create => ({ ...body, [field]: undefined });
 
-/** Whatever a channel may send there. */
+/** Anything a channel may send there. */
 const withReference = (body: Create, channelAgreementRef: unknown): Create => ({ ...body, channelAgreementRef });
 
 describe('orders/create', () => {
@@ -75,7 +75,7 @@ describe('orders/create', () => {
   });
 });
 
-/** What the schema of a request cannot say. */
+/** Rules that a request's schema cannot express. */
 const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['orders/query', 'no order', {}, 'orderNo or externalOrderNo is required'],
   ['orders/query', 'two orders', { orderNo: '1', externalOrderNo: '1' }, EXCLUSIVE],
@@ -104,7 +104,7 @@ const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['events/replay', 'a beginning that is no time', { from: '2026-02-30 00:00:00' }, 'from must be a time'],
   ['events/replay', 'an end that is no time', { to: 'x' }, 'to must be a time'],
   ['sandbox/events/pull', 'a beginning that is no time', { path: '/', from: 'yesterday' }, 'from must be a time'],
-  // No path, a query, a whole address, what a client writes in another way, a second line.
+  // No path, a query, a whole URL, characters that a client would encode, a second line.
   ...['events', '/events?a=1', 'http://localhost/events', '/事', '/events\n'].map(
     (path) => ['sandbox/events/pull', path, { path }, 'path must be the path of an address'] as const,
   ),
@@ -113,6 +113,6 @@ it.each(REFUSED)('%s refuses %s', (name, _what, body, detail) => {
   expect(() => check(name, body)).toThrow(paramInvalid(detail));
 });
 
-it.each(['/', '/events', '/a/b.c/~d', '/%E4%BA%8B', "/!$&'()*+,;=:@"])('sandbox/events/pull takes %s', (path) => {
+it.each(['/', '/events', '/a/b.c/~d', '/%E4%BA%8B', "/!$&'()*+,;=:@"])('sandbox/events/pull accepts %s', (path) => {
   expect(() => check('sandbox/events/pull', { path })).not.toThrow();
 });

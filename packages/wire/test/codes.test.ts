@@ -52,7 +52,7 @@ function httpOf(code: string): number {
 }
 
 describe('the registry of result codes', () => {
-  it('holds exactly the codes of the interface, under their names', () => {
+  it('has exactly the codes of the interface, by name', () => {
     expect(Object.fromEntries(resultCodes.map((row) => [row.code, row.name]))).toEqual(expected);
     expect(resultCodes).toHaveLength(Object.keys(expected).length);
   });

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_DIAGNOSIS_TRIES, MISTAKES, type ReceivedRequest } from '../src/diagnosis/index.js';
 import { loadOn, platforms } from './platforms.js';
 
-/** Every wrong signature here is made by this file, as a client would make it, and by nothing of what is tested. */
+/** Wrong signatures are created here, as a client would, without the tested code. */
 const secretOf = (name: string) => createHash('sha256').update(`the ${name} of a test`).digest();
-/** The same each time: whether the two alphabets of base64 differ depends on the signature. */
+/** Constant, because whether the two base64 alphabets differ depends on the signature. */
 const secrets = {
   appSecret: secretOf('appSecret'),
   callbackSecret: secretOf('callbackSecret'),
@@ -32,7 +32,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 interface Client {
   readonly sent?: Partial<typeof SENT>;
   readonly key?: Buffer | string;
-  /** The lines that are signed, from those that are right. */
+  /** Returns the signed lines, given the correct ones. */
   readonly lines?: (right: string[]) => string[];
   readonly digest?: string;
   readonly join?: string;
@@ -40,7 +40,7 @@ interface Client {
   readonly encode?: (mac: Buffer) => string;
 }
 
-/** A request as a client with these mistakes sends it. */
+/** Returns a request as a client with these mistakes sends it. */
 function request({ sent = {}, key = secrets.appSecret, ...client }: Client = {}): ReceivedRequest {
   const { body, ...parts } = { ...SENT, ...sent };
   const { path, query, timestamp, nonce, requestId } = parts;
@@ -218,7 +218,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
   const diagnose = (came: ReceivedRequest) => wire.diagnoseRequest(came, secrets, context);
   const named = (client: Client) => diagnose(request(client)).likely.map(({ mistake }) => mistake);
 
-  it('a right one has none, and its lines are what is signed', () => {
+  it('a correct one has none, and its lines are the signed ones', () => {
     const { lines, likely } = diagnose(request({ sent: query }));
     expect(likely).toEqual([]);
     const { path, timestamp, nonce, requestId } = SENT;
@@ -245,7 +245,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     expect(diagnose(request(client)).likely).toMatchObject([{ hint: expect.stringContaining(says) }]);
   });
 
-  it('unknown, and alone, for whatever is none of them', () => {
+  it('only unknown for any other mistake', () => {
     for (const client of [{ key: 'something else' }, { lines: line(4, () => '1767225600124') }]) {
       expect(named(client)).toEqual(['unknown']);
     }
@@ -271,18 +271,18 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     expect(unread).toMatchObject({ likely, lines: expect.arrayContaining(['(the body was not read)', timestamp]) });
   });
 
-  it('a timestamp in seconds and another mistake are both told', () => {
+  it('a timestamp in seconds and another mistake are both reported', () => {
     expect(named({ sent: { timestamp: '1767225600' }, join: '\r\n' })).toEqual(['timestamp-in-seconds', 'crlf']);
     expect(named({ sent: { timestamp: '1767225000000' }, join: '\r\n' })).toEqual(['crlf']);
   });
 
-  it(`takes ${MAX_DIAGNOSIS_TRIES} HMACs at most, and tries everything within them`, () => {
+  it(`takes ${MAX_DIAGNOSIS_TRIES} HMACs at most, and covers everything within them`, () => {
     const many = Array.from({ length: 40 }, (_, n) => ({ timestamp: `${n}`, nonce: `${n}`, requestId: `n${n}` }));
     const came = request({ key: 'nobody', sent: { query: 'b=1&a=%2F', nonce: 'aA'.repeat(16), requestId: 'aA-b' } });
     tries = 0;
     wire.diagnoseRequest(came, secrets, { ...context, earlier: many });
     expect(tries).toBeGreaterThan(300);
-    // With all lists at their longest there is room left: no try was cut off.
+    // With all lists at their longest there is room left, so no attempt was cut off.
     expect(tries).toBeLessThan(MAX_DIAGNOSIS_TRIES);
     const both = { ...secrets, isFormerTaken: true };
     tries = 0;
@@ -290,7 +290,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     expect(tries).toBeLessThanOrEqual(MAX_DIAGNOSIS_TRIES);
   });
 
-  it('does not spell a body of more than 4 KiB anew, nor one that is deep', () => {
+  it('does not respell a body of more than 4 KiB, nor a deep one', () => {
     const long = JSON.stringify({ text: 'x'.repeat(4_096) });
     const [found] = diagnose(request({ sent: { body: long }, ...spelled(`${long}\n`) })).likely;
     expect(found).toMatchObject({ mistake: 'unknown', hint: expect.stringContaining('4 KiB') });
@@ -299,7 +299,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     expect(named({ sent: { body: deep }, key: 'nobody' })).toEqual(['unknown']);
   });
 
-  it('shows what came in bounds, with nothing that a terminal would obey', () => {
+  it('limits and escapes the lines it shows', () => {
     const came = {
       ...request(),
       path: `/\u001b[2J\u202e${'x'.repeat(20_000)}`,
@@ -316,7 +316,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     expect(lines[6]).toBe('a\\u000ab');
   });
 
-  it('holds no secret, no key and no right signature, whatever was done wrong', () => {
+  it('contains no secret, no key and no correct signature, whatever the mistake', () => {
     const given = { ...secrets };
     const spellings = (bytes: Uint8Array) =>
       (['base64', 'base64url', 'hex', 'latin1'] as const).map((form) => Buffer.from(bytes).toString(form));
@@ -419,7 +419,7 @@ describe.each(platforms)('diagnosis of an encrypted field on %s', (_name, platfo
     expect(wire.diagnoseField(value, { aesKey }).hint).toContain('not UTF-8');
   });
 
-  it('says something of whatever comes, without its text', () => {
+  it('explains any value without quoting it', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('', 'svc_aes_v1:', 'svc_aes_v2:'), (text, prefix) => {
         const { cause } = wire.diagnoseField(prefix + text + randomUUID(), { aesKey, appSecret, callbackSecret });

@@ -42,7 +42,7 @@ describe.each(runs)('encrypted fields, $version on $name', ({ platform, version,
     expect(once()).not.toBe(once());
   });
 
-  it('blames a key of the wrong length on this side, not on the channel', () => {
+  it('throws a RangeError for a key of the wrong length', () => {
     const short = new Uint8Array(16);
     for (const { value } of [...good, ...bad]) expect(() => wire.decryptField(value, short)).toThrow(RangeError);
     expect(() => wire.encryptField('13800000001', short, version)).toThrow(RangeError);
@@ -61,7 +61,7 @@ describe.each(runs)('encrypted fields, $version on $name', ({ platform, version,
     );
   });
 
-  it('answers a damaged value with a text or with DECRYPT_FAILED, never with another error', () => {
+  it('reads a damaged value as text or throws DECRYPT_FAILED, never another error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 0, maxLength: 80 }), (bytes) => {
         try {
@@ -84,7 +84,7 @@ describe.each(platforms)('the forms of an encrypted field on %s', (_name, platfo
     }
   });
 
-  it('v2: whatever bit of a value is changed, nothing of it is read', async () => {
+  it('v2: no value with a changed bit is read', async () => {
     const wire = await loadOn(platform);
     const [, body = ''] = wire.encryptField('13800000001', aesKey, 'v2').split(':');
     const bytes = platform.fromBase64(body) ?? new Uint8Array();

@@ -8,7 +8,7 @@ const ofEveryRequest = new Set(precedence.slice(0, precedence.indexOf('SUBSCRIPT
 const faults = new Set<CodeName>(['INTERNAL_ERROR', 'UNAVAILABLE', 'SUCCESS']);
 
 describe('the table of endpoints', () => {
-  it('holds the twelve of the interface, two for events and three of the sandbox, each under its own name and path', () => {
+  it('has the twelve of the interface, two for events and three of the sandbox, each under its own name and path', () => {
     expect(Object.entries(ENDPOINTS).map(([key, { name, path }]) => [key === name, path])).toEqual(
       [
         'auth/token',
@@ -32,11 +32,11 @@ describe('the table of endpoints', () => {
     );
   });
 
-  it('asks every endpoint but one for a token', () => {
+  it('requires a token for every endpoint but one', () => {
     expect(endpoints.filter(({ token }) => !token).map(({ name }) => name)).toEqual(['auth/token']);
   });
 
-  it('knows the writing ones', () => {
+  it('marks the writes', () => {
     expect(endpoints.filter(({ write }) => write).map(({ name }) => name)).toEqual([
       'agreements/bind-sms',
       'agreements/bind-confirm',
@@ -49,7 +49,7 @@ describe('the table of endpoints', () => {
     ]);
   });
 
-  it('knows what production does not have, by its name too', () => {
+  it('marks the endpoints of the sandbox, also by name', () => {
     const sandboxOnly = endpoints.filter((endpoint) => endpoint.sandboxOnly).map(({ name }) => name);
     expect(sandboxOnly).toEqual(['sandbox/orders/advance', 'sandbox/payments/refund', 'sandbox/events/pull']);
     expect(endpoints.filter(({ name }) => name.startsWith('sandbox/')).map(({ name }) => name)).toEqual(sandboxOnly);

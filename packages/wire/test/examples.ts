@@ -3,7 +3,7 @@ import type { Example } from '../../developers/src/content/story/cast.js';
 import { EVENT_EXAMPLES } from '../../developers/src/content/story/events.js';
 import { type EndpointName, endpoints } from '../src/endpoints.js';
 
-/** The examples of the documentation, which are sent to a running service, and what none of them has. */
+/** The documentation's examples, which are sent to a running service, and cases that none of them covers. */
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into examples freely
 type Body = Record<string, any>;
@@ -29,7 +29,7 @@ const [bindSms, orderA1, orderA2, orderB] = ['first-code', 'a1', 'a2', 'b'].map(
 
 export { orderA1, orderA2, orderB };
 
-/** Requests that must be accepted; the first of each is the one the rejections are made from. */
+/** Valid requests. The first of each is the basis of the invalid ones. */
 export const requests = gather('request', {
   'products/list': [
     { page: 1, size: 1 },

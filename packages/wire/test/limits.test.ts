@@ -7,7 +7,7 @@ interface Schema {
   readonly maxItems?: number;
 }
 
-/** Values in the largest body that a schema takes, without fields that it does not know. */
+/** Returns the number of values in the largest body that a schema accepts, without unknown fields. */
 function mostValues({ properties = {}, items, maxItems }: Schema): number {
   const fields = Object.values(properties).reduce((sum, field) => sum + mostValues(field), 1);
   return items === undefined ? fields : fields + mostValues(items) * (maxItems ?? Number.POSITIVE_INFINITY);
@@ -21,7 +21,7 @@ describe('the number of values in a body', () => {
     },
   );
 
-  it('is counted as the schemas say', () => {
+  it('follows from the schemas', () => {
     const all = Object.fromEntries(endpoints.map(({ name, request }) => [name, mostValues(request as Schema)]));
     expect(all).toMatchObject({ 'auth/token': 3, 'events/replay': 104, 'sandbox/orders/advance': 10_005 });
   });

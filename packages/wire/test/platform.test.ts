@@ -25,7 +25,7 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     },
   );
 
-  it('what was computed stays as it is when another text is', () => {
+  it('a result does not change when another is computed', () => {
     const key = new Uint8Array(32);
     const first = platform.hmacSha256(key, 'one');
     const copy = first.slice();
@@ -74,7 +74,7 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     expect(() => platform.aes256GcmDecrypt(new Uint8Array(32), iv, new Uint8Array(32))).toThrow(RangeError);
   });
 
-  it('refuses what has a shorter tag, or none', () => {
+  it('refuses a short or missing tag', () => {
     const [key, iv] = [new Uint8Array(32), new Uint8Array(12)];
     const sealed = platform.aes256GcmEncrypt(key, iv, new Uint8Array());
     for (const length of [0, 4, 12, 15]) {

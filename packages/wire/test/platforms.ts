@@ -4,17 +4,17 @@ import * as web from '../src/platform/web.js';
 
 export type Platform = typeof node;
 
-/** Typed as one, so that a function missing from either file, or of another shape, does not compile. */
+/** Of one type, so that a missing or different function in either file does not compile. */
 export const platforms: readonly (readonly [name: string, platform: Platform])[] = [
   ['node', node],
   ['web', web satisfies Platform],
 ];
 
-/** The modules that reach the platform through `#platform`, loaded afresh on top of the given one. */
+/** Loads the modules that use `#platform`, with the given platform. */
 export async function loadOn(platform: Platform) {
   vi.resetModules();
   vi.doMock('#platform', () => ({ ...platform }));
-  // Without this, a mock that did not take would test the same platform twice.
+  // Without this check, a failed mock would test the same platform twice.
   if ((await import('#platform')).sha256Hex !== platform.sha256Hex) throw new Error('#platform is not replaced');
   return {
     ...(await import('../src/signing.js')),

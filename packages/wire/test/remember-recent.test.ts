@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rememberRecent } from '../src/remember-recent.js';
 
-it('gives what the function gives, in whatever order values come', () => {
+it('returns the function’s results, in any order of values', () => {
   const remembered = rememberRecent((value) => `<${value}>`);
   const value = fc.oneof(fc.integer({ min: -800, max: 800 }), fc.maxSafeInteger(), fc.double());
   fc.assert(
@@ -12,7 +12,7 @@ it('gives what the function gives, in whatever order values come', () => {
   );
 });
 
-it('what the function throws for a value is thrown each time', () => {
+it('throws the function’s errors each time', () => {
   const remembered = rememberRecent((value) => {
     throw new RangeError(String(value));
   });

@@ -104,7 +104,7 @@ describe('a field of a wrong type or value', () => {
   it.each(endpoints)('$name: no field takes a value of another type', ({ name, request }) => {
     const { properties } = request as { properties: Record<string, { type?: string }> };
     for (const [field, { type }] of Object.entries(properties)) {
-      // In modes where it means nothing it is ignored, whatever it is.
+      // Ignored in the other modes, whatever its value.
       if (type === undefined) continue;
       for (const value of [null, type === 'array' ? {} : [], 1.5, type === 'string' ? 7 : '7']) {
         const body = { ...requests[name as EndpointName][0], [field]: value };
@@ -160,7 +160,7 @@ describe('an outcome to rehearse', () => {
   });
 });
 
-/** Every string of every request, by the path to it; enumerated ones have no length. */
+/** Returns the path of every string field without an enum. */
 function stringFields(schema: unknown, path: readonly string[] = []): (readonly string[])[] {
   const { type, properties, enum: values } = schema as { type?: string; properties?: object; enum?: unknown };
   if (type === 'string' && values === undefined) return [path];
@@ -178,11 +178,11 @@ describe('the length of a string', () => {
     stringFields(request).map((path) => ({ name: name as EndpointName, path, at: path.join('.') })),
   );
 
-  it('is looked at in every place there is', () => {
+  it('is checked for every string', () => {
     expect(rows).toHaveLength(67);
   });
 
-  it.each(rows)('$name: $at takes 1024 code points and not 1025', ({ name, path }) => {
+  it.each(rows)('$name: $at accepts 1024 code points and not 1025', ({ name, path }) => {
     const example = requests[name][0];
     for (const char of ['x', '你', '🎈']) {
       expect(errorOf(name, withValue(example, path, char.repeat(1024)))).toBeUndefined();

@@ -19,13 +19,13 @@ const examples = Object.entries(data).flatMap(([name, values]) =>
 );
 
 describe('response data', () => {
-  it.each(examples)('$name, example $index, holds and survives the serialiser', ({ name, value }) => {
+  it.each(examples)('$name, example $index, is valid and survives the serialiser', ({ name, value }) => {
     const schema = ENDPOINTS[name].response;
     expect(ajv.validate(schema, value)).toBe(true);
     expect(JSON.parse(serialise(schema, value))).toEqual(value);
   });
 
-  it.each(examples)('$name, example $index, does not lose a field in silence', ({ name, value }) => {
+  it.each(examples)('$name, example $index, does not lose a field silently', ({ name, value }) => {
     const schema = ENDPOINTS[name].response;
     for (const field of schema.required ?? []) {
       const partial: Record<string, unknown> = { ...value };
@@ -52,7 +52,7 @@ describe('events', () => {
     expect(JSON.parse(serialise(schema, event))).toEqual(event);
   });
 
-  it('does not take one event for the other', () => {
+  it('does not confuse events', () => {
     expect(ajv.validate(OrderStatusChangedEvent, paymentEvent)).toBe(false);
     expect(ajv.validate(PaymentStatusChangedEvent, orderEvent)).toBe(false);
   });
@@ -72,7 +72,7 @@ describe('Nullable', () => {
 describe('the envelope', () => {
   const awkward = 'a "quoted" \\ line\nand \u2028 🎈';
 
-  it('is JSON with its fields in order, whatever the texts hold', () => {
+  it('is JSON with its fields in order, whatever the texts', () => {
     const text = envelopeText({ code: '400001' }, awkward, 'null', '"\\', '2026-01-31 08:09:10');
     const parsed = JSON.parse(text);
     expect(parsed).toEqual({
@@ -92,7 +92,7 @@ describe('the envelope', () => {
     expect([success('0'), success('00'), success(''), success('420001')]).toEqual([true, false, false, false]);
   });
 
-  it('takes the data as it was serialised, and null in place of it', () => {
+  it('contains serialised data unchanged, or null', () => {
     const schema = Envelope(ENDPOINTS['auth/token'].response);
     const [token] = data['auth/token'];
     const parsed = JSON.parse(

@@ -23,7 +23,7 @@ describe.each(platforms)('signatures on %s', (_name, platform) => {
     expect(wire.signWebhook({ ...vector, bodySha256 }, key(webhooks.callbackSecret))).toBe(vector.signature);
   });
 
-  it('knows the hash of nothing', () => {
+  it('has the hash of an empty body', () => {
     expect(wire.EMPTY_SHA256).toBe(platform.sha256Hex(new Uint8Array()));
   });
 

@@ -1,5 +1,6 @@
-// The example bridge as a process of its own, from the compiled code, that ends itself with kill -9 at a named point: a number asks
-// for it (…KILL-book-written), once. Its clock is ahead by AHEAD, so that a test need not wait until its predecessor's time is over.
+// The example bridge as a separate process, from the compiled code, that kills itself with SIGKILL at a named point: a
+// number requests it (…KILL-book-written), once. Its clock is ahead by AHEAD, so that a test need not wait for its
+// predecessor's leases.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +12,7 @@ const clock = { now: () => Date.now() + Number(AHEAD) };
 
 function at(point, number) {
   const kill = path.join(KILLS, `${point}-${number.replaceAll(/\W/g, '')}`);
-  // Of a notice the number is its own: the first of all kills.
+  // Notices have their own numbers: the first of all is killed.
   const isWanted =
     number.includes(`KILL-${point}`) || (point === 'notice-sent' && !existsSync(path.join(KILLS, point)));
   if (!isWanted || existsSync(kill)) return undefined;

@@ -18,25 +18,25 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** What happens to the next call of a kind: it fails before anything is done, or after, or waits until it is let go. */
+/** The fault of the next call of a kind: it fails before or after execution, or waits. */
 export type Mishap = 'fails-before' | 'fails-after' | 'says-nonsense' | { readonly until: Promise<void> };
 
 const NONSENSE = { status: 'SUCCESS', amountCent: 0, paidAt: 1, refundedAt: 1, institutionRef: 'x' } as const;
 
 /**
- * An institution in memory, with a ledger that says what was really paid. By agreement: SLOW is pending first, POOR is declined, ODD as
- * the protocol cannot say it, and KEPT cannot be canceled.
+ * An institution in memory, with a ledger of the real payments. By agreement: SLOW is pending first, POOR is declined,
+ * ODD returns what the protocol cannot express, and KEPT cannot be canceled.
  */
 export class FakeInstitution implements Institution {
   readonly name = 'fake';
   repeatableForMs = DAY_MS;
-  /** Every payment that was made; one that is made twice is here twice. */
+  /** Every payment; a double payment appears twice. */
   readonly payments: { readonly attemptNo: string; readonly amountCent: number }[] = [];
   readonly paidBack: { readonly refundNo: string; readonly amountCent: number }[] = [];
   readonly calls: string[] = [];
   readonly mishaps = new Map<string, Mishap>();
   readonly canceled: string[] = [];
-  /** By its own numbers alone. */
+  /** By its own numbers only. */
   readonly booked: Record<'DEBIT' | 'REFUND', readonly string[]> = { DEBIT: [], REFUND: [] };
   readonly #debits = new Map<string, DebitOutcome>();
   readonly #refunds = new Map<string, RefundOutcome>();

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** One real PostgreSQL for the run. Each test has a schema of its own. */
+/** Starts one real PostgreSQL for the run. Each test has its own schema. */
 export default async function startServer(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-kit-'));
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });

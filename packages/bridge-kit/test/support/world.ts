@@ -25,7 +25,7 @@ export interface Answered {
   readonly fields: Fields;
 }
 
-/** A request of the service, signed, and its answer, whose signature must hold. */
+/** Sends a signed request of the service and verifies the answer's signature. */
 export async function ask(
   url: string,
   operation: string,
@@ -72,17 +72,17 @@ export function questionOf(attemptNo: string) {
   return question;
 }
 
-/** Where the service takes notices: refuses with what it is told first. */
+/** The service's notice endpoint. It first refuses as told. */
 export class NoticeTaker {
   readonly taken: Fields[] = [];
   readonly statuses: number[] = [];
   readonly nonces = new Set<string>();
-  /** What the next ones are answered with. */
+  /** The next answers' statuses. */
   answers: number[] = [];
   retryAfter: string | undefined;
   /** Notices wait for it before they are answered. */
   hold: Promise<void> | undefined;
-  /** Every notice that came, by what it is about. */
+  /** Every notice received, by its subject. */
   readonly came: unknown[] = [];
   url = '';
   readonly #clock: TestClock;
@@ -118,7 +118,7 @@ export class NoticeTaker {
   }
 }
 
-/** A clock that a test can put forward. */
+/** A clock that a test can move forward. */
 export class TestClock {
   ahead = 0;
   now(): number {
@@ -134,11 +134,11 @@ export interface World {
   readonly log: () => string;
   readonly query: (text: string) => Promise<readonly Fields[]>;
   readonly schema: string;
-  /** What the service asks, of the first bridge unless another is named. */
+  /** Sends a request of the service, to the first bridge by default. */
   ask(operation: string, body: object, of?: Bridge, key?: string): Promise<Answered>;
-  /** Another process of the same bridge. */
+  /** Starts another process of the same bridge. */
   start(more?: Partial<BridgeOptions>): Promise<Bridge>;
-  /** What the institution's webhook tells. */
+  /** Sends a webhook of the institution. */
   tell(told: readonly object[], signature?: string, to?: Bridge): Promise<number>;
 }
 
@@ -206,7 +206,7 @@ export async function startWorld(more: Partial<BridgeOptions> = {}): Promise<Wor
   };
 }
 
-/** Something that waits until it is let go. */
+/** Returns a promise and a function that resolves it. */
 export function gate(): { readonly until: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
   const until = new Promise<void>((resolve) => {
@@ -215,7 +215,7 @@ export function gate(): { readonly until: Promise<void>; open(): void } {
   return { until, open };
 }
 
-/** Polls for what the bridge does by itself; the limit is for what will never happen. */
+/** Polls for what the bridge does on its own. Throws after the limit. */
 export async function until(what: string, probe: () => Promise<unknown> | unknown, limitMs = 120_000): Promise<void> {
   const limit = AbortSignal.timeout(limitMs);
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
@@ -225,7 +225,7 @@ export async function until(what: string, probe: () => Promise<unknown> | unknow
   }
 }
 
-/** Whether nothing listens there. */
+/** Returns whether nothing listens there. */
 export async function isRefused(url: string): Promise<boolean> {
   const { port, hostname } = new URL(url);
   const socket = net.connect(Number(port), hostname);

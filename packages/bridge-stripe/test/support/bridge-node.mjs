@@ -1,6 +1,6 @@
-// The bridge, from the compiled code, that ends itself with kill -9 at the named points of the kit: a number asks for it by
-// having the point's name in it, and gets it once, as files in KILLS_DIR remember; without KILLS_DIR nothing dies. Its clock is
-// CLOCK_AHEAD_MS ahead, so that what a dead process had in hand is free again.
+// The bridge, from the compiled code, that kills itself with SIGKILL at the kit's named points: a number that contains
+// a point's name requests it, once, recorded by files in KILLS_DIR. Without KILLS_DIR nothing is killed. Its clock is
+// CLOCK_AHEAD_MS ahead, so that a dead process's leases have ended.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,14 +22,14 @@ function isFirst(name) {
 
 function at(point, number) {
   if (!process.env['KILLS_DIR']) return undefined;
-  // Notices have numbers of their own: the first of all dies.
+  // Notices have their own numbers: the first of all is killed.
   const isNotice = point === 'notice-sent';
   if (!(isNotice || number.includes(point)) || !isFirst(isNotice ? point : `${point} ${number}`)) return undefined;
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});
 }
 
-// Whoever started it is gone: nobody would end it.
+// The parent has ended, so nobody else would stop this process.
 process.stdin.resume().on('end', () => process.exit(1));
 
 await runBridge(async ({ env }) => createStripeInstitution({ ...(await readStripeSettings(env)), clock }), {

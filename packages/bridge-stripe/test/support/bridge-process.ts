@@ -10,13 +10,13 @@ import type { FakeStripe } from '../fake-stripe.js';
 
 const NODE = fileURLToPath(new URL('bridge-node.mjs', import.meta.url));
 
-/** Longer than a process has a number in hand. */
+/** Longer than a process's lease on a number. */
 const AHEAD_PER_START_MS = 21_000;
 
 export interface BridgeProcess {
   readonly url: string;
   readonly pidFile: string;
-  /** All that was logged, by every process. */
+  /** The log of all processes so far. */
   log(): string;
   starts(): number;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface BridgeProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The bridge as an operator runs it, started again whenever it dies. */
+/** Starts the bridge as an operator does, and restarts it whenever it dies. */
 export async function startBridgeProcess(options: BridgeProcessOptions): Promise<BridgeProcess> {
   const { fake, databaseUrl, schema, port, noticeUrl, settings } = options;
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-stripe-'));

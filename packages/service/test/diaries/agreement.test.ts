@@ -3,8 +3,8 @@ import { book, type Diary, secondPeriod, useBook } from './diary.js';
 
 useBook();
 
-describe('an agreement replaced between two tries', () => {
-  it('retryFailedNow: tried on the new one at once, whatever the schedule said', async () => {
+describe('an agreement replaced between two attempts', () => {
+  it('retryFailedNow: retried on the new one at once, whatever the schedule', async () => {
     const diary = await secondPeriod('short');
     book.card = 'pays';
     await diary.on('2027-02-15 18:00', async () => {
@@ -28,7 +28,7 @@ describe('an agreement replaced between two tries', () => {
     expect(diary.triedOn(3)).toEqual([second]);
   });
 
-  it('not retryFailedNow: tried on the new one when the schedule says so', async () => {
+  it('not retryFailedNow: retried on the new one by the schedule', async () => {
     const diary = await secondPeriod('short');
     book.card = 'pays';
     await diary.on('2027-02-15 18:00', async () => expect((await diary.replace(false)).data.retriedNow).toEqual([]));
@@ -67,7 +67,7 @@ describe('an agreement replaced between two tries', () => {
     },
   );
 
-  it('while a try is on its way, and the old card is gone once the next period is due: FAIL, and the order goes on', async () => {
+  it('while a debit is in flight, and the old card is gone once the next period is due: FAIL, and the order continues', async () => {
     const diary = await secondPeriod('silent');
     await diary.on('2027-02-15 11:00', () => diary.replace());
     await diary.on('2027-03-15 11:00', () => diary.result(2, 1, 'gone'));
@@ -80,7 +80,7 @@ describe('an agreement replaced between two tries', () => {
     expect(await diary.agreementStatus()).toBe('BIND_SUCCESS');
   });
 
-  it('not retryFailedNow while the last try of the schedule is on its way: FAIL, and the next period on the new one', async () => {
+  it('not retryFailedNow while the last retry is in flight: FAIL, and the next period on the new one', async () => {
     const productCode = await book.product({ retryDelays: [86_400] });
     const diary = await book.open('2027-01-15 10:00', productCode);
     book.card = 'short';
@@ -116,7 +116,7 @@ describe('an agreement replaced between two tries', () => {
     },
   );
 
-  it('while a try is on its way, and the old card pays: nothing is left to try', async () => {
+  it('while a debit is in flight, and the old card pays: no retry is left', async () => {
     const diary = await secondPeriod('silent');
     await diary.on('2027-02-15 11:00', () => diary.replace());
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
@@ -135,7 +135,7 @@ describe('an agreement that the bank has ended', () => {
   const ended = (diary: Diary) =>
     book.notice({ kind: 'agreement-canceled', institutionNo: diary.sharedAgreementNo, reason: 'closed' }, 'BANKPAY');
 
-  it('and says so: the order is unsubscribed, and the bank is not told what it knows', async () => {
+  it('by a notice: the order is unsubscribed, and the bank is not asked to cancel', async () => {
     const diary = await secondPeriod('pays');
     await diary.on('2027-02-20 09:00', () => ended(diary));
     await diary.on('2027-02-20 09:01', () => ended(diary));
@@ -150,7 +150,7 @@ describe('an agreement that the bank has ended', () => {
     expect(book.institution.cancellations.map((one) => one.institutionNo)).not.toContain(diary.sharedAgreementNo);
   });
 
-  it('and says so between two tries: the open period is voided too', async () => {
+  it('by a notice between two attempts: the open period is voided too', async () => {
     const diary = await secondPeriod('short');
     await diary.on('2027-02-15 20:00', () => ended(diary));
     expect(diary.entries.slice(2)).toEqual([
@@ -158,7 +158,7 @@ describe('an agreement that the bank has ended', () => {
     ]);
   });
 
-  it('and says so when it declines: FAIL, and the order is unsubscribed with it', async () => {
+  it('by a decline: FAIL, and the order is unsubscribed with it', async () => {
     const diary = await secondPeriod('gone');
     expect(diary.entries.slice(1)).toEqual([
       ['2027-02-15 10:00', 'period 2 FAIL, order UNSUBSCRIBED, period 3-12 CANCELED', 'UNSUBSCRIBED'],
@@ -170,7 +170,7 @@ describe('an agreement that the bank has ended', () => {
     ]);
   });
 
-  it('and says so when it declines the last period: FAIL and COMPLETED, nothing is left to end', async () => {
+  it('by a decline of the last period: FAIL and COMPLETED', async () => {
     const diary = await book.open('2027-01-15 10:00', await book.product({ totalCycles: 2 }));
     book.card = 'gone';
     await diary.goOn();

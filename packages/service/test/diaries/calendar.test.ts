@@ -4,7 +4,7 @@ import { book, useBook } from './diary.js';
 useBook();
 
 describe('31 January, monthly, through a leap year', () => {
-  it('mode A: the last day of a month that is shorter, and the 31st again after it', async () => {
+  it('mode A: the last day of a shorter month, and the 31st again afterwards', async () => {
     const diary = await book.open('2028-01-31 10:00', await book.product({ totalCycles: 14 }));
     await diary.goOn(13);
     expect(diary.entries).toEqual([

@@ -16,10 +16,10 @@ import {
   unique,
 } from '../support/demo.js';
 
-/** What happened at a moment: the events about it, then the order's status and next payment as orders/query has them. */
+/** An entry: the time, its events, and the order's status and next payment as in orders/query. */
 export type Entry = readonly [when: string, told: string, order: string];
 
-/** What the user's card does when it is debited. `silent`: the institution says later. */
+/** How the user's card reacts to a debit. `silent`: the institution answers later. */
 export type Card = 'pays' | 'short' | 'blocked' | 'gone' | 'silent';
 
 const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
@@ -28,48 +28,48 @@ const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
   gone: 'agreement-invalid',
 };
 
-/** A stage whose institution sits behind a bridge, so that time travel really asks it. */
+/** A stage whose institution is behind a bridge, so that time travel really calls it. */
 export interface Book extends Stage {
   card: Card;
-  /** A product of so many months or days, at 1000 cents each. */
+  /** Creates a product of the given months or days, at 1000 cents each. */
   product(cycle: Partial<Parameters<typeof createProduct>[1]>): Promise<string>;
-  /** A new order in mode A.2, on its first day. */
+  /** Creates an order in mode A.2 on its first day. */
   open(when: string, productCode: string, paymentChannelCode?: string): Promise<Diary>;
-  /** A new order in mode A.1, on a card that is bound on that day. */
+  /** Creates an order in mode A.1, on a card bound that day. */
   openBound(when: string, productCode: string): Promise<Diary>;
-  /** A new order in mode B. */
+  /** Creates an order in mode B. */
   openCollected(when: string, productCode: string): Promise<Diary>;
 }
 
 export interface Diary {
   readonly orderNo: string;
-  /** What the institution calls the agreement that it began on. */
+  /** The institution's number of its first agreement. */
   readonly sharedAgreementNo: string;
   readonly entries: readonly Entry[];
-  /** One step further, to the moment that it is due: a period, a try, or the end of an order of one period. */
+  /** Moves to the next due step: a period, a retry, or the end of an order of one period. */
   goOn(times?: number): Promise<void>;
-  /** Something else, at a moment of its own. */
+  /** Does something else at a given time. */
   on(when: string, act: () => Promise<unknown>): Promise<void>;
   call(name: string, more?: object): Promise<Reply>;
-  /** The institution's word about the latest try of a period. */
+  /** Reports the institution's result for the latest attempt of a period. */
   result(cycleNo: number, tryNo: number, card: Exclude<Card, 'silent'>): Promise<Reply>;
   /** Replaces the agreement by another card's. */
   replace(retryFailedNow?: boolean): Promise<Reply>;
-  /** Its user binds the same card again. Gives what the institution calls the new agreement. */
+  /** Lets the user bind the same card again. Returns the institution's number of the new agreement. */
   bindAgain(): Promise<string>;
-  /** Each started period in a line, as payments/query has it. */
+  /** Returns each started period in a line, as in payments/query. */
   periods(): Promise<string[]>;
   alerts(): Promise<string[]>;
-  /** Of the agreement that it is on. */
+  /** Returns the status of the current agreement. */
   agreementStatus(): Promise<string>;
-  /** Which agreement each try of a period was made on, by its number at the institution. */
+  /** Returns the agreement of each attempt of a period, by the institution's number. */
   triedOn(cycleNo: number): string[];
 }
 
 const minutes = (time: string) => time.slice(0, 16);
 const at = (when: string): number => parseTime(`${when}:00`) ?? Number.NaN;
 
-/** The book of the test file that is run. */
+/** The book of the current test file. */
 export let book: Book;
 
 /** Opens a book for a test file. Each test begins with a card that pays. */
@@ -83,7 +83,7 @@ export function useBook(): void {
   });
 }
 
-/** An order of 15 January 2027, each month, up to its second period, for which the card does this. */
+/** Creates a monthly order of 15 January 2027 and moves to its second period, with this card behaviour. */
 export async function secondPeriod(card: Card, open: 'open' | 'openBound' = 'open'): Promise<Diary> {
   const diary = await book[open]('2027-01-15 10:00', 'TEST_SPU_001');
   book.card = card;

@@ -4,8 +4,8 @@ import { book, useBook } from './diary.js';
 useBook();
 
 /**
- * By the database's own clock, as in production: the orders are of January 2026, so all of their four months have passed
- * and no renewal has been made.
+ * Uses the database's own clock, as in production. The orders are from January 2026, so all four months have passed
+ * without a renewal.
  */
 describe('the engine was away for three months', () => {
   it('mode A: it catches up one period after another, each on its own', async () => {
@@ -35,7 +35,7 @@ describe('the engine was away for three months', () => {
     ]);
   });
 
-  it('mode A: a debit without a result holds up those after it, and a retry has no time left', async () => {
+  it('mode A: a debit without a result delays later ones, and a retry comes too late', async () => {
     const diary = await book.open('2026-01-31 10:00', await book.product({ totalCycles: 4 }), 'MOCKPAY');
     book.institution.onDebit = async () => ({ kind: 'pending' });
     await diary.on('2026-05-02 09:00', () => book.renew());
@@ -69,7 +69,7 @@ describe('the engine was away for three months', () => {
     await diary.on('2026-05-02 09:00', async () => {
       while ((await book.renew()) > 0);
     });
-    // What ends without a debit is told with the database's own time.
+    // Periods that end without a debit have the database's own time.
     expect(diary.entries.slice(1).map(([, ...what]) => what)).toEqual([
       ['period 2 FAIL_RETRY', 'ACTIVE, next 2026-03-01 10:00'],
       [told, 'COMPLETED'],
@@ -95,7 +95,7 @@ describe('the engine was away for three months', () => {
   });
 });
 
-describe('the engine passes over an order that has ended', () => {
+describe('the engine skips an ended order', () => {
   it.each([
     ['A', 'MOCKPAY'],
     ['B', ''],
@@ -112,7 +112,7 @@ describe('the engine passes over an order that has ended', () => {
     ]);
   });
 
-  it('mode A, between two tries', async () => {
+  it('mode A, between two attempts', async () => {
     const diary = await book.open('2026-01-31 10:00', await book.product({ totalCycles: 4 }), 'MOCKPAY');
     await diary.on('2026-02-28 10:00', () =>
       diary.call('sandbox/orders/advance', { cycles: 1, outcomes: ['FAIL_RETRY'] }),

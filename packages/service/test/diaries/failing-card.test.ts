@@ -7,7 +7,7 @@ const DAY = 86_400;
 const HOUR = 3600;
 
 describe('a card without money', () => {
-  it('that recovers on the third try', async () => {
+  it('that recovers at the third attempt', async () => {
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     book.card = 'short';
     await diary.goOn(2);
@@ -29,7 +29,7 @@ describe('a card without money', () => {
     expect((await diary.call('orders/query')).data).toMatchObject({ totalPaidAmountCent: 3 * 1990 });
   });
 
-  it('that never does: the whole schedule, then FAIL, and the next period on its day', async () => {
+  it('that never recovers: all retries, then FAIL, and the next period on its day', async () => {
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     book.card = 'short';
     await diary.goOn(5);
@@ -49,7 +49,7 @@ describe('a card without money', () => {
     ]);
   });
 
-  it('in the last period: FAIL after the whole schedule, and COMPLETED with it', async () => {
+  it('in the last period: FAIL after all retries, and COMPLETED with it', async () => {
     const diary = await book.open('2027-01-15 10:00', await book.product({ totalCycles: 2, retryDelays: [6 * DAY] }));
     book.card = 'short';
     await diary.goOn(2);
@@ -62,7 +62,7 @@ describe('a card without money', () => {
 });
 
 describe('a blocked card', () => {
-  it('fails at once, period for period, and the order goes on to its end', async () => {
+  it('fails at once in each period, and the order continues to its end', async () => {
     const diary = await book.open('2027-01-15 10:00', await book.product({ totalCycles: 4 }));
     book.card = 'blocked';
     await diary.goOn();
@@ -79,7 +79,7 @@ describe('a blocked card', () => {
   });
 });
 
-describe('a retry never passes the day of the next period', () => {
+describe('a retry is never later than the next period', () => {
   it.each([
     ['longer than a day', 25 * HOUR],
     ['exactly a day', DAY],
@@ -94,7 +94,7 @@ describe('a retry never passes the day of the next period', () => {
     ]);
   });
 
-  it('delays that add up to more than a day: the second one is no longer waited for', async () => {
+  it('delays of more than a day in total: the second retry is dropped', async () => {
     const daily = await book.product({ periodType: 'DAY', totalCycles: 3, retryDelays: [20 * HOUR, 20 * HOUR] });
     const diary = await book.open('2027-01-15 10:00', daily);
     book.card = 'short';

@@ -21,7 +21,7 @@ describe('a card that its user binds again', () => {
     expect([diary.triedOn(1), diary.triedOn(2)]).toEqual([[diary.sharedAgreementNo], [newNo]]);
   });
 
-  it('between two tries: the schedule stays, and the next try is made on the new agreement', async () => {
+  it('between two attempts: the schedule stays, and the retry uses the new agreement', async () => {
     const diary = await secondPeriod('short', 'openBound');
     book.card = 'pays';
     let newNo = '';
@@ -64,7 +64,7 @@ describe('a card that its user binds again', () => {
     },
   );
 
-  it('while a try is on its way, and the old agreement pays: nothing is left to try', async () => {
+  it('while a debit is in flight, and the old agreement pays: no retry is left', async () => {
     const diary = await secondPeriod('silent', 'openBound');
     await diary.on('2027-02-15 11:00', () => diary.bindAgain());
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
@@ -77,7 +77,7 @@ describe('a card that its user binds again', () => {
     expect(diary.triedOn(2)).toEqual([diary.sharedAgreementNo]);
   });
 
-  it('while the first debit is on its way, and the old agreement does not pay: the order is TERMINATED', async () => {
+  it('while the first debit is in flight, and the old agreement does not pay: the order is TERMINATED', async () => {
     book.card = 'silent';
     const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-15 10:01', () => diary.bindAgain());
@@ -89,7 +89,7 @@ describe('a card that its user binds again', () => {
     expect(await diary.agreementStatus()).toBe('BIND_SUCCESS');
   });
 
-  it('while the first debit is on its way, and the new agreement ends before that pays: the order ends too', async () => {
+  it('while the first debit is in flight, and the new agreement ends before it succeeds: the order ends too', async () => {
     book.card = 'silent';
     const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
     let institutionNo = '';
@@ -107,7 +107,7 @@ describe('a card that its user binds again', () => {
     ]);
   });
 
-  it('and the bank says that the old agreement has ended: the order goes on', async () => {
+  it('and the bank reports the end of the old agreement: the order continues', async () => {
     const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-20 09:00', () => diary.bindAgain());
     await diary.on('2027-01-20 09:01', () =>
@@ -123,7 +123,7 @@ describe('a card that its user binds again', () => {
 });
 
 describe('a card that its user binds again, and the bank gives the same number', () => {
-  /** The same number for every binding of this test. */
+  /** Gives every binding of this test the same number. */
   const sameNumber = async (diary: Diary) => {
     const { confirmBind } = book.institution;
     book.institution.confirmBind = async () => ({ kind: 'bound', institutionNo: diary.sharedAgreementNo });
@@ -143,7 +143,7 @@ describe('a card that its user binds again, and the bank gives the same number',
     expect(canceledThere()).toContain(diary.sharedAgreementNo);
   });
 
-  it('a number that was to be canceled is given again: it is not canceled any more', async () => {
+  it('a number due for cancellation is assigned again: it is not canceled', async () => {
     const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-20 09:00', () => diary.bindAgain());
     await diary.on('2027-01-20 09:01', () => sameNumber(diary));
@@ -151,7 +151,7 @@ describe('a card that its user binds again, and the bank gives the same number',
     expect(canceledThere()).not.toContain(diary.sharedAgreementNo);
   });
 
-  it('while a try is on its way that the card cannot pay: the schedule counts, it is the same number after all', async () => {
+  it('while a debit is in flight that the card cannot pay: the schedule applies, because the number is the same', async () => {
     const diary = await secondPeriod('silent', 'openBound');
     await diary.on('2027-02-15 11:00', () => sameNumber(diary));
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'short'));
@@ -160,7 +160,7 @@ describe('a card that its user binds again, and the bank gives the same number',
     ]);
   });
 
-  it('and the bank says that it has ended: the order ends with it', async () => {
+  it('and the bank reports its end: the order ends with it', async () => {
     const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-20 09:00', () => sameNumber(diary));
     await diary.on('2027-01-20 09:01', () =>

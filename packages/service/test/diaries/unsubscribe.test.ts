@@ -20,7 +20,7 @@ describe('unsubscribe, in every state', () => {
     ]);
   });
 
-  it('while a debit is on its way that then succeeds: it is kept, and somebody is told', async () => {
+  it('while a debit is in flight that then succeeds: it is kept, and operators are alerted', async () => {
     const diary = await secondPeriod('silent');
     await diary.on('2027-02-15 11:00', () => diary.call('orders/unsubscribe'));
     await diary.on('2027-02-15 12:00', () => diary.result(2, 1, 'pays'));
@@ -52,7 +52,7 @@ describe('unsubscribe, in every state', () => {
     },
   );
 
-  it('between two tries: the open period is CANCELED with the rest', async () => {
+  it('between two attempts: the open period is CANCELED with the rest', async () => {
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     book.card = 'short';
     await diary.goOn(2);
@@ -64,7 +64,7 @@ describe('unsubscribe, in every state', () => {
     expect((await diary.periods())[1]).toBe('2 due 2027-02-15 10:00: CANCELED');
   });
 
-  it('between two tries of the last period: it alone is CANCELED', async () => {
+  it('between two attempts of the last period: only it is CANCELED', async () => {
     const diary = await book.open('2027-01-15 10:00', await book.product({ totalCycles: 2 }));
     book.card = 'short';
     await diary.goOn();
@@ -72,7 +72,7 @@ describe('unsubscribe, in every state', () => {
     expect(diary.entries.at(-1)).toEqual(['2027-02-15 20:00', `${unsubscribed}, period 2 CANCELED`, 'UNSUBSCRIBED']);
   });
 
-  it('mode B: what was billed stays, nothing is billed after', async () => {
+  it('mode B: billed periods stay, no others are billed', async () => {
     const diary = await book.openCollected('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.goOn();
     await diary.on('2027-02-20 09:00', () => diary.call('orders/unsubscribe'));
@@ -83,7 +83,7 @@ describe('unsubscribe, in every state', () => {
     expect((await diary.call('sandbox/orders/advance', { cycles: 1 })).code).toBe('420003');
   });
 
-  it('twice: the second changes nothing and tells nobody', async () => {
+  it('twice: the second changes nothing and sends no event', async () => {
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-02-01 09:00', () => diary.call('orders/unsubscribe'));
     await diary.on('2027-02-02 09:00', async () =>
@@ -95,7 +95,7 @@ describe('unsubscribe, in every state', () => {
     ]);
   });
 
-  it('while the first debit has no result: refused, and the order comes about', async () => {
+  it('while the first debit has no result: refused, and the order becomes ACTIVE', async () => {
     book.card = 'silent';
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-15 10:01', async () =>
@@ -109,7 +109,7 @@ describe('unsubscribe, in every state', () => {
     ]);
   });
 
-  it('after the first debit has failed: nothing is left to end', async () => {
+  it('after the first debit has failed: refused', async () => {
     book.card = 'blocked';
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-16 10:00', async () => expect((await diary.call('orders/unsubscribe')).code).toBe('0'));

@@ -13,19 +13,19 @@ import type { Clock } from '../../src/platform/clock.js';
 
 const KEY = Buffer.alloc(32, 7);
 const MINUTE_MS = 60_000;
-/** Pending things have their result after a while of the history's time, unless a step settles them before. */
+/** Pending debits and refunds have their result after this much of the history's time, unless a step settles them earlier. */
 const DELAYS = { settleMs: 40 * MINUTE_MS, answerMs: 0, lateNoticeMs: 0, noticeRetryMs: 0, longestNoticeRetryMs: 0 };
 
 /**
- * The reference institution, over HTTP, in this process: its ledger can be looked into, its timers goes by the history's
- * time, and each step says what goes wrong. It keeps nothing on the disk, for it never crashes here; and it sends no notice
- * by itself, since notices are steps of their own.
+ * The reference institution in this process, over HTTP. Its ledger can be read, its timers use the history's time, and
+ * each step sets its faults. It stores nothing on disk, because it never crashes here, and sends no notices, because
+ * notices are separate steps.
  */
 export interface Bank {
   readonly ledger: Ledger;
   readonly handler: InstitutionHandler;
   readonly gateway: BridgeGateway;
-  /** What is due at the institution by now. */
+  /** Runs what is due at the institution. */
   runAgenda(): void;
   signed(path: string, notice: NoticeMessage): { headers: Readonly<Record<string, string>>; body: Buffer };
   close(): Promise<void>;

@@ -5,8 +5,8 @@ import type { Step } from './steps.js';
 import { openWorld, PRODUCTS, type World } from './world.js';
 
 /**
- * The creation of an order of one period, of which the node ends at each of its commits and calls in turn, before or after
- * it. Then the engine has a turn, which may complete the order, and then the channel asks again.
+ * Creates an order of one period while the node dies at each of its commits and calls in turn, before or after it. Then
+ * the engine runs, which may complete the order, and the channel retries.
  */
 let world: World;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ it.each(['A1', 'A2', 'B'] as const)(
   },
 );
 
-it('a machine that takes seconds for a step makes no node refuse a request', async () => {
+it('a machine that takes seconds per step does not make a node refuse requests', async () => {
   const now = performance.now.bind(performance);
   let passed = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => {

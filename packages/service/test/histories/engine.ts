@@ -9,7 +9,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
-/** Time passes, and the engine does what is due by then. */
+/** Moves the time and lets the engine do what is due. */
 export async function timePasses(history: History, step: Disturbed<TimePasses>): Promise<Expected> {
   const { world } = history;
   const upcoming = await comingUp(history);
@@ -22,7 +22,7 @@ export async function timePasses(history: History, step: Disturbed<TimePasses>):
   return engineRunsAt(history, Math.max(now, next) + pause, upcoming, step.asksAgain);
 }
 
-/** Some hours later. */
+/** Moves the time by some hours. */
 export async function hoursPass(history: History, hours: number): Promise<Expected> {
   return engineRunsAt(history, history.world.clock.now() + hours * HOUR_MS, await comingUp(history), false);
 }
@@ -49,7 +49,7 @@ async function engineRunsAt(
   return expected;
 }
 
-/** The jobs have their turns until nothing is left that is due, or the node ends. */
+/** Runs the jobs until nothing is due, or the node dies. */
 async function untilDone(history: History): Promise<void> {
   const { world, orders } = history;
   const orderNos = orders.map(({ orderNo }) => orderNo);
@@ -67,7 +67,7 @@ async function untilDone(history: History): Promise<void> {
 
 interface Coming {
   readonly at: number;
-  /** The number of an attempt or refund that is asked about then; null: an order is due. */
+  /** The number of the attempt or refund to query; null: an order is due. */
   readonly question: string | null;
 }
 

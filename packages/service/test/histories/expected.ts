@@ -5,7 +5,7 @@ import { fallsDue, type Outcome, refundSettled, settled, unsubscribed } from './
 import { type OrderModel, openAttempt, runsOn } from './order.js';
 import type { Heard } from './world.js';
 
-/** What may have become of an order: every state on the way, and those from which nothing more follows. */
+/** The possible states of an order: every intermediate state, and the final ones. */
 export interface Reachable {
   readonly all: readonly OrderModel[];
   readonly ends: readonly OrderModel[];
@@ -14,11 +14,11 @@ export interface Reachable {
 export interface Circumstances {
   readonly orderNo: number;
   readonly heard: readonly Heard[];
-  /** Set when the jobs have run: what is due by then has happened. */
+  /** Set if the jobs have run: everything due by then has happened. */
   readonly ranAt: number | undefined;
   /** Whether the agreement had ended before this step. */
   readonly agreementEnded: boolean;
-  /** What the institution has said in this step of an agreement by declining a debit of another order. */
+  /** Agreements that the institution ended in this step by declining a debit of another order. */
   readonly gone: readonly Gone[];
 }
 
@@ -52,7 +52,7 @@ function following(order: OrderModel, circumstances: Circumstances): OrderModel[
       const result = isNeverSent(order, outcome, at) ? NEVER_SENT : finalDebit(outcome, order.product.amountCent);
       if (!result) continue;
       const isFirst = order.status === 'INITIALIZING' && result.kind === 'success';
-      // Before it or after it, should the other order's debit have been declined at the same time.
+      // Before or after, if the other order's debit was declined at the same time.
       const ended = isFirst ? [agreementEnded, ...gone.map(() => true)] : [false];
       for (const one of new Set(ended)) next.push(settled(order, result, at, one));
     }
@@ -68,19 +68,19 @@ function following(order: OrderModel, circumstances: Circumstances): OrderModel[
   return next;
 }
 
-/** The same thing said twice at one moment is one thing. */
+/** Returns the institution's statements on a number, without duplicates. */
 function about(heard: readonly Heard[], number: string): Heard[] {
   const said = heard.filter((one) => one.number === number);
   return said.filter((one, index) => said.findIndex((other) => isDeepStrictEqual(other, one)) === index);
 }
 
-/** The institution has not seen a debit of an order that ended so long ago that nothing of it can still arrive. */
+/** Returns whether the institution has not seen a debit of an order that ended long ago, so that it cannot arrive any more. */
 function isNeverSent({ unsubscribedAt }: OrderModel, outcome: Heard['outcome'], at: number): boolean {
   return outcome.kind === 'not-found' && unsubscribedAt !== null && at - unsubscribedAt >= 11 * 60_000;
 }
 const NEVER_SENT: Outcome = { kind: 'declined', decline: 'final' };
 
-/** A success over another amount says nothing. */
+/** Returns the final outcome. A success with another amount is none. */
 function finalDebit(outcome: Heard['outcome'], amountCent: number): Outcome | undefined {
   if (outcome.kind === 'declined') return { kind: 'declined', decline: outcome.decline };
   if (outcome.kind !== 'success' || !('paidAt' in outcome) || outcome.amountCent !== amountCent) return undefined;

@@ -6,10 +6,10 @@ import { anyHistory } from './steps.js';
 import { openWorld, type World } from './world.js';
 
 /**
- * Random histories of an order's life against a small model of it (model.ts), real PostgreSQL and the reference institution;
- * after each step the model, the sums, the institution's ledger, the events and the interface are held against each other
- * (history.ts, invariants.ts). HISTORIES says how many, HISTORY_SEED which: in `npm test` always the same ones. What is printed plays
- * the same again.
+ * Plays random histories of orders against a small model (model.ts), with real PostgreSQL and the reference
+ * institution. After each step it compares model, sums, ledger, events and interface (history.ts, invariants.ts).
+ * HISTORIES sets the number, HISTORY_SEED the seed: `npm test` always uses the same. The printed command repeats a
+ * history.
  */
 const HISTORIES = soakSize('HISTORIES', 8, 250);
 const SEED = Number(process.env['HISTORY_SEED'] ?? (isProof ? Math.floor(Math.random() * 2 ** 31) : 20_260_131));

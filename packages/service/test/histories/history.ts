@@ -9,19 +9,19 @@ import { nameOf, type OrderModel, runsOn } from './order.js';
 import { seen, viewOf } from './view.js';
 import { BANKS, type World } from './world.js';
 
-/** An order of a history: what it must be, and what was last seen of it. */
+/** An order of a history: its model and its last observed state. */
 export interface Tracked {
   readonly orderNo: number;
   model: OrderModel;
-  /** Agreements may end through another order, so this is taken as it was found after the step before. */
+  /** Agreements may end through another order, so this is the state found after the previous step. */
   agreementEnded: boolean;
-  /** Its card was bound once more when it did not need its agreement any longer: that one stands for nothing now. */
+  /** Its card was bound again after the order no longer needed its agreement, which is now without effect. */
   agreementReplaced: boolean;
-  /** Alerts about attempts of which the institution has contradicted itself. */
+  /** Alerts about attempts with contradictory results of the institution. */
   readonly contradictions: Set<string>;
 }
 
-/** A write that was answered: whoever sends it again gets the same. */
+/** An answered write: a resend must get the same answer. */
 export interface Acknowledged {
   readonly name: string;
   readonly body: object;
@@ -37,25 +37,25 @@ export interface Binding {
   readonly institutionNo: string;
 }
 
-/** An agreement that is gone by the word of a decline, and whose debit that was. */
+/** An agreement ended by a decline, with the declined debit. */
 interface Declined extends Gone {
   readonly number: string;
   readonly orderNo: number;
 }
 
-/** What has happened so far, and the checks after each step. */
+/** The history so far, and the checks after each step. */
 export class History {
   readonly orders: Tracked[] = [];
   readonly acknowledged: Acknowledged[] = [];
   binding: Binding | undefined;
-  /** How often an agreement has ended with more than one order on it. */
+  /** How often an agreement with more than one order has ended. */
   endedTogether = 0;
-  /** Agreements that were ended at the institution, by itself or by operators. */
+  /** Agreements ended at the institution, by the bank or by operators. */
   readonly gone = new Set<string>();
-  /** Of this step, when nothing disturbed it: what an institution must have been asked about, besides every new debit. */
+  /** Set for an undisturbed step: what an institution must have been asked about, besides every new debit. */
   mustBeHeard: readonly string[] | undefined;
   #serial = 0;
-  /** Of this step: when the engine has last run. */
+  /** When the engine last ran in this step. */
   #ranAt: number | undefined;
 
   constructor(
@@ -86,14 +86,14 @@ export class History {
     this.acknowledged.push({ name, body, key, code, data, at: this.world.clock.now() });
   }
 
-  /** One turn of the engine's jobs: from here on, what is due may have happened to any order. */
+  /** Runs the engine's jobs once. From here on, what is due may have happened to any order. */
   async engineTurn(): Promise<void> {
     this.#ranAt = this.world.clock.now();
     await this.world.node().turn(BANKS);
     await this.world.node().quiet();
   }
 
-  /** What may have become of it by what the institutions have said in this step. */
+  /** Returns the possible states after the institutions' answers in this step. */
   follow({ orderNo, agreementEnded }: Tracked, from: OrderModel) {
     const { heard } = this.world;
     const gone = this.#declined().filter((one) => one.orderNo !== orderNo);
@@ -101,7 +101,7 @@ export class History {
     return reachable(from, circumstances);
   }
 
-  /** Every order is one of what it may be; the rest of what must hold is looked at on the way. */
+  /** Checks that every order is in a possible state, and all other invariants. */
   async check(expected: ReadonlyMap<Tracked, readonly OrderModel[]>): Promise<void> {
     const { database, banks } = this.world;
     const orderNos = this.orders.map(({ orderNo }) => orderNo);
@@ -116,7 +116,8 @@ export class History {
     const declined = this.#declined();
     for (const { name } of declined) this.gone.add(name);
     const answered = new Set(this.world.heard.map(({ number }) => number));
-    // Of all of them before the first is known to have come further: a decline that has counted by then ends others too.
+    // Computed for all orders before any model advances, because a decline that is already settled ends other orders
+    // too.
     const possibleOf = new Map(
       this.orders.map((tracked) => [tracked, expected.get(tracked) ?? this.follow(tracked, tracked.model).all]),
     );
@@ -152,13 +153,13 @@ export class History {
     await Promise.all(changed.map((tracked) => this.#checkView(tracked)));
   }
 
-  /** Nobody has ended it at the institution, and the order goes on. */
+  /** Returns whether the order continues and its agreement has not ended at the institution. */
   #needsAgreement(order: OrderModel): boolean {
     const goesOn = order.status === 'ACTIVE' || order.status === 'INITIALIZING';
     return goesOn && !this.gone.has(runsOn(order) ?? '');
   }
 
-  /** Agreements of which this step has said that they are gone, by declining a debit that had no result before. */
+  /** Returns agreements that this step reported as ended, by declining a debit without an earlier result. */
   #declined(): Declined[] {
     const known = new Set(
       this.orders.flatMap(({ orderNo, model }) =>
@@ -178,7 +179,7 @@ export class History {
     });
   }
 
-  /** Orders that are active though a decline of this step, which counts by now, has ended their agreement. */
+  /** Returns orders that are active although a settled decline of this step has ended their agreement. */
   #outlived(declined: readonly Declined[]): string[] {
     const isSettled = ({ orderNo, number }: Declined) =>
       this.orders.some(
@@ -205,7 +206,7 @@ export class History {
   }
 }
 
-/** Line by line against the likeliest: the last in which an order would have come. */
+/** Compares line by line with the most likely state: the last possible one. */
 function differences(possible: readonly OrderModel[], actual: Shown): string {
   const last = possible.at(-1);
   if (!last) return ': nothing was possible';
@@ -219,7 +220,7 @@ function differences(possible: readonly OrderModel[], actual: Shown): string {
   ].join('\n');
 }
 
-/** What somebody has to look at, no more and no less. */
+/** Checks that the alerts are exactly the expected ones. */
 function brokenAlerts({ orderNo, alerts }: StoredOrder, tracked: Tracked): string[] {
   const { model, contradictions } = tracked;
   const ended = model.told.findIndex((line) => line.includes(' order UNSUBSCRIBED,'));

@@ -8,13 +8,13 @@ import type { StoredOrder } from './observe.js';
 import { type OrderModel, required } from './order.js';
 
 /**
- * What must hold at any moment, whatever happened before. Each gives a line for everything that is wrong; the model is not
- * asked, except for what the institution calls an agreement.
+ * Invariants that are true at any time. Each check returns a line per violation. Only the institution's agreement
+ * numbers are taken from the model.
  */
 
 const PAID = `('SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED')`;
 
-/** Each row of SQL is a name and a condition that must hold for an order `o`. */
+/** A name and a condition that must be true for an order `o`. */
 const HOLDS: readonly (readonly [name: string, condition: string])[] = [
   [
     'paid amount is the sum of the paid periods',
@@ -90,7 +90,7 @@ const HOLDS: readonly (readonly [name: string, condition: string])[] = [
        where b.order_no = o.order_no and b.cycle_no = p.cycle_no and b.status = 'REVOKED'), 0))`,
   ],
   [
-    // One that served another order too is that order's business: completing it cancels nothing.
+    // An agreement shared with another order is not canceled by completing this one.
     'an agreement that only this order had ends with it',
     `o.status <> 'UNSUBSCRIBED' or not exists (select from agreements g where g.agreement_id = o.agreement_id
        and g.status = 'BIND_SUCCESS' and not exists (select from agreements s left join orders l
@@ -126,7 +126,7 @@ export async function brokenSums(db: Queryable, orderNos: readonly number[]): Pr
   return rows.map(({ orderNo, name }) => `order ${orderNo}: it does not hold that ${name}`);
 }
 
-/** What the institutions have booked against what is known here. */
+/** Compares the institutions' ledgers with the stored state. */
 export function brokenLedger(order: StoredOrder, model: OrderModel, banks: ReadonlyMap<string, Bank>): string[] {
   const { orderNo } = order;
   const wrong: string[] = [];
@@ -136,7 +136,7 @@ export function brokenLedger(order: StoredOrder, model: OrderModel, banks: Reado
     const number = formatAttemptNo(orderNo, cycleNo, tryNo);
     const debit = banks.get(paymentChannelCode)?.ledger.debits.get(number);
     if (debit === undefined) {
-      // One of an order that has ended may have failed for just that reason.
+      // A debit of an ended order may have failed for that reason.
       const isGivenUp = status === 'FAIL' && model.unsubscribedAt !== null;
       if (status !== 'STARTED' && !isGivenUp) wrong.push(`${number} is ${status}, and was never at the bank`);
       return;
@@ -180,7 +180,7 @@ interface Transition {
   readonly emitsEvent: boolean;
 }
 
-/** Whether the state tables lead from `from` along what was told to `now`, telling of nothing more on the way. */
+/** Returns whether the state tables lead from `from` through the announced states to `now`, without other announcements. */
 function leads(rows: readonly Transition[], from: string, told: readonly string[], now: string): boolean {
   const [next, ...rest] = told;
   if (next === undefined && from === now) return true;
@@ -191,7 +191,7 @@ function leads(rows: readonly Transition[], from: string, told: readonly string[
   });
 }
 
-/** Events are those that the state tables ask for, no fewer and no more, and the last of them says what is. */
+/** Checks that the events are exactly those of the state tables, and that the last one matches the state. */
 export function brokenEvents(order: StoredOrder): string[] {
   const wrong: string[] = [];
   const told = order.events.filter(({ type }) => type === 'order.status.changed').map(({ data }) => data.orderStatus);
@@ -212,7 +212,7 @@ export function brokenEvents(order: StoredOrder): string[] {
   return wrong.map((line) => `order ${order.orderNo}: ${line}`);
 }
 
-/** After an undisturbed turn of the jobs nothing is left that was due, and everything that was started was sent. */
+/** Checks that after an undisturbed run of the jobs nothing is due and everything started was sent. */
 export async function leftUndone(db: Queryable, orderNos: readonly number[]): Promise<string[]> {
   const [row] = await db.query<{ undone: string | null }>(
     `select string_agg(what, '; ') as undone from (

@@ -19,8 +19,8 @@ import {
 import { tellOrder, tellPayment, tellVoided } from './told.js';
 
 /**
- * What a channel may expect of one order: pure, small, and written from the interface and the decisions, not from the code
- * under test. Every function takes an order and gives the order after one thing has happened to it.
+ * The model of one order: pure, small, and written from the interface and the decisions, not from the tested code.
+ * Every function returns the order after one thing has happened to it.
  */
 export type Outcome =
   | { readonly kind: 'success'; readonly paidAt: number }
@@ -51,10 +51,10 @@ export function created(mode: OrderModel['mode'], product: Product, at: number, 
   };
 }
 
-/** Completing an order of one period is a step of its own. */
+/** Completing an order of one period is a separate step. */
 const afterFirst = (product: Product, at: number) => (product.totalCycles === 1 ? at : periodDueAt(at, product, 2));
 
-/** What time alone does to an order that is due: it is billed, debited or completed, or its retry has come too late. */
+/** Returns a due order after it is billed, debited or completed, or after its retry came too late. */
 export function fallsDue(order: OrderModel, at: number): OrderModel {
   const { totalCycles } = order.product;
   const waits = lastPeriod(order).status === 'FAIL_RETRY';
@@ -70,7 +70,7 @@ export function fallsDue(order: OrderModel, at: number): OrderModel {
   return next === totalCycles ? completed(after, at) : after;
 }
 
-/** No try of a period is made at or after the time of the next. */
+/** No attempt of a period is made at or after the time of the next period. */
 const isTooLate = (order: OrderModel, cycleNo: number, at: number) => at >= dueOf(order, cycleNo + 1);
 
 function startDebit(order: OrderModel, cycleNo: number): OrderModel {
@@ -89,14 +89,14 @@ function completed(order: OrderModel, at: number): OrderModel {
 }
 
 /**
- * The institution has said what became of the open debit. `agreementEnded`: of a first debit, that the agreement which its
- * order is to run on was ended while it was on the way.
+ * Applies the institution's result of the open debit. `agreementEnded`: for a first debit, whether the order's
+ * agreement ended while it was in flight.
  */
 export function settled(order: OrderModel, outcome: Outcome, at: number, agreementEnded = false): OrderModel {
   return withOutcome(order, required(openAttempt(order)), outcome, at, agreementEnded);
 }
 
-/** Money that was taken after all, while its period waits for another try: then it is paid, and not taken twice. */
+/** Applies a late success while the period waits for a retry: it is paid, and not debited twice. */
 export function paidLate(order: OrderModel, attempt: Attempt, paidAt: number, at: number): OrderModel {
   const waits = order.status === 'ACTIVE' && order.periods[attempt.cycleNo - 1]?.status === 'FAIL_RETRY';
   return waits ? withOutcome(order, attempt, { kind: 'success', paidAt }, at, false) : order;
@@ -153,7 +153,7 @@ function firstPaid(order: OrderModel, at: number, agreementEnded: boolean): Orde
   return agreementEnded ? unsubscribed(told, at) : told;
 }
 
-/** A period has its last word: the next one is planned, or the order completed. */
+/** Ends a period: plans the next one or completes the order. */
 function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
   if (cycleNo === order.product.totalCycles) {
     return tellOrder(tellPayment({ ...order, status: 'COMPLETED', nextDueAt: null }, cycleNo, at), at);
@@ -163,7 +163,7 @@ function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
 
 function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: number): number | undefined {
   const isReplaced = attempt.agreement !== currentAgreement(order);
-  // What a former agreement could not pay says nothing about this one.
+  // A failure on a former agreement says nothing about the current one.
   if (!isReplaced && decline !== 'retryable') return undefined;
   const waits = !isReplaced || attempt.retryBySchedule;
   const delay = waits ? order.product.retryDelays[attempt.tryNo - 1] : 0;
@@ -172,7 +172,7 @@ function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: num
   return isTooLate(order, attempt.cycleNo, retryAt) ? undefined : retryAt;
 }
 
-/** Of an active order, whoever asked for it. */
+/** Unsubscribes an active order, whoever requested it. */
 export function unsubscribed(order: OrderModel, at: number): OrderModel {
   const open = order.periods.find(({ status }) => status === 'FAIL_RETRY');
   const voided = open ? withPeriod(order, open.cycleNo, { status: 'CANCELED' }) : order;
@@ -191,18 +191,18 @@ export function replaced(order: OrderModel, agreement: Agreement, retryNow: bool
   return retries ? startDebit(switched, cycleNo) : switched;
 }
 
-/** The order's card was bound once more: it goes on with the new agreement, and a retry that was planned stays planned. */
+/** Applies a new binding of the order's card: the order continues with the new agreement, and a planned retry stays. */
 export function boundAgain(order: OrderModel, agreement: Agreement): OrderModel {
   const goesOn = order.status === 'ACTIVE' || order.status === 'INITIALIZING';
   return goesOn ? { ...order, agreements: [...order.agreements, agreement] } : order;
 }
 
-/** The operator has it tried again at once. */
+/** Makes the retry due now, on an operator's request. */
 export function madeDue(order: OrderModel, at: number): OrderModel {
   return { ...order, nextDueAt: Math.min(required(order.nextDueAt), at) };
 }
 
-/** What may still be refunded of a period; nothing unless it was paid. */
+/** Returns what may still be refunded of a period: 0 unless it was paid. */
 export function refundable(order: OrderModel, cycleNo: number): number {
   const period = order.periods.find((one) => one.cycleNo === cycleNo);
   if (order.mode === 'B' || period === undefined || !['SUCCESS', 'REFUND_PART'].includes(period.status)) return 0;
@@ -232,7 +232,7 @@ export function refundSettled(order: OrderModel, refund: Refund, refundedAt: num
   return tellPayment(after, cycleNo, at);
 }
 
-/** The newest that fit into what was refunded and is not made up for by those revoked before. */
+/** Returns the newest benefits that fit into the refunded amount not yet covered by revoked ones. */
 function revokedFor({ benefits }: Period, refundCent: number): Benefit[] {
   let left = benefits.reduce((rest, one) => (one.revoked ? rest - one.faceValueCent : rest), refundCent);
   return benefits

@@ -13,7 +13,7 @@ import { type Expected, pick } from './writes.js';
 
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
-/** An operator gives money back, and after a crash asks for the same again. */
+/** Refunds as an operator does, and repeats the request after a crash. */
 export async function refund(history: History, step: Disturbed<Refund>): Promise<Expected> {
   const { world } = history;
   const tracked = pick(history.orders, step.order);
@@ -55,7 +55,7 @@ export async function refund(history: History, step: Disturbed<Refund>): Promise
   return new Map([[tracked, ends]]);
 }
 
-/** What an institution tells of a debit: its result, the same once more, or the contrary of what it said before. */
+/** Sends an institution's notice on a debit: its result, a repetition, or a contradiction. */
 export async function news(history: History, step: Disturbed<News>): Promise<Expected> {
   const { world } = history;
   const all = history.orders.flatMap((tracked) => tracked.model.attempts.map((attempt) => ({ tracked, attempt })));
@@ -82,7 +82,7 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   return new Map([[tracked, crashed ? reached.all : reached.ends]]);
 }
 
-/** Whatever comes of it, somebody has to look. */
+/** Sends a contradiction, which always raises an alert. */
 async function contradicts(
   history: History,
   step: News,
@@ -99,7 +99,7 @@ async function contradicts(
   const takenBack = { attemptNo: number, status: 'DECLINED', decline: 'FINAL', reason: 'taken back' } as const;
   if (step.notices === 0) return new Map();
   const after = attempt.status === 'FAIL' ? paidLate(model, attempt, now, now) : model;
-  // Then the bank has really taken it; otherwise it is just wrong.
+  // In this case the bank has really debited; otherwise its notice is wrong.
   if (after !== model) debit.result = { status: 'SUCCESS', amountCent };
   const code = required(model.agreements[attempt.agreement]).paymentChannelCode;
   const tell = async () => {
@@ -109,13 +109,13 @@ async function contradicts(
   };
   world.arm();
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) await tell();
-  // A bank goes on until it is heard.
+  // A bank retries until it is answered.
   if (await world.revive()) await tell();
   tracked.contradictions.add(`${after === model ? 'debit-contradiction' : 'debit-late-success'} ${number}`);
   return new Map([[tracked, [after]]]);
 }
 
-/** The customer takes the mandate back at the bank, which tells the service; or operators end it here. */
+/** Ends an agreement: the customer revokes the mandate at the bank, which notifies the service; or operators end it. */
 export async function agreementEnds(history: History, step: Disturbed<AgreementEnds>): Promise<Expected> {
   const picked = pick(history.orders, step.order);
   const agreement = picked?.model.agreements.at(-1);
@@ -137,7 +137,7 @@ export async function agreementEnds(history: History, step: Disturbed<AgreementE
   );
 }
 
-/** Whether the agreement has ended by that. Maybe, when the node ended over it: then all of it, or nothing. */
+/** Whether the agreement has ended. 'maybe' if the node died: then completely or not at all. */
 type HasEnded = 'yes' | 'no' | 'maybe';
 
 async function canceled({ world }: History, picked: Tracked, running: readonly Tracked[]): Promise<HasEnded> {

@@ -17,7 +17,7 @@ import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch
 import { until } from '../support/processes.js';
 import { nodeDeps } from '../support/service.js';
 
-/** Where a node ends: before or after its nth call to an institution, or its nth commit, a read being one too. */
+/** Where a node dies: before or after its nth call to an institution, or its nth commit, including reads. */
 export interface Crash {
   readonly at: 'call' | 'commit';
   readonly nth: number;
@@ -25,20 +25,20 @@ export interface Crash {
 }
 
 /**
- * A node of the service that can be made to end at a named point. From that moment on nothing of it reaches the database or
- * an institution any more, whatever its code still tries: for everybody else it is as dead as after kill -9.
+ * A node that can be made to die at a named point. From then on nothing of it reaches the database or an institution,
+ * whatever its code attempts: for everybody else it is as dead as after kill -9.
  */
 export interface DoomedNode {
   readonly baseUrl: string;
   readonly database: Database;
   readonly gateways: Gateways;
   readonly dead: boolean;
-  /** What its log says of a request that it answered with 503001. */
+  /** Returns the log's reason for a request answered with 503001. */
   whyUnavailable(requestId: string): Promise<string>;
   arm(crash: Crash | undefined): void;
-  /** One turn of every job. How much there was to do. */
+  /** Runs every job once. Returns the amount of work. */
   turn(paymentChannelCodes: readonly string[]): Promise<number>;
-  /** Resolves when nothing that it began before its end is still on the way. */
+  /** Resolves when nothing that it began before its death is in flight. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
@@ -168,7 +168,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
   };
 }
 
-/** The lines of requests that were answered with 503001. They are written after the answer. */
+/** Captures the log lines of requests answered with 503001. They are written after the answer. */
 function capturedRefusals() {
   const lines: string[] = [];
   const write = (line: string) => void (line.includes('"503001"') && lines.push(line));

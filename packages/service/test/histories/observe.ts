@@ -4,7 +4,7 @@ import { epochMs, shanghaiText } from '../../src/platform/db/time-sql.js';
 import { currentAgreement, cycleOf, dueOf, lastPeriod, type OrderModel, paidPeriods, refundedCent } from './order.js';
 import { lineOfStored, type StoredEvent } from './told.js';
 
-/** An order in lines, so that a difference can be read: what the model expects, and what the database holds. */
+/** An order as lines, so that a difference is readable: the model's and the database's. */
 export interface Shown {
   readonly order: string;
   readonly periods: readonly string[];
@@ -57,7 +57,7 @@ export interface StoredOrder {
   readonly attempts: readonly StoredAttempt[];
   readonly refunds: readonly StoredRefund[];
   readonly events: readonly StoredEvent[];
-  /** Of the kinds that a history can foresee: kind and subject. */
+  /** Alerts of the kinds that a history can predict: kind and subject. */
   readonly alerts: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 
-/** What the model knows of one order, and what follows from that alone. Times are Unix milliseconds. */
+/** The model's data of one order, and what follows from it alone. Times are Unix milliseconds. */
 export interface Product {
   readonly productCode: string;
   readonly periodType: 'DAY' | 'MONTH';
@@ -42,10 +42,10 @@ export interface Period {
 export interface Attempt {
   readonly cycleNo: number;
   readonly tryNo: number;
-  /** Which of the order's agreements. */
+  /** The index of the order's agreement. */
   readonly agreement: number;
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
-  /** Whether the next one, should it fail on a former agreement, waits for the schedule all the same. */
+  /** Whether a retry after a failure on a former agreement still waits for the schedule. */
   readonly retryBySchedule: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface Refund {
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
 }
 
-/** What the institution calls an agreement, and where. */
+/** An agreement's payment channel and the institution's number. */
 export interface Agreement {
   readonly paymentChannelCode: string;
   readonly institutionNo: string;
@@ -69,14 +69,14 @@ export interface OrderModel {
   readonly status: OrderStatus;
   readonly successAt: number | null;
   readonly unsubscribedAt: number | null;
-  /** When the next step is due by itself. */
+  /** When the next step is due automatically. */
   readonly nextDueAt: number | null;
   readonly periods: readonly Period[];
   readonly attempts: readonly Attempt[];
   readonly refunds: readonly Refund[];
-  /** One after another; the last is the one it runs on. */
+  /** All agreements in order; the last is the current one. */
   readonly agreements: readonly Agreement[];
-  /** One line for each event, in the order in which they are sent. */
+  /** One line per event, in the order of sending. */
   readonly told: readonly string[];
 }
 
@@ -89,11 +89,11 @@ export const openAttempt = (order: OrderModel) => order.attempts.find(({ status 
 export const dueOf = (order: OrderModel, cycleNo: number) => periodDueAt(order.createdAt, order.product, cycleNo);
 export const currentAgreement = (order: OrderModel) => order.agreements.length - 1;
 export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${paymentChannelCode} ${institutionNo}`;
-/** What the institution calls the agreement that the order runs on; undefined in mode B. */
+/** Returns the institution's number of the order's current agreement; undefined in mode B. */
 export const runsOn = ({ agreements }: OrderModel) => agreements.map(nameOf).at(-1);
 export const refundedCent = (order: OrderModel) => order.periods.reduce((sum, { refundCent }) => sum + refundCent, 0);
 
-/** Of a period that failed for now its retry, else the next period; of an ended order nothing. */
+/** Returns the time of a failed period's retry, else of the next period; null for an ended order. */
 export function nextPayTime(order: OrderModel): string | null {
   if (order.status !== 'ACTIVE') return null;
   if (lastPeriod(order).status === 'FAIL_RETRY') return formatTime(required(order.nextDueAt));

@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000;
 const MOST_ORDERS = 3;
 
 /**
- * Plays a history, and looks at everything after each of its steps. Throws what the first wrong step has to say; else gives
- * what there was in it, in a word each.
+ * Plays a history and checks everything after each step. Throws the findings of the first wrong step; otherwise returns
+ * a word for each thing that happened.
  */
 export async function play(world: World, plan: HistoryPlan, name: string): Promise<string[]> {
   const history = new History(world, name);
@@ -81,7 +81,7 @@ function planOf({ orders }: History, step: Step): Plan {
   };
 }
 
-/** With institutions that work, every question has its answer in the end. */
+/** Runs until every query has its answer, with institutions that work. */
 async function comesToRest(history: History): Promise<void> {
   const { world, orders } = history;
   const isOpen = () =>
@@ -104,7 +104,7 @@ async function said(what: string, { clock }: World, work: () => Promise<void>): 
   }
 }
 
-/** The next history has a clock of its own, and nothing of this one falls due in it. */
+/** Ensures that nothing of this history falls due in the next one, which has its own clock. */
 async function leaveBehind({ world, orders, user }: History): Promise<void> {
   await world.database.query(
     `with o as (update orders set next_due_at = null where channel_user_id = $1),

@@ -46,7 +46,7 @@ const crash: fc.Arbitrary<Crash> = fc.record({
 });
 
 /**
- * Four in five steps go undisturbed. In the others the node may end on the way; then whoever asked may ask again under the same key, or
+ * Four in five steps are undisturbed. In the others the node may die; then the caller may retry with the same key, or
  * leave it to the engine.
  */
 function disturbed<T extends object>(
@@ -66,17 +66,17 @@ const create = fc.record({
   mode: fc.constantFrom('A2' as const, 'A2' as const, 'A2' as const, 'A1' as const, 'B' as const),
   product: fc.constantFrom<number[]>(0, 0, 0, 1, 1, 1, 2, 3),
   bank: number,
-  /** On an agreement that the user has already. */
+  /** On an agreement that the user already has. */
   sameAgreement: fc.boolean(),
   debits: fc.oneof({ weight: 3, arbitrary: fc.constant([undefined]) }, { weight: 2, arbitrary: debits }),
-  /** Before it is asked for again after a crash, the engine has found what was left of it. */
+  /** Whether the engine runs before the retry after a crash. */
   engineFirst: fc.boolean(),
 });
 export type Create = Value<typeof create>;
 
 const time = fc.record({
   kind: fc.constant('time' as const),
-  /** To whatever comes next, to the next period or retry, or past it while nobody was there. */
+  /** Moves to the next step, to the next period or retry, or past it as after an outage. */
   to: fc.oneof(
     { weight: 2, arbitrary: fc.constant('next step' as const) },
     { weight: 5, arbitrary: fc.constant('next due' as const) },
@@ -123,7 +123,7 @@ const refund = fc.record({
 });
 export type Refund = Value<typeof refund>;
 
-/** Of a pending debit its result, of another one more notice: the same again, or its contrary. */
+/** For a pending debit its result, for others another notice: a repetition or a contradiction. */
 const news = fc.record({
   kind: fc.constant('news' as const),
   pick: number,
@@ -140,7 +140,7 @@ const agreementEnds = fc.record({
 });
 export type AgreementEnds = Value<typeof agreementEnds>;
 
-/** A step is plain data, so that a history can be printed, shrunk and played again. Numbers pick among what there is. */
+/** A step is plain data, so that a history can be printed, shrunk and replayed. Numbers select among what exists. */
 const step = fc.oneof(
   { weight: 26, arbitrary: disturbed(time) },
   { weight: 9, arbitrary: disturbed(create) },
@@ -155,13 +155,13 @@ const step = fc.oneof(
 export type Step = Value<typeof step>;
 
 export interface HistoryPlan {
-  /** Days after the first of January 2027: month ends and a leap year are among what follows. */
+  /** Days after 1 January 2027: month ends and a leap year follow. */
   readonly day: number;
   readonly second: number;
   readonly steps: readonly Step[];
 }
 
-/** Orders that run on one agreement from the beginning: what happens to one may be the others' business. */
+/** Orders that share an agreement from the beginning, so that one affects the others. */
 const companions: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc.constantFrom('A1' as const, 'A2' as const),

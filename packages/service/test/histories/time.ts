@@ -5,7 +5,7 @@ import { freshDatabase } from '../support/database.js';
 import { databaseClock } from '../support/database-clock.js';
 
 /**
- * The time of a history. Service, institutions and database all go by it, so that the engine's own statements, which ask
+ * The time of a history. Service, institutions and database all use it, so that the engine's own statements, which ask
  * the database what is due, run through a year in a second.
  */
 export interface HistoryTime {
@@ -15,12 +15,12 @@ export interface HistoryTime {
   close(): Promise<void>;
 }
 
-/** The migrations run by that clock too, and so every default of a column goes by it. */
+/** Migrates under that clock too, so that column defaults use it. */
 export async function historyTime(start: number): Promise<HistoryTime> {
   const fresh = await freshDatabase({ migrated: false });
   let time = start;
   const databaseTime = await databaseClock(fresh, start);
-  // Nobody pulls the plug on this one: that is another test's business.
+  // Durability is not needed: other tests cover power cuts.
   const settings = { synchronous_commit: 'off' };
   const database = openDatabase({ url: databaseTime.url, pool: 8, name: 'history', settings });
   await migrate(databaseTime.url);

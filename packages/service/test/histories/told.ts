@@ -1,10 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { cycleOf, dueOf, lastPeriod, nextPayTime, type OrderModel, paidPeriods, refundedCent } from './order.js';
 
-/**
- * Events as lines that can be held against each other: from the model as it tells them, from the database as they are
- * stored. Each says everything that an event says of its moment.
- */
+/** Events as comparable lines, from the model and from the database. Each contains everything that the event states. */
 const orNone = (time: string | null) => time ?? 'none';
 const timeOrNull = (at: number | null) => (at === null ? null : formatTime(at));
 
@@ -76,7 +73,7 @@ export function tellPayment(order: OrderModel, cycleNo: number, at: number): Ord
   return { ...order, told: [...order.told, line] };
 }
 
-/** All periods that were not started, in one row. */
+/** Announces all periods not started, in one row. */
 export function tellVoided(order: OrderModel, from: number, at: number): OrderModel {
   const line = paymentLine(
     `${from} to ${order.product.totalCycles}`,

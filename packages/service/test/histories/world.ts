@@ -30,7 +30,7 @@ import { historyTime } from './time.js';
 export const BANKS = ['BANK_A', 'BANK_B'] as const;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-/** Where histories count their days from. */
+/** The day from which histories count. */
 export const START = Date.UTC(2027, 0, 1);
 
 const PASS = { benefitCode: 'PASS', name: 'Pass', faceValueCent: 900 };
@@ -43,16 +43,16 @@ export const PRODUCTS: readonly Product[] = [
   product('ONCE', 'MONTH', 1, 1, 700, [DAY], [COUPON, GIFT]),
 ];
 
-/** What goes wrong at the institutions in this step. */
+/** The faults of the institutions in this step. */
 export interface Plan {
-  /** For the first arrival of a debit of this order; `nth` counts those of the step. */
+  /** The fault for the first arrival of a debit of this order; `nth` counts those of the step. */
   debit(orderNo: number, nth: number): DebitFault;
   readonly refund: RefundFault;
   readonly query: QueryFault;
 }
 export const NOTHING_WRONG: Plan = { debit: () => undefined, refund: undefined, query: undefined };
 
-/** What an institution has answered or told, and when. */
+/** An institution's answer or notice, with its time. */
 export interface Heard {
   readonly number: string;
   readonly at: number;
@@ -71,13 +71,13 @@ export interface World {
   operator(): OperatorWithGateways;
   moveTo(now: number): Promise<void>;
   begin(plan: Plan, crash: Crash | undefined): void;
-  /** From here on the node may end as the step says; what prepares a step goes undisturbed. */
+  /** From here on the node may die as the step says; preparations are undisturbed. */
   arm(): void;
-  /** Debits that were written down for agreements that were not bound at that moment; none since it was last asked. */
+  /** Returns debits stored for agreements that were not bound at that moment, since the last call. */
   attemptsNotBound(): Promise<string[]>;
-  /** A fresh node, should this one have ended. Whether it had. */
+  /** Starts a new node if this one has died. Returns whether it had. */
   revive(): Promise<boolean>;
-  /** Nothing when the node ended over it. */
+  /** Returns undefined if the node died during the call. */
   call(name: string, body: object, key?: string): Promise<Reply | undefined>;
   notice(code: string, notice: Parameters<Bank['signed']>[1]): Promise<Reply | undefined>;
   close(): Promise<void>;
@@ -117,7 +117,7 @@ export async function openWorld(): Promise<World> {
   let node = await startNode(deps);
   let channel = channelClient(node.baseUrl, credentials, () => clock.now());
 
-  /** A token lasts two hours, and a history years: each request has its own, as auth/token would have made it. */
+  /** Issues a token per request, as auth/token would, because tokens last two hours and histories years. */
   const owner = required(await createChannelRegistry(database, vault).get(credentials.appId));
   const { issue } = createAccessTokens(vault, clock);
 
@@ -185,7 +185,7 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** Whatever an institution says is written down, also when the node that asked does not live to hear it. */
+/** Records all answers of an institution, even if the calling node dies before it receives them. */
 function listenedTo(gateway: Gateway, heard: Heard[], clock: Clock): Gateway {
   const note = async <Outcome extends Heard['outcome']>(number: string, call: Promise<Outcome>): Promise<Outcome> => {
     const outcome = await call;

@@ -13,12 +13,12 @@ import { BANKS, PRODUCTS } from './world.js';
 export type Expected = Map<Tracked, readonly OrderModel[]>;
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
-/** A node's lease on a request that it did not finish. */
+/** A node's lease on an unfinished request. */
 const LEASE_MS = 31_000;
 export const bankOf = (number: number) => required(BANKS[number % BANKS.length]);
 export const pick = <T>(items: readonly T[], number: number): T | undefined => items[number % items.length];
 
-/** One write of the channel. When the node ends over it, it is perhaps sent again, to a node that knows nothing of it. */
+/** Makes one write of the channel. If the node dies, the write may be sent again, to a new node. */
 async function write(history: History, step: Disturbed<object>, name: string, body: object, engineFirst = false) {
   const { world } = history;
   const key = step.asksAgain ? history.unique('key') : undefined;
@@ -58,7 +58,7 @@ export async function create(history: History, step: Disturbed<Create>): Promise
   if (reply) expect(reply.code, reply.text).toBe('0');
   const orderNo = reply ? Number(reply.data.orderNo) : await stored(history, externalOrderNo);
   if (orderNo === undefined) return new Map();
-  // Of a creation that was sent again, the first or the second is the one that made it.
+  // For a resent creation, either the first or the second request created the order.
   const times = [at, ...(crashed ? [world.clock.now()] : [])];
   const tracked = history.track(orderNo, created(step.mode, product, at, by));
   const possible = times.flatMap((time) => {
@@ -68,12 +68,12 @@ export async function create(history: History, step: Disturbed<Create>): Promise
   if (!reply) return new Map([[tracked, possible]]);
   const now = world.clock.now();
   const answered = possible.filter((one) => answers(reply, one, orderNo, now));
-  // An answer that was made before the crash is given again as it was; what was due since may have happened by then.
+  // An answer from before the crash is replayed unchanged; what was due since may have happened.
   const isOld = reply.headers['idempotency-replayed'] === 'true';
   return new Map([[tracked, isOld ? answered.flatMap((one) => history.follow(tracked, one).all) : answered]]);
 }
 
-/** Whether an answer shows this order: what was answered is what must be there. */
+/** Returns whether an answer shows this order. */
 function answers(reply: Reply, order: OrderModel, orderNo: number, now: number): boolean {
   const view = viewOf(order, orderNo, now);
   const shown = seen(reply.data);
@@ -98,7 +98,7 @@ async function stored(history: History, externalOrderNo: string): Promise<number
   return row?.orderNo;
 }
 
-/** Of A.2 a number that the channel shares, of A.1 a card that the user binds; either may serve several orders. */
+/** Returns the agreement: in A.2 a shared number, in A.1 a bound card. Both may serve several orders. */
 async function agreementFor(history: History, step: Create): Promise<Agreement & { bindOrderNo?: string }> {
   if (step.mode === 'A2') return sharedNumber(history, step);
   if (!step.sameAgreement || history.binding === undefined) {
@@ -141,7 +141,7 @@ async function bind(history: History, paymentChannelCode: string): Promise<Bindi
   return binding;
 }
 
-/** It is always the same card: what ran on its earlier binding at this payment channel runs on the new one. */
+/** Moves the orders of the card's earlier binding at this payment channel to the new one: it is always the same card. */
 function takeOver({ orders }: History, binding: Binding): void {
   for (const tracked of orders) {
     const { model, agreementEnded } = tracked;
@@ -174,7 +174,7 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
   if (reply) expect(reply.code, reply.text).toBe(refusal);
   if (refusal !== '0') return new Map();
   const after = replaced(model, next, retryFailedNow !== false, history.world.clock.now());
-  // Of an order that was moved before, nothing else shows that it was moved once more.
+  // For an order moved before, only the agreement's id shows another move.
   if (!reply) return new Map([[tracked, [(await agreementIdOf(history, orderNo)) === before ? model : after]]]);
   const retried = openAttempt(after) && !openAttempt(model);
   expect(reply.data.retriedNow).toEqual(
@@ -215,7 +215,7 @@ export async function unsubscribe(history: History, step: Disturbed<Unsubscribe>
     const { reply } = await write(history, step, 'orders/unsubscribe', { orderNo: String(orderNo) });
     if (!reply) return new Map([[tracked, [model, before]]]);
     expect(reply.code, reply.text).toBe(refusal);
-    // Sent again, it may be the first that took effect, or the second.
+    // After a retry, either request may have taken effect.
     const possible = [before, ended()];
     if (refusal !== '0') return new Map();
     const now = world.clock.now();
@@ -233,7 +233,7 @@ export async function unsubscribe(history: History, step: Disturbed<Unsubscribe>
   return new Map([[tracked, [before]]]);
 }
 
-/** Whether the operator is told why not. A node that ended says nothing. */
+/** Returns whether the operator is refused. A dead node gives no answer. */
 async function operatorRefuses({ world }: History, action: () => Promise<unknown>): Promise<boolean> {
   try {
     await action();
@@ -257,7 +257,7 @@ export async function retry(history: History, step: Extract<Step, { kind: 'retry
   return status === 'FAIL_RETRY' ? new Map([[tracked, [madeDue(model, world.clock.now())]]]) : new Map();
 }
 
-/** A day less than the window in which a key is remembered. */
+/** A day less than the window of idempotency keys. */
 const WINDOW_MS = 6 * 86_400_000;
 
 export async function resend(history: History, step: Extract<Step, { kind: 'resend' }>): Promise<Expected> {

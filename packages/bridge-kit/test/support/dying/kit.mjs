@@ -1,5 +1,6 @@
-// The kit, for a bridge that ends itself with kill -9 at what KILLS lists, as `debit book-written,notice notice-sent`, one after the
-// other: test_bridge_kills remembers. Its institution believes that it is INSTITUTION_AHEAD_MS later.
+// The kit, for a bridge that kills itself with SIGKILL at the points in KILLS, such as `debit book-written,notice
+// notice-sent`, one after the other: test_bridge_kills records them. Its institution's clock is INSTITUTION_AHEAD_MS
+// ahead.
 
 import { runBridge as run, systemClock } from '@perennial/bridge-kit';
 import pg from 'pg';
@@ -17,7 +18,7 @@ export async function runBridge(createInstitution) {
   const [{ kills }] = rows;
   if (kills > 0) await passTime(memory);
   const [about, point] = KILLS.split(',')[kills]?.split(' ') ?? [];
-  // The first ones come to their end, so that a crash finds numbers in every state. There are fewer notices.
+  // The first ones complete, so that a crash finds numbers in every state. There are fewer notices.
   let left = about === 'notice' ? 1 : 3;
 
   const at = async (reached, number) => {
@@ -35,7 +36,7 @@ export async function runBridge(createInstitution) {
   process.stdout.write(`${JSON.stringify({ ready: true, port: Number(PORT) })}\n`);
 }
 
-/** What the dead process had in hand would be free in 20 seconds. */
+/** Ends the dead process's leases, which would take 20 seconds. */
 async function passTime(memory) {
   for (const table of ['debits', 'refunds', 'notices']) {
     await memory.query(`update bridge.${table} set in_hand_until = 0 where in_hand_until > 0`);

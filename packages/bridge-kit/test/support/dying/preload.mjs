@@ -1,4 +1,4 @@
-// node --import …/preload.mjs …/dist/main.js: a bridge's own main file, with kit.mjs in the place of the kit.
+// node --import …/preload.mjs …/dist/main.js: a bridge's own main file, with kit.mjs instead of the kit.
 
 import { register } from 'node:module';
 
