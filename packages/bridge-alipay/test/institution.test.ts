@@ -427,8 +427,8 @@ describe('keys', () => {
     }
     const bare = ALIPAY_PUBLIC_KEY.replace(/-----.*-----|\n/g, '');
     expect(readPublicKey(bare)).toBe(readPublicKey(ALIPAY_PUBLIC_KEY));
-    expect(() => readPrivateKey('c2VjcmV0')).toThrow(/^it is no RSA private key/);
-    expect(() => readPublicKey('c2VjcmV0')).toThrow(/^it is no RSA public key/);
+    expect(() => readPrivateKey('c2VjcmV0')).toThrow(/^not an RSA private key/);
+    expect(() => readPublicKey('c2VjcmV0')).toThrow(/^not an RSA public key/);
     expect(() => readPublicKey(APP_PRIVATE_KEY)).toThrow(/private key/);
     const short = generateKeyPairSync('rsa', { modulusLength: 1024 });
     const shortPem = short.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
@@ -457,8 +457,8 @@ describe('settings', () => {
       [{ ALIPAY_APP_ID: undefined }, /^ALIPAY_APP_ID is not set$/],
       [{ ALIPAY_APP_ID: '2021' }, /^ALIPAY_APP_ID must have 16 digits$/],
       [{ ALIPAY_PRIVATE_KEY_FILE: `${folder}/none` }, /^ALIPAY_PRIVATE_KEY_FILE: \S+ cannot be read$/],
-      [{ ALIPAY_PRIVATE_KEY_FILE: bad }, /^ALIPAY_PRIVATE_KEY_FILE: \S+: it is no RSA private key/],
-      [{ ALIPAY_PUBLIC_KEY_FILE: app }, /^ALIPAY_PUBLIC_KEY_FILE: \S+: it is a private key/],
+      [{ ALIPAY_PRIVATE_KEY_FILE: bad }, /^ALIPAY_PRIVATE_KEY_FILE: \S+: not an RSA private key/],
+      [{ ALIPAY_PUBLIC_KEY_FILE: app }, /^ALIPAY_PUBLIC_KEY_FILE: \S+: a private key/],
       [{ ALIPAY_PUBLIC_KEY_FILE: own }, /^ALIPAY_PUBLIC_KEY_FILE holds the public key of the app/],
       [{ ALIPAY_SUBJECT: 'a/b' }, /^ALIPAY_SUBJECT /],
       [{ ALIPAY_NUMBER_PREFIX: 'a-b' }, /^ALIPAY_NUMBER_PREFIX /],

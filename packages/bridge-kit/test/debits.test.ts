@@ -176,7 +176,7 @@ describe('debits', () => {
     expect((await ask('debit-query', questionOf('D1'))).fields['status']).toBe('NOT_FOUND');
     expect((await ask('debit', debitOf('D1'))).fields['status']).toBe('SUCCESS');
     clock.ahead = institution.repeatableForMs + SECOND;
-    await until('the worker’s alert', () => log().includes('look there'));
+    await until('the worker’s alert', () => log().includes('check there'));
     await until('the end of the question', async () => {
       const said = await ask('debit', debitOf('D2'));
       expect(said.fields['status']).toBe('PENDING');

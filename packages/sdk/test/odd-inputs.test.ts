@@ -20,7 +20,7 @@ describe('a body', () => {
     ['a BigInt', { ...ORDER, cycles: 1n }, 'cycles must not be a BigInt: JSON has none'],
     ['no number', { ...ORDER, within: { cycles: Number.NaN } }, 'cycles must not be NaN'],
     ['no end', { ...ORDER, cycles: Number.POSITIVE_INFINITY }, 'cycles must not be Infinity'],
-    ['half of a character', { ...ORDER, mobile: '\ud83d' }, 'mobile holds half of a character'],
+    ['an unpaired surrogate', { ...ORDER, mobile: '\ud83d' }, 'mobile contains an unpaired surrogate'],
     ['an object to be encrypted', { ...ORDER, mobile: {} }, 'mobile must be a string'],
     ['a card where none is expected', { ...ORDER, bankCardNo: '6222' }, 'bankCardNo has no place here'],
     ['itself', circle, 'circular structure'],

@@ -2,7 +2,7 @@
  * The processed events. An event may arrive more than once, up to 30 days later. Several processes need one shared
  * store, such as a table with the id as its primary key:
  *
- * remember: insert into seen_events (event_id) values ($1) on conflict do nothing; 'new' if a row was inserted
+ *   remember: insert into seen_events (event_id) values ($1) on conflict do nothing; 'new' if a row was inserted
  *   forget:   delete from seen_events where event_id = $1
  */
 export interface EventStore {

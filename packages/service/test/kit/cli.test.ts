@@ -66,7 +66,7 @@ describe('endpoints as commands', () => {
     expect((await run(`payments query ${orderNo}0001 --json`)).json.paymentStatus).toBe('BILLED');
     const events = await run(`events list ${orderNo}`);
     expect(events.out).toMatch(/payment\.status\.changed/);
-    expect((await run('events list --size 1')).out).toMatch(/^there are more: --cursor \S+$/m);
+    expect((await run('events list --size 1')).out).toMatch(/^more records: --cursor \S+$/m);
     const ended = await kit.run(['orders', 'unsubscribe', orderNo, '--reason', 'two words']);
     expect(ended.out).toMatch(/^orderStatus +UNSUBSCRIBED$/m);
     const [eventId] = (await run(`events list ${orderNo} --json`)).json.events.map(
@@ -120,7 +120,7 @@ describe('endpoints as commands', () => {
       `--channel-user-id ${unique('cli-key')} --mobile 13800001111 --idempotency-key ${unique('key')}`;
     const first = await run(`${command} --json`);
     const again = await run(command);
-    expect(again).toMatchObject({ status: 0, err: expect.stringContaining('first request under this key') });
+    expect(again).toMatchObject({ status: 0, err: expect.stringContaining('first request with this key') });
     expect(again.out).toContain(first.json.orderNo);
   });
 
@@ -164,12 +164,12 @@ describe('errors', () => {
     ['orders query --body {', 'orders query: --body is not a JSON object'],
     ['orders query --body /nowhere', 'orders query: --body: /nowhere cannot be read'],
     ['listen', "listen: required option '--forward <url>' not specified"],
-    ['listen --forward localhost', 'listen: localhost is no URL'],
+    ['listen --forward localhost', 'listen: localhost is not a URL'],
     ['listen --forward ftp://localhost/', 'listen: the URL must begin with http:// or https://'],
     [`listen --forward ${url}?a=1`, 'listen: the URL must have no query'],
     [`listen --forward ${url} --since yesterday`, 'listen: --since must be a time'],
     [`listen --forward ${url} --events order`, "listen: option '--events <type,...>' argument 'order' is invalid"],
-    ['trigger', 'trigger: which scenario?'],
+    ['trigger', 'trigger: name a scenario'],
     ['trigger refnd', "trigger: command-argument value 'refnd' is invalid"],
     ['check-receiver', "check-receiver: missing required argument 'url'"],
     [`check-receiver ${url} --new-callback-secret short`, 'check-receiver: --new-callback-secret must be 32 bytes'],
@@ -178,7 +178,7 @@ describe('errors', () => {
     const { status, err, out } = await run(command);
     expect([status, out]).toEqual([2, '']);
     expect(err).toContain(`perennial-channel: ${message}`);
-    expect(err.split('\n').at(-1)).toBe(`${help} tells more`);
+    expect(err.split('\n').at(-1)).toBe(`See: ${help}`);
     const inJson = await run(`${command} --json`.replace('--order-no --json', '--json --order-no'));
     expect(inJson).toMatchObject({ status: 2, err: '' });
     expect(inJson.json.error.message).toContain(message);
@@ -196,7 +196,7 @@ describe('errors', () => {
     }
     expect((await bare(['sandbox', 'orders', '-h'])).out).toMatch(/^ {2}advance /m);
     const { error } = (await bare(['orders', '--json'])).json;
-    expect(error).toMatchObject({ message: 'orders: which command?', help: 'npx perennial-channel help orders' });
+    expect(error).toMatchObject({ message: 'orders: name a command', help: 'npx perennial-channel help orders' });
   });
 
   it('the version is the package’s, also when installed', async () => {
@@ -247,13 +247,13 @@ describe('errors', () => {
 
   it('1: an unexpected error is one line, with its stack only on request', async () => {
     const readInput = () => Promise.reject(new RangeError('odd\u001b'));
-    const line = 'perennial-channel: unforeseen: RangeError: odd\\u001b; PERENNIAL_DEBUG=1 shows where';
+    const line = 'perennial-channel: unexpected error: RangeError: odd\\u001b; set PERENNIAL_DEBUG=1 to see the stack';
     const command = ['orders', 'query', '--body', '-'];
     expect(await bare(command, { readInput })).toMatchObject({ status: 1, out: '', err: line });
     const { status, err, json } = await bare([...command, '--json'], { readInput });
     expect([status, err, json.error.name]).toEqual([1, '', 'UNFORESEEN']);
     const asked = await bare(command, { readInput, env: { PERENNIAL_DEBUG: '1' } });
-    expect(asked.err).toMatch(/^perennial-channel: unforeseen.*\nRangeError: odd.*\n +at /);
+    expect(asked.err).toMatch(/^perennial-channel: unexpected error.*\nRangeError: odd.*\n +at /);
   });
 
   it('1: a wrong signature, with the sandbox’s diagnosis', async () => {
