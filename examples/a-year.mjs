@@ -1,4 +1,4 @@
-// A year of two subscriptions in a few seconds: time travel, which the sandbox alone has. One order pays every month; the
+// A year of two subscriptions in a few seconds: time travel, a feature of the sandbox. One order pays every month; the
 // other has a card without money, then one that is blocked, and at last an agreement that the bank has ended. On Node's own
 // modules only.
 //
@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { encrypt, print, readChannel, send, stop } from './client.mjs';
 
 const channel = readChannel();
-let token; // none is needed for the first
+let token; // the first call needs none
 token = (await call('auth/token', { grantType: 'client_credentials', appId: channel.appId })).accessToken;
 
 print('Twelve periods, all paid\n');
@@ -24,7 +24,7 @@ for (const outcome of ['FAIL_RETRY', 'FAIL_RETRY', 'SUCCESS']) {
 print('\nA period that fails to the end, one that is paid, and an agreement that is gone\n');
 show(await advance(bad, { cycles: 3, outcomes: ['FAIL_RETRY', 'SUCCESS', 'AGREEMENT_INVALID'] }));
 
-/** A new user with an agreement of the channel's own, and an order on it. */
+/** Creates a user with a shared agreement, and an order on it. */
 async function subscribe() {
   const run = randomUUID();
   const channelUserId = `user-${run}`;
@@ -51,7 +51,7 @@ function advance(orderNo, content) {
   return call('sandbox/orders/advance', { orderNo, ...content });
 }
 
-/** Sends one request and gives back the answer's data. */
+/** Sends one request and returns the answer's data. */
 async function call(endpoint, content) {
   const { answer } = await send(channel, endpoint, content, { token, idempotencyKey: randomUUID() });
   if (answer.code !== '0') stop(`${endpoint} was refused: ${answer.code} ${answer.message}`);

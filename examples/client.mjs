@@ -1,12 +1,12 @@
-// A channel's side of the interface, shared by the examples: what it takes to sign, send and encrypt. On Node's own
-// modules only.
+// The channel's side of the interface, shared by the examples: signing, sending and encrypting. Uses only Node's own
+// modules.
 import { createCipheriv, createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const print = (text = '') => process.stdout.write(`${text}\n`);
 
-/** The channel in the file that the command line names, as npm start wrote it. */
+/** Reads the channel from the file that the command line names, as npm start writes it. */
 export function readChannel() {
   const file = process.argv[2] ?? 'data/demo-channel.json';
   try {
@@ -16,13 +16,13 @@ export function readChannel() {
   }
 }
 
-/** The text to sign and the headers that go with a body. */
+/** Returns the text to sign and the headers for a body. */
 export function sign(channel, urlPath, body) {
   const timestamp = String(Date.now());
   const nonce = randomBytes(16).toString('hex');
   const requestId = randomUUID();
 
-  // Seven lines; the third is the query string, which is empty. The digest is over the bytes that are sent.
+  // Seven lines; the third is the query string, which is empty. The digest covers the bytes sent.
   const digest = createHash('sha256').update(body).digest('hex');
   const signText = ['POST', urlPath, '', digest, timestamp, nonce, requestId].join('\n');
   const appSecret = Buffer.from(channel.appSecret, 'base64');
@@ -39,7 +39,7 @@ export function sign(channel, urlPath, body) {
   return { signText, signature, headers };
 }
 
-/** Signs and sends one request. `token` is for every endpoint but auth/token, `idempotencyKey` for those that write. */
+/** Signs and sends one request. Every endpoint but auth/token needs `token`; writes need `idempotencyKey`. */
 export async function send(channel, endpoint, content, { token, idempotencyKey } = {}) {
   const urlPath = `/openapi/v1/${endpoint}`;
   const url = channel.baseUrl + urlPath;
@@ -58,7 +58,7 @@ export async function send(channel, endpoint, content, { token, idempotencyKey }
   };
 }
 
-/** A value for a field whose name ends in Encrypted: a fresh IV, AES-256-GCM and its tag, all of it in base64. */
+/** Returns the value of a field whose name ends in Encrypted: a fresh IV, AES-256-GCM and its tag, in base64. */
 export function encrypt(channel, text) {
   const key = createHmac('sha256', Buffer.from(channel.aesKey, 'base64')).update('svc_aes_v2').digest();
   const iv = randomBytes(12);

@@ -1,4 +1,4 @@
-// First signed calls to the service: a token, then the products of the channel, with all that is signed on the way.
+// First signed calls to the service: a token, then the products of the channel, with everything that is signed.
 // client.mjs has the signing itself.
 //
 //   node examples/first-call.mjs [path to demo-channel.json]
@@ -16,7 +16,7 @@ for (const { productCode, productName, totalCycles, period, periodType, amountCe
   );
 }
 
-/** Sends one request, shows both sides of it, and gives back the answer's data. */
+/** Sends one request, shows both sides of it, and returns the answer's data. */
 async function call(endpoint, content, token) {
   const { sent, status, answer } = await send(channel, endpoint, content, { token });
 

@@ -18,7 +18,7 @@ done
 file=${1:-data/demo-channel.json}
 [ -r "$file" ] || stop "$file cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere"
 
-# One string field of a JSON document on standard input.
+# Prints one string field of the JSON on standard input.
 field() {
   sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p"
 }
@@ -36,7 +36,7 @@ call() {
   nonce=$(openssl rand -hex 16)
   request_id=$(openssl rand -hex 16)
 
-  # Seven lines; the third is the query string, which is empty. The digest is over the bytes that are sent.
+  # Seven lines; the third is the query string, which is empty. The digest covers the bytes sent.
   digest=$(printf '%s' "$2" | openssl dgst -sha256 -r | cut -c1-64)
   sign_text=$(printf '%s\n' POST "$path" '' "$digest" "$timestamp" "$nonce" "$request_id")
   signature=$(printf '%s' "$sign_text" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | openssl base64 -A)

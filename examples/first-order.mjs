@@ -12,7 +12,7 @@ const order = await perennial.orders.create({
   externalOrderNo: `first-${Date.now()}`,
   productCode: 'TEST_SPU_001',
   channelUserId: `user-${Date.now()}`,
-  // Within a channel, one user has one mobile for good.
+  // Within a channel, a user's mobile never changes.
   mobile: `1${String(Date.now()).slice(-10)}`,
 });
 console.log(order.orderNo, order.orderStatus);

@@ -1,6 +1,5 @@
-// Receives events, as a channel must: the signature is checked over the bytes that came, an event that came before is
-// acknowledged and not dealt with again, and the answer is HTTP 200 with {"code":"0"}. Prints each event. On Node's own
-// modules only.
+// Receives events, as a channel must: verifies the signature over the raw bytes, acknowledges known events without
+// processing them again, and answers HTTP 200 with {"code":"0"}. Prints each event. Uses only Node's own modules.
 //
 //   node examples/receiver.mjs [path to demo-channel.json] [port]
 //   npx perennial channel set test_demo --callback http://localhost:3000/events
@@ -11,18 +10,18 @@ import { print, readChannel, stop } from './client.mjs';
 const PATH = '/events';
 const channel = readChannel();
 const callbackSecret = Buffer.from(channel.callbackSecret, 'base64');
-// Where this is in earnest: in the database, in the transaction of what an event changes, for 30 days.
+// In production store them for 30 days in the database, in the transaction of the event's changes.
 const dealtWith = new Set();
-// Each push is signed when it is sent: what is older is a copy that somebody kept.
+// Each push is signed when it is sent, so older ones are replays.
 const MAX_AGE_MS = 5 * 60_000;
-// Far more than an event has.
+// Much larger than any event.
 const MAX_BYTES = 1_000_000;
 
 const server = createServer((request, response) => {
   const answer = (status, code) =>
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(`{"code":"${code}"}`);
   receive(request, answer).catch((error) => {
-    // Such as a connection that was dropped. What was not acknowledged comes again.
+    // Such as a dropped connection. Unacknowledged events are sent again.
     print(`failed: ${error.message}`);
     answer(500, 'failed');
   });
@@ -38,11 +37,11 @@ async function receive(request, answer) {
     return answer(401, fault);
   }
   deal(JSON.parse(body.toString('utf8')));
-  // Within 5 s. Whatever takes longer is done afterwards.
+  // Within 5 s. Longer work is done afterwards.
   answer(200, '0');
 }
 
-/** Undefined if it is too large: then the rest is read, so that an answer arrives, and not kept. */
+/** Returns undefined if the body is too large. Reads the rest, so that the answer arrives, but does not keep it. */
 async function readBody(request) {
   const chunks = [];
   let size = 0;
@@ -53,7 +52,7 @@ async function readBody(request) {
   return size <= MAX_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
-/** In words, for both sides to read; undefined if there is none. */
+/** Returns the fault as text for both sides, or undefined. */
 function findFault(headers, body) {
   if (!headers['x-svc-signature']) return 'it has no signature';
   if (!isSigned(headers, body)) return 'the signature is not right';
@@ -63,7 +62,7 @@ function findFault(headers, body) {
   return Number.isNaN(ageMs) ? 'its timestamp is not a number' : undefined;
 }
 
-/** Seven lines, as for a request; the third is the query, which is empty, and the last the event's id from its header. */
+/** Seven lines, as for a request: the third is the query, which is empty, and the last is the event id from its header. */
 function isSigned(headers, body) {
   const digest = createHash('sha256').update(body).digest('hex');
   const lines = [
@@ -86,11 +85,11 @@ function deal({ eventId, eventType, occurredAt, retryNo, data }) {
   print(`event     ${eventId}  ${occurredAt}  ${eventType}  ${tell(eventType, data)}`);
 }
 
-/** Later versions may have more types: they are acknowledged, too. */
+/** Unknown types are acknowledged too, because later versions may add some. */
 function tell(eventType, { orderNo, orderStatus, cycleNo, paymentStatus, expectPayTime }) {
   if (eventType === 'order.status.changed') return `order ${orderNo}  ${orderStatus}`;
   if (eventType === 'payment.status.changed') return `order ${orderNo}  period ${cycleNo} ${paymentStatus}`;
-  // In earnest the user is told, with data.redeemUrl, where the subscription can be ended before. Not if this came too late.
+  // In production notify the user, with data.redeemUrl for unsubscribing before the debit, unless this came too late.
   if (eventType === 'payment.upcoming') return `order ${orderNo}  period ${cycleNo} is due ${expectPayTime}`;
   return 'a type that is not known here';
 }

@@ -1,5 +1,5 @@
 // Subscriptions in all three ways: a card that the user binds here (A.1), an agreement that the channel shares (A.2), and
-// money that the channel collects itself (B). Then what a channel asks afterwards. On Node's own modules only.
+// money that the channel collects itself (B). Then the queries of a channel. Uses only Node's own modules.
 //
 //   node examples/subscriptions.mjs [path to demo-channel.json]
 import { randomInt, randomUUID } from 'node:crypto';
@@ -7,7 +7,7 @@ import { encrypt, print, readChannel, send, stop } from './client.mjs';
 
 const channel = readChannel();
 
-// A new user each time: within a channel, one user has one mobile for good.
+// A new user each time, because a user's mobile never changes within a channel.
 const run = Date.now().toString(36);
 const channelUserId = `user-${run}`;
 const mobile = `1${String(randomInt(1e10)).padStart(10, '0')}`;
@@ -19,7 +19,7 @@ const card = {
 };
 
 print('First a token, and what may be sold\n');
-let token; // none is needed for the first
+let token; // the first call needs none
 token = (await call('auth/token', { grantType: 'client_credentials', appId: channel.appId })).accessToken;
 const { items } = await call('products/list', {});
 const { productCode } = items[0];
@@ -77,12 +77,12 @@ await call('payments/query', { paymentOrderNo: own.paymentRecords[0].paymentOrde
 print('The user has had enough\n');
 await write('orders/unsubscribe', { orderNo: own.orderNo, reason: 'too expensive' });
 
-/** Every write has a key, and keeps it when it is sent again. */
+/** Sends a write with a key, which a retry keeps. */
 async function write(endpoint, content, idempotencyKey = randomUUID()) {
   return call(endpoint, content, idempotencyKey);
 }
 
-/** Sends one request, shows it and its answer in short, and gives back the answer's data. */
+/** Sends one request, prints it and its answer in short, and returns the answer's data. */
 async function call(endpoint, content, idempotencyKey) {
   const { answer, replayed } = await send(channel, endpoint, content, { token, idempotencyKey });
   print(`${endpoint} ${JSON.stringify(content, shorten)}`);
@@ -97,7 +97,7 @@ function shorten(name, value) {
   return name.endsWith('Encrypted') ? `${value.slice(0, 16)}...` : value;
 }
 
-/** The few fields of each kind of data that say what happened. */
+/** Returns the few fields of each kind of data that show what happened. */
 function inShort(data) {
   if (data.orders) return data.orders.map((order) => ['order', `${order.orderNo} ${order.orderStatus}`]);
   if (data.items) return data.items.map((product) => ['product', product.productCode]);
@@ -116,7 +116,7 @@ function orderInShort({ orderNo, orderStatus, nextPayTime, redeemUrl, paymentRec
     ...(later.length > 0 ? [['later', `${later.length} x ${later[0].paymentStatus}`]] : []),
     ['next', nextPayTime ?? 'nothing'],
     ['redeemUrl', redeemUrl ?? 'none'],
-    // Who ends the order on that page is asked for them.
+    // The redemption page asks for them before it ends the order.
     ...(redeemUrl ? [['mobile', `ends in ${mobile.slice(-4)}`]] : []),
   ];
 }

@@ -8,7 +8,7 @@ import { BadMessage, requireSetting, runBridge } from '@perennial/bridge-kit';
 
 const DAY_MS = 86_400_000;
 
-/** The bank's reasons for a refusal, and what the service makes of them. One that is not listed is final. */
+/** The bank's reasons for a refusal, with the service's declines. An unlisted reason is final. */
 const DECLINES = {
   NO_FUNDS: 'RETRYABLE',
   LIMIT: 'RETRYABLE',
@@ -17,7 +17,7 @@ const DECLINES = {
   MANDATE_ENDED: 'AGREEMENT_INVALID',
 };
 
-/** Answered with 400, so that the bank need not send it again. */
+/** Throws a refusal with 400, so that the bank does not send it again. */
 function readEvent(text) {
   try {
     return Object(JSON.parse(text));
@@ -27,7 +27,10 @@ function readEvent(text) {
 }
 
 export function createBank({ url, token }) {
-  /** What is no 2xx, no JSON, or no answer at all is thrown, and so unknown; 404 is an answer of this bank, and 409 too. */
+  /**
+   * Calls the bank. Throws, so that the outcome is unknown, unless there is JSON with 2xx, 404 or 409, which are this
+   * bank's answers.
+   */
   async function call(method, path, body, signal) {
     const response = await fetch(url + path, {
       method,
@@ -40,7 +43,7 @@ export function createBank({ url, token }) {
     return response.json();
   }
 
-  /** A payment or a repayment of the bank, in the words of the protocol. */
+  /** Returns a payment or repayment of the bank in the protocol's terms. */
   function toOutcome(payment, timeName, refusal) {
     const { state, id, cents, bookedAt, reason } = payment;
     switch (state) {
@@ -62,7 +65,7 @@ export function createBank({ url, token }) {
   return {
     name: 'example-bank',
     currency: 'CNY',
-    // "A reference is executed once within 30 days", says its manual.
+    // The bank's manual: "A reference is executed once within 30 days".
     repeatableForMs: 30 * DAY_MS,
 
     async debit({ attemptNo, institutionNo, amountCent, appId }, signal) {
@@ -86,7 +89,7 @@ export function createBank({ url, token }) {
     },
 
     async cancelAgreement(institutionNo, signal) {
-      // One that the bank does not have cannot be debited either.
+      // A mandate that the bank does not have cannot be debited either.
       await call('DELETE', `/mandates/${encodeURIComponent(institutionNo)}`, undefined, signal);
       return { status: 'CANCELED' };
     },

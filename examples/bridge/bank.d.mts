@@ -1,6 +1,6 @@
 export interface Bank {
   readonly url: string;
-  /** Everything that was paid and paid back. */
+  /** Every payment and repayment. */
   readonly bookings: readonly { readonly type: string; readonly reference: string; readonly cents: number }[];
   sendWebhooksTo(url: string): void;
   stop(): Promise<void>;
@@ -9,6 +9,6 @@ export interface Bank {
 export function startBank(options: {
   readonly port?: number;
   readonly token: string;
-  /** How long a payment of a slow mandate waits. */
+  /** How long a payment on a slow mandate waits. */
   readonly waitMs?: number;
 }): Promise<Bank>;

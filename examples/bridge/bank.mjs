@@ -1,5 +1,5 @@
-// The imaginary bank itself, in memory, to try the bridge against: node examples/bridge/bank.mjs
-// By the last letters of a mandate: -POOR, -BLOCKED, -ENDED and -FOREIGN are refused, -SLOW waits for two seconds.
+// The imaginary bank itself, in memory, for testing the bridge: node examples/bridge/bank.mjs
+// The end of a mandate decides: -POOR, -BLOCKED, -ENDED and -FOREIGN are refused, -SLOW waits for two seconds.
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ const REFUSALS = { POOR: 'NO_FUNDS', BLOCKED: 'CARD_BLOCKED', ENDED: 'MANDATE_EN
 const PAGE = 50;
 const SHANGHAI_MS = 8 * 3_600_000;
 
-/** Undefined when it is no JSON object. */
+/** Returns undefined unless the text is a JSON object. */
 function readJson(text) {
   try {
     const value = JSON.parse(text);

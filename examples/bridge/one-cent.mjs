@@ -1,4 +1,4 @@
-// Debits one cent over a bridge and gives it back: the smallest proof that a bridge, its settings and an agreement are right.
+// Debits one cent over a bridge and refunds it: the smallest test of a bridge, its settings and an agreement.
 // It moves real money, if the bridge does.
 //
 //   node examples/bridge/one-cent.mjs http://127.0.0.1:8091 data/bridge.key AGREEMENT [cents]
@@ -24,7 +24,7 @@ Exit code: 0 when it was debited and given back, 1 when not, 2 when the command 
 const ANSWER_MS = 60_000;
 const ASK_EVERY_MS = 5_000;
 
-/** What ends it, in one line. It is sure if nothing can have been debited. */
+/** Ends the program with one line. `isSure`: nothing can have been debited. */
 class Ended extends Error {
   constructor(message, exitCode, isSure = false) {
     super(message);
@@ -93,7 +93,7 @@ async function send(address, { headers, body }) {
   }
 }
 
-/** A result, or nothing: then the number is asked for until there is one. */
+/** Repeats the query until there is a result. */
 async function untilKnown(said, question) {
   for (let answer = await said(); ; answer = await question()) {
     say(JSON.stringify(answer));

@@ -1,5 +1,5 @@
-// Makes the collections for Postman and Bruno from the endpoints of the interface. The build puts them beside the pages for
-// developers, to be downloaded there.
+// Creates the collections for Postman and Bruno from the endpoints of the interface. The build adds them to the
+// developers' pages for download.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ENDPOINTS } from '../../packages/wire/dist/index.js';
@@ -8,11 +8,11 @@ import { REQUESTS } from './requests.mjs';
 const HERE = import.meta.dirname;
 const NAME = 'Perennial';
 
-/** What a channel is given, and what the requests begin with. */
+/** A channel's credentials, and the other variables of the requests. */
 const CREDENTIALS = { baseUrl: 'http://127.0.0.1:8080', appId: 'test_demo', appSecret: '', aesKey: '' };
 const OTHERS = { productCode: 'TEST_SPU_001' };
 
-/** Every file of both collections with its text, by its path. Endpoints without a request are a mistake. */
+/** Returns every file of both collections with its text, by path. Throws if an endpoint has no request. */
 export function makeCollections() {
   const missing = Object.keys(ENDPOINTS).filter((name) => !REQUESTS.some(({ endpoint }) => endpoint === name));
   if (missing.length > 0) throw new Error(`requests.mjs has no request to ${missing.join(', ')}`);
@@ -25,14 +25,14 @@ export function makeCollections() {
   return { 'perennial.postman_collection.json': toPostman(requests), ...toBruno(requests) };
 }
 
-/** What is said to a linter is for this repository alone. */
+/** Returns the scripts without linter comments, which are only for this repository. */
 function script(...names) {
   const texts = names.map((name) => readFileSync(path.join(HERE, 'scripts', `${name}.js`), 'utf8'));
   return texts.join('\n').replace(/^\/\/ biome-ignore.*\n/gm, '');
 }
 
 function toPostman(requests) {
-  // In a function: some of these names are Postman's own outside.
+  // In a function, because some of these names are Postman's own outside.
   const listener = (listen, ...names) => ({
     listen,
     script: { type: 'text/javascript', exec: ['(() => {', ...indented(script(...names)).split('\n'), '})();'] },

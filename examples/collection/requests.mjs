@@ -1,5 +1,5 @@
-// The requests of the collection, in an order in which they can be run from the first to the last. Fields whose names end in
-// Encrypted are plain text here: the script of the collection encrypts them.
+// The requests of the collection, in an order in which all can be run. Fields whose names end in Encrypted are plain
+// text here: the collection's script encrypts them.
 
 const card = {
   bankCardNoEncrypted: '6222020000001234567',
@@ -17,7 +17,7 @@ const agreement = {
   ...card,
 };
 
-/** Each with its endpoint, and with a name where the endpoint has several. */
+/** The requests by endpoint, with a name if the endpoint has several. */
 export const REQUESTS = [
   { endpoint: 'auth/token', body: { grantType: 'client_credentials', appId: '{{appId}}' } },
   { endpoint: 'products/list', body: {} },

@@ -36,13 +36,14 @@ const (
 	v2          = "svc_aes_v2:"
 )
 
-// Waits are the times before each further try.
+// waits are the delays before each retry.
 var waits = []time.Duration{1 * time.Second, 3 * time.Second, 9 * time.Second}
 
-// ErrDecrypt is the one answer to whatever cannot be read: who can tell a wrong padding from a wrong text can read v1.
+// ErrDecrypt is the error for every unreadable value: telling wrong padding from wrong text would let a client decrypt
+// v1.
 var ErrDecrypt = errors.New("the value cannot be decrypted")
 
-// Error is a refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up.
+// Error is a refusal with its code. NO_ANSWER: the service could not be reached in any attempt.
 type Error struct {
 	Endpoint, Code, Message, RequestID string
 }
@@ -51,7 +52,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s was refused: %s %s (request %s)", e.Endpoint, e.Code, e.Message, e.RequestID)
 }
 
-// Channel is one channel, and the token it has. Goroutines may share it.
+// Channel is one channel with its token. Goroutines may share it.
 type Channel struct {
 	BaseURL        string `json:"baseUrl"`
 	AppID          string `json:"appId"`
@@ -64,7 +65,7 @@ type Channel struct {
 	tokenEnds time.Time
 }
 
-// Read takes the channel from a file as `npm start` writes it.
+// Read reads the channel from a file as `npm start` writes it.
 func Read(path string) (*Channel, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,12 +75,12 @@ func Read(path string) (*Channel, error) {
 	return channel, json.Unmarshal(text, channel)
 }
 
-// Call sends one request and gives `data` of its answer.
+// Call sends one request and returns the `data` of its answer.
 func (c *Channel) Call(endpoint string, content map[string]any) (map[string]any, error) {
 	return c.CallWithKey(endpoint, content, NewKey())
 }
 
-// CallWithKey is for a write that is sent again later: under the same key it is done once.
+// CallWithKey sends a write that may be retried later: with the same key it is executed once.
 func (c *Channel) CallWithKey(endpoint string, content map[string]any, key string) (map[string]any, error) {
 	token, err := c.currentToken("")
 	if err != nil {
@@ -96,18 +97,18 @@ func (c *Channel) CallWithKey(endpoint string, content map[string]any, key strin
 	return c.send(endpoint, content, key, token)
 }
 
-// Encrypt gives the value of a field whose name ends in Encrypted, in svc_aes_v2.
+// Encrypt returns the value of a field whose name ends in Encrypted, in svc_aes_v2.
 func (c *Channel) Encrypt(text string) string { return Encrypt(c.AESKey, text, random(12)) }
 
-// Decrypt reads such a value, in either form.
+// Decrypt decrypts a value of either version.
 func (c *Channel) Decrypt(value string) (string, error) { return Decrypt(c.AESKey, value) }
 
-// Verify says whether an event comes from the service and was sent within 5 minutes. The body is the bytes as they came.
+// Verify reports whether an event is authentic and was sent within 5 minutes. The body is the raw bytes.
 func (c *Channel) Verify(path string, headers http.Header, body []byte) bool {
 	return Verify(c.CallbackSecret, path, headers, body, time.Now())
 }
 
-// A new token a minute before the end of the last, or when the service says that it has ended.
+// currentToken returns a token. It renews it a minute before it expires, or if the service reports its end.
 func (c *Channel) currentToken(ended string) (string, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -135,7 +136,7 @@ type envelope struct {
 	Data      map[string]any `json:"data"`
 }
 
-// Tries again with the same body and the same key, and signs each try anew.
+// send retries with the same body and key, and signs each attempt again.
 func (c *Channel) send(endpoint string, content map[string]any, key, token string) (map[string]any, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
@@ -172,13 +173,13 @@ var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Status 0 is a connection that broke or an answer that took too long.
+// post makes one attempt. Status 0 is a broken connection or a timeout.
 func (c *Channel) post(endpoint string, body []byte, key, token, requestID string) (int, string, envelope, error) {
 	request, err := http.NewRequest(http.MethodPost, c.BaseURL+prefix+endpoint, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", envelope{}, err
 	}
-	// With a key and a body that it can read again, net/http would resend the same nonce by itself, and that is refused.
+	// With a key and a body that can be read again, net/http would resend the same nonce, which is refused.
 	request.GetBody = nil
 	timestamp := strconv.FormatInt(time.Now().UnixMilli(), 10)
 	nonce := hex.EncodeToString(random(16))
@@ -216,7 +217,7 @@ func (c *Channel) post(endpoint string, body []byte, key, token, requestID strin
 	return status, retryAfter, answer, nil
 }
 
-// Numbers stay as they were written: a float64 would round those of 64 bits.
+// readEnvelope keeps numbers as written: a float64 would round those of 64 bits.
 func readEnvelope(text []byte) (envelope, error) {
 	var answer envelope
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -230,14 +231,15 @@ func readEnvelope(text []byte) (envelope, error) {
 	return answer, nil
 }
 
-// Sign makes the signature of a request, or of an event, whose id then is the last line. The digest is over the bytes sent.
+// Sign returns the signature of a request, or of an event, whose id is then the last line. The digest covers the bytes
+// sent.
 func Sign(secret, path, query string, body []byte, timestamp, nonce, requestID string) string {
 	digest := sha256.Sum256(body)
 	lines := []string{"POST", path, query, hex.EncodeToString(digest[:]), timestamp, nonce, requestID}
 	return base64.StdEncoding.EncodeToString(mac(secret, strings.Join(lines, "\n")))
 }
 
-// Verify is Channel.Verify at a time of your choice.
+// Verify is Channel.Verify at a given time.
 func Verify(callbackSecret, path string, headers http.Header, body []byte, now time.Time) bool {
 	timestamp := headers.Get("X-SVC-Timestamp")
 	expected := Sign(callbackSecret, path, "", body, timestamp, headers.Get("X-SVC-Nonce"), headers.Get("X-SVC-Event-Id"))
@@ -249,7 +251,7 @@ func Verify(callbackSecret, path string, headers http.Header, body []byte, now t
 	return err == nil && age <= maxEventAge && age >= -maxEventAge
 }
 
-// RedeemLink is a link to the redemption page, as the service makes it. Its end is in Unix seconds.
+// RedeemLink returns a link to the redemption page, as the service creates it. exp is in Unix seconds.
 func RedeemLink(callbackSecret, host, orderNo, appID, channelUserID string, exp int64) string {
 	nothing := sha256.Sum256(nil)
 	end := strconv.FormatInt(exp, 10)
@@ -259,7 +261,7 @@ func RedeemLink(callbackSecret, host, orderNo, appID, channelUserID string, exp 
 		host, escape(orderNo), escape(appID), escape(channelUserID), end, sig)
 }
 
-// Everything but letters, digits and -_.~ is escaped: chats and mails cut a link at a bracket or a quote.
+// escape escapes everything but letters, digits and -_.~, because chats and mails cut links at brackets and quotes.
 func escape(text string) string {
 	var escaped strings.Builder
 	for _, char := range []byte(text) {
@@ -273,12 +275,12 @@ func escape(text string) string {
 	return escaped.String()
 }
 
-// Encrypt is svc_aes_v2 under an IV of 12 bytes: never use one twice.
+// Encrypt encrypts in svc_aes_v2 with an IV of 12 bytes: never use one twice.
 func Encrypt(aesKey, text string, iv []byte) string {
 	return v2 + base64.StdEncoding.EncodeToString(gcm(aesKey).Seal(iv, iv, []byte(text), nil))
 }
 
-// EncryptV1 is svc_aes_v1, which can be changed on its way: prefer v2. The IV has 16 bytes.
+// EncryptV1 encrypts in svc_aes_v1, which does not detect tampering: prefer v2. The IV has 16 bytes.
 func EncryptV1(aesKey, text string, iv []byte) string {
 	missing := aes.BlockSize - len(text)%aes.BlockSize
 	padded := append([]byte(text), bytes.Repeat([]byte{byte(missing)}, missing)...)
@@ -286,7 +288,7 @@ func EncryptV1(aesKey, text string, iv []byte) string {
 	return v1 + base64.StdEncoding.EncodeToString(append(append([]byte{}, iv...), padded...))
 }
 
-// Decrypt reads either form.
+// Decrypt decrypts either version.
 func Decrypt(aesKey, value string) (string, error) {
 	var text []byte
 	var err error
@@ -330,7 +332,7 @@ func openV1(aesKey, encoded string) ([]byte, error) {
 	return text, nil
 }
 
-// Standard base64 in its one right spelling.
+// fromBase64 accepts only canonical standard base64.
 func fromBase64(text string) ([]byte, error) {
 	bare, err := base64.StdEncoding.DecodeString(text)
 	if err == nil && base64.StdEncoding.EncodeToString(bare) != text {
@@ -361,7 +363,7 @@ func mac(secret, text string) []byte {
 	return made.Sum(nil)
 }
 
-// A key that is none is an error of whoever has set it up.
+// decodeKey panics for an invalid key, which is a configuration error.
 func decodeKey(secret string) []byte {
 	key, err := base64.StdEncoding.DecodeString(secret)
 	if err != nil || len(key) != 32 {
@@ -370,7 +372,7 @@ func decodeKey(secret string) []byte {
 	return key
 }
 
-// NewKey is an Idempotency-Key, or a request id.
+// NewKey returns an Idempotency-Key or a request id.
 func NewKey() string { return hex.EncodeToString(random(16)) }
 
 func random(size int) []byte {

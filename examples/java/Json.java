@@ -18,7 +18,7 @@ public final class Json {
         this.text = text;
     }
 
-    /** IllegalArgumentException for whatever is not JSON. */
+    /** Throws IllegalArgumentException unless the text is JSON. */
     public static Object read(String text) {
         Json json = new Json(text);
         Object value = json.value();

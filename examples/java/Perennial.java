@@ -36,7 +36,7 @@ import javax.crypto.spec.SecretKeySpec;
  */
 public final class Perennial {
     private static final String PREFIX = "/openapi/v1/";
-    /** Seconds before each further try. */
+    /** Seconds before each retry. */
     private static final int[] WAITS = {1, 3, 9};
     private static final List<String> TOKEN_ENDED = List.of("401005", "401006");
     private static final long MAX_EVENT_AGE_MS = 300_000;
@@ -54,7 +54,7 @@ public final class Perennial {
     private String token = "";
     private long tokenEndsNs;
 
-    /** A refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up. */
+    /** A refusal with its code. NO_ANSWER: the service could not be reached in any attempt. */
     public static final class Refusal extends RuntimeException {
         private static final long serialVersionUID = 1;
         public final String endpoint;
@@ -77,7 +77,7 @@ public final class Perennial {
         this.callbackSecret = callbackSecret;
     }
 
-    /** From a file as {@code npm start} writes it. */
+    /** Reads the channel from a file as {@code npm start} writes it. */
     public static Perennial read(Path file) {
         try {
             Map<String, Object> of = Json.readObject(Files.readString(file));
@@ -89,12 +89,12 @@ public final class Perennial {
         }
     }
 
-    /** Sends one request and gives {@code data} of its answer. */
+    /** Sends one request and returns the {@code data} of its answer. */
     public Map<String, Object> call(String endpoint, Map<String, ?> content) {
         return call(endpoint, content, UUID.randomUUID().toString());
     }
 
-    /** For a write that is sent again later: under the same key it is done once. */
+    /** Sends a write that may be retried later: with the same key it is executed once. */
     public Map<String, Object> call(String endpoint, Map<String, ?> content, String idempotencyKey) {
         String current = currentToken("");
         try {
@@ -105,22 +105,22 @@ public final class Perennial {
         return send(endpoint, content, idempotencyKey, currentToken(current));
     }
 
-    /** The value of a field whose name ends in Encrypted, in svc_aes_v2. */
+    /** Returns the value of a field whose name ends in Encrypted, in svc_aes_v2. */
     public String encrypt(String text) {
         return encrypt(aesKey, text, random(12));
     }
 
-    /** Reads such a value, in either form. */
+    /** Decrypts a value of either version. */
     public String decrypt(String value) {
         return decrypt(aesKey, value);
     }
 
-    /** Whether an event comes from the service and was sent within 5 minutes. The body is the bytes as they came. */
+    /** Returns whether an event is authentic and was sent within 5 minutes. The body is the raw bytes. */
     public boolean verify(String path, Function<String, String> header, byte[] body) {
         return verify(callbackSecret, path, header, body, System.currentTimeMillis());
     }
 
-    /** A new one a minute before the end of the last, or when the service says that it has ended. */
+    /** Returns a token. Renews it a minute before it expires, or if the service reports its end. */
     private synchronized String currentToken(String ended) {
         if (token.equals(ended) || System.nanoTime() - tokenEndsNs > 0) {
             Map<String, String> asked = Map.of("grantType", "client_credentials", "appId", appId);
@@ -138,7 +138,7 @@ public final class Perennial {
         }
     }
 
-    /** Tries again with the same body and the same key, and signs each try anew. */
+    /** Retries with the same body and key, and signs each attempt again. */
     private Map<String, Object> send(String endpoint, Map<String, ?> content, String key, String token) {
         byte[] body = Json.write(content).getBytes(StandardCharsets.UTF_8);
         for (int tries = 0;; tries++) {
@@ -155,7 +155,7 @@ public final class Perennial {
         }
     }
 
-    /** Status 0 is a connection that broke or an answer that took too long. */
+    /** Makes one attempt. Status 0 is a broken connection or a timeout. */
     private Answer post(String endpoint, byte[] body, String key, String token, String requestId) {
         String timestamp = String.valueOf(System.currentTimeMillis());
         String nonce = HexFormat.of().formatHex(random(16));
@@ -196,18 +196,18 @@ public final class Perennial {
                 (String) envelope.get("requestId"));
     }
 
-    /** An object of an answer; an empty one where there is none. */
+    /** Returns an object of an answer, or an empty one. */
     @SuppressWarnings("unchecked")
     public static Map<String, Object> object(Object value) {
         return value instanceof Map<?, ?> map ? (Map<String, Object>) map : Map.of();
     }
 
-    /** The objects of a list of an answer. */
+    /** Returns the objects of a list in an answer. */
     public static List<Map<String, Object>> objects(Object value) {
         return value instanceof List<?> list ? list.stream().map(Perennial::object).toList() : List.of();
     }
 
-    /** The signature of a request, or of an event, whose id then is the last line. The digest is over the bytes sent. */
+    /** Returns the signature of a request, or of an event, whose id is then the last line. The digest covers the bytes sent. */
     public static String sign(
             String secret, String path, String query, byte[] body, String timestamp, String nonce, String requestId) {
         String text = String.join("\n", "POST", path, query, sha256(body), timestamp, nonce, requestId);
@@ -225,7 +225,7 @@ public final class Perennial {
                 && Math.abs(nowMs - Long.parseLong(timestamp)) <= MAX_EVENT_AGE_MS;
     }
 
-    /** A link to the redemption page, as the service makes it. {@code exp} is its end in Unix seconds. */
+    /** Returns a link to the redemption page, as the service creates it. {@code exp} is in Unix seconds. */
     public static String redeemLink(
             String callbackSecret, String host, String orderNo, String appId, String channelUserId, long exp) {
         String text = String.join(
@@ -235,7 +235,7 @@ public final class Perennial {
                 + escape(channelUserId) + "&exp=" + exp + "&sig=" + sig;
     }
 
-    /** Everything but letters, digits and -_.~ is escaped: chats and mails cut a link at a bracket or a quote. */
+    /** Escapes everything but letters, digits and -_.~, because chats and mails cut links at brackets and quotes. */
     private static String escape(String text) {
         StringBuilder escaped = new StringBuilder();
         for (byte one : utf8(text)) {
@@ -245,7 +245,7 @@ public final class Perennial {
         return escaped.toString();
     }
 
-    /** svc_aes_v2. Never use an IV twice. */
+    /** Encrypts in svc_aes_v2. Never use an IV twice. */
     public static String encrypt(String aesKey, String text, byte[] iv) {
         try {
             return "svc_aes_v2:" + join(iv, gcm(Cipher.ENCRYPT_MODE, aesKey, iv).doFinal(utf8(text)));
@@ -254,7 +254,7 @@ public final class Perennial {
         }
     }
 
-    /** svc_aes_v1, which can be changed on its way: prefer v2. */
+    /** Encrypts in svc_aes_v1, which does not detect tampering: prefer v2. */
     public static String encryptV1(String aesKey, String text, byte[] iv) {
         try {
             return "svc_aes_v1:" + join(iv, cbc(Cipher.ENCRYPT_MODE, aesKey, iv).doFinal(utf8(text)));
@@ -263,7 +263,7 @@ public final class Perennial {
         }
     }
 
-    /** Either form. One exception for all: who can tell a wrong padding from a wrong text can read v1. */
+    /** Decrypts either version. One exception for all: telling wrong padding from wrong text would let a client decrypt v1. */
     public static String decrypt(String aesKey, String value) {
         try {
             if (value.startsWith("svc_aes_v2:")) {
@@ -275,7 +275,7 @@ public final class Perennial {
                 return text(cbc(Cipher.DECRYPT_MODE, aesKey, Arrays.copyOf(bare, 16)).doFinal(bare, 16, bare.length - 16));
             }
         } catch (GeneralSecurityException | CharacterCodingException | IllegalArgumentException anyReason) {
-            // Not told.
+            // Not reported.
         }
         throw new IllegalArgumentException("the value cannot be decrypted");
     }
@@ -292,7 +292,7 @@ public final class Perennial {
         return cipher;
     }
 
-    /** Standard base64 in its one right spelling. */
+    /** Accepts only canonical standard base64. */
     private static byte[] fromBase64(String text, int atLeast) {
         byte[] bare = Base64.getDecoder().decode(text);
         if (bare.length < atLeast || !Base64.getEncoder().encodeToString(bare).equals(text)) {

@@ -14,7 +14,7 @@ public final class Receive {
     private static final String PATH = "/events";
     private static final int MAX_BODY = 1_048_576;
 
-    /** In earnest: in the database, in the transaction of what an event changes, for 30 days. */
+    /** In production store them for 30 days in the database, in the transaction of the event's changes. */
     private static final Set<String> DEALT_WITH = ConcurrentHashMap.newKeySet();
 
     public static void main(String[] args) throws IOException {
@@ -44,7 +44,7 @@ public final class Receive {
                 answer(exchange, 401, "signature");
             } else {
                 deal(Json.readObject(new String(body, StandardCharsets.UTF_8)));
-                answer(exchange, 200, "0"); // within 5 s: whatever takes longer is done afterwards
+                answer(exchange, 200, "0"); // within 5 s: longer work is done afterwards
             }
         }
     }
@@ -59,14 +59,15 @@ public final class Receive {
         System.out.printf("event     %s  %s  %s  %s%n", event.get("eventId"), event.get("occurredAt"), type, tell(type, data));
     }
 
-    /** Later versions may have more types: they are acknowledged, too. */
+    /** Unknown types are acknowledged too, because later versions may add some. */
     private static String tell(String type, Map<String, Object> data) {
         String order = "order " + data.get("orderNo");
         String period = order + "  period " + data.get("cycleNo");
         return switch (type) {
             case "order.status.changed" -> order + "  " + data.get("orderStatus");
             case "payment.status.changed" -> period + " " + data.get("paymentStatus");
-            // In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+            // In production notify the user, with redeemUrl for unsubscribing before the debit, unless this came too
+            // late.
             case "payment.upcoming" -> period + " is due " + data.get("expectPayTime");
             default -> "a type that is not known here";
         };

@@ -6,7 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 
-/** Sells a subscription in each of the three ways, asks for them, and ends one. */
+/** Sells a subscription in each of the three ways, queries them, and ends one. */
 public final class Sell {
     public static void main(String[] args) {
         try {
@@ -19,7 +19,7 @@ public final class Sell {
 
     private static void sell(Perennial channel) {
         String run = UUID.randomUUID().toString().substring(24);
-        String user = "user-" + run; // a new one each time: within a channel, one user has one mobile for good
+        String user = "user-" + run; // a new user each time: a user's mobile never changes within a channel
         String mobile = String.format("1%010d", ThreadLocalRandom.current().nextLong(10_000_000_000L));
         Map<String, Object> card = Map.of(
                 "channelUserId", user,
@@ -44,7 +44,7 @@ public final class Sell {
                 "bindOrderNo", bindOrderNo));
         showOrder("A.1", own);
 
-        // A.2: the channel shares an agreement of its own, and the service debits on that.
+        // A.2: the channel shares its own agreement, and the service debits it.
         showOrder("A.2", channel.call("orders/create", Map.of(
                 "settlementMode", "SVC_DEDUCT",
                 "externalOrderNo", "shared-" + run,
@@ -54,7 +54,7 @@ public final class Sell {
                 "sharedAgreement",
                 with(card, Map.of("paymentChannelCode", "MOCKPAY", "sharedAgreementNo", "agreement-" + run)))));
 
-        // B: the channel collects the money, and the service bills. The same bytes under the same key are the same order.
+        // B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
         Map<String, Object> collected = Map.of(
                 "settlementMode", "CHANNEL_COLLECT",
                 "externalOrderNo", "collected-" + run,

@@ -12,13 +12,13 @@ declare(strict_types=1);
 final class Perennial
 {
     private const PREFIX = '/openapi/v1/';
-    /** Seconds before each further try. */
+    /** Seconds before each retry. */
     private const WAITS = [1, 3, 9];
     private const TIMEOUT = 15;
     private const TOKEN_ENDED = ['401005', '401006'];
     private const MAX_EVENT_AGE_MS = 300_000;
 
-    /** Of this object alone: where each web request has a process of its own, keep the token in APCu or the like. */
+    /** Kept in this object only: if each web request has its own process, keep the token in APCu or the like. */
     private ?string $token = null;
     private int $tokenEnds = 0;
 
@@ -31,7 +31,7 @@ final class Perennial
     ) {
     }
 
-    /** From a file as `npm start` writes it. */
+    /** Reads the channel from a file as `npm start` writes it. */
     public static function read(string $file): self
     {
         $text = is_readable($file) ? file_get_contents($file) : '';
@@ -44,7 +44,7 @@ final class Perennial
         return new self($of['baseUrl'], $of['appId'], $of['appSecret'], $of['aesKey'], $of['callbackSecret']);
     }
 
-    /** Sends one request and gives `data` of its answer. Name a key to send the same write again later. */
+    /** Sends one request and returns the `data` of its answer. Pass a key to retry the same write later. */
     public function call(string $endpoint, array $content, ?string $idempotencyKey = null): array
     {
         $key = $idempotencyKey ?? self::newKey();
@@ -59,21 +59,21 @@ final class Perennial
         return $this->send($endpoint, $content, $key, $this->currentToken($token));
     }
 
-    /** The value of a field whose name ends in Encrypted, in svc_aes_v2. */
+    /** Returns the value of a field whose name ends in Encrypted, in svc_aes_v2. */
     public function encrypt(string $text): string
     {
         return self::encryptV2($this->aesKey, $text, random_bytes(12));
     }
 
-    /** Reads such a value, in either form. */
+    /** Decrypts a value of either version. */
     public function decrypt(string $value): string
     {
         return self::decryptValue($this->aesKey, $value);
     }
 
     /**
-     * Whether an event comes from the service and was sent within 5 minutes. The body is the bytes as they came; the headers
-     * are those of $_SERVER, by their names there.
+     * Returns whether an event is authentic and was sent within 5 minutes. The body is the raw bytes; the headers are
+     * those of $_SERVER, by their names there.
      */
     public function verify(string $path, array $server, string $body): bool
     {
@@ -85,7 +85,7 @@ final class Perennial
         return bin2hex(random_bytes(16));
     }
 
-    /** A new one a minute before the end of the last, or when the service says that it has ended. */
+    /** Returns a token. Renews it a minute before it expires, or if the service reports its end. */
     private function currentToken(?string $ended): string
     {
         if ($this->token === null || $this->token === $ended || time() > $this->tokenEnds) {
@@ -97,7 +97,7 @@ final class Perennial
         return $this->token;
     }
 
-    /** Tries again with the same body and the same key, and signs each try anew. */
+    /** Retries with the same body and key, and signs each attempt again. */
     private function send(string $endpoint, array $content, string $key, ?string $token): array
     {
         $body = json_encode((object) $content, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
@@ -106,7 +106,7 @@ final class Perennial
             [$status, $retryAfter, $text] = $this->post($endpoint, $body, $key, $token, $requestId);
             $envelope = json_decode($text, true);
             if (!isset($envelope['code'])) {
-                // One of success that cannot be read was cut off.
+                // An unreadable answer with a success status was cut off.
                 [$envelope, $status] = [null, $status < 300 ? 0 : $status];
             }
             if ($wait === null || !($status === 0 || $status === 429 || $status >= 500)) {
@@ -124,7 +124,7 @@ final class Perennial
         return $envelope['data'];
     }
 
-    /** HTTP status, Retry-After and text; status 0 is a connection that broke or an answer that took too long. */
+    /** Returns HTTP status, Retry-After and text. Status 0 is a broken connection or a timeout. */
     private function post(string $endpoint, string $body, string $key, ?string $token, string $requestId): array
     {
         $timestamp = (string) self::nowMs();
@@ -164,7 +164,7 @@ final class Perennial
         return [$status, $retryAfter, (string) $text];
     }
 
-    /** The signature of a request, or of an event, whose id then is the last line. The digest is over the bytes sent. */
+    /** Returns the signature of a request, or of an event, whose id is then the last line. The digest covers the bytes sent. */
     public static function sign(
         string $secret,
         string $path,
@@ -188,7 +188,7 @@ final class Perennial
             && abs($nowMs - (int) $timestamp) <= self::MAX_EVENT_AGE_MS;
     }
 
-    /** A link to the redemption page, as the service makes it. $exp is its end in Unix seconds. */
+    /** Returns a link to the redemption page, as the service creates it. $exp is in Unix seconds. */
     public static function redeemLink(
         string $callbackSecret,
         string $host,
@@ -203,7 +203,7 @@ final class Perennial
         return "$host/redeem?" . http_build_query($values, '', '&', PHP_QUERY_RFC3986);
     }
 
-    /** svc_aes_v2. Never use an IV twice. */
+    /** Encrypts in svc_aes_v2. Never use an IV twice. */
     public static function encryptV2(string $aesKey, string $text, string $iv): string
     {
         $key = self::mac($aesKey, 'svc_aes_v2');
@@ -211,14 +211,14 @@ final class Perennial
         return 'svc_aes_v2:' . base64_encode($iv . $sealed . $tag);
     }
 
-    /** svc_aes_v1, which can be changed on its way: prefer v2. */
+    /** Encrypts in svc_aes_v1, which does not detect tampering: prefer v2. */
     public static function encryptV1(string $aesKey, string $text, string $iv): string
     {
         $sealed = openssl_encrypt($text, 'aes-256-cbc', base64_decode($aesKey, true), OPENSSL_RAW_DATA, $iv);
         return 'svc_aes_v1:' . base64_encode($iv . $sealed);
     }
 
-    /** Either form. One exception for all: who can tell a wrong padding from a wrong text can read v1. */
+    /** Decrypts either version. One exception for all: telling wrong padding from wrong text would let a client decrypt v1. */
     public static function decryptValue(string $aesKey, string $value): string
     {
         $bare = base64_decode(substr($value, 11), true);
@@ -265,7 +265,7 @@ final class Perennial
     }
 }
 
-/** A refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up. */
+/** A refusal with its code. NO_ANSWER: the service could not be reached in any attempt. */
 final class PerennialException extends RuntimeException
 {
     public function __construct(

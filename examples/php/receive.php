@@ -13,8 +13,8 @@ const PATH = '/events';
 
 $file = getenv('PERENNIAL_CHANNEL') ?: 'data/demo-channel.json';
 $channel = Perennial::read($file);
-// Each request starts from nothing, so what was dealt with is kept in files. In earnest: in the database, in the transaction
-// of what an event changes, for 30 days.
+// Requests share no memory, so processed events are kept in files. In production store them for 30 days in the
+// database, in the transaction of the event's changes.
 $dealtWith = "$file.events";
 
 if ($_SERVER['REQUEST_METHOD'] !== 'POST' || $_SERVER['REQUEST_URI'] !== PATH) {
@@ -29,7 +29,7 @@ if (!$channel->verify(PATH, $_SERVER, $body)) {
     return answer(401, 'signature');
 }
 deal(json_decode($body, true, 32, JSON_THROW_ON_ERROR), $dealtWith);
-answer(200, '0'); // within 5 s: whatever takes longer is done afterwards
+answer(200, '0'); // within 5 s: longer work is done afterwards
 
 function deal(array $event, string $dealtWith): void
 {
@@ -37,7 +37,7 @@ function deal(array $event, string $dealtWith): void
     if (!is_dir($dealtWith)) {
         @mkdir($dealtWith, 0700);
     }
-    // Made by one request alone, however many come at the same time.
+    // Succeeds for only one of several concurrent requests.
     if (@fopen("$dealtWith/" . hash('sha256', $eventId), 'x') === false) {
         say("again     $eventId, retryNo {$event['retryNo']}: it was dealt with");
         return;
@@ -45,13 +45,13 @@ function deal(array $event, string $dealtWith): void
     say("event     $eventId  {$event['occurredAt']}  {$event['eventType']}  " . tell($event['eventType'], $data));
 }
 
-/** Later versions may have more types: they are acknowledged, too. */
+/** Unknown types are acknowledged too, because later versions may add some. */
 function tell(string $eventType, array $data): string
 {
     return match ($eventType) {
         'order.status.changed' => "order {$data['orderNo']}  {$data['orderStatus']}",
         'payment.status.changed' => "order {$data['orderNo']}  period {$data['cycleNo']} {$data['paymentStatus']}",
-        // In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+        // In production notify the user, with redeemUrl for unsubscribing before the debit, unless this came too late.
         'payment.upcoming' => "order {$data['orderNo']}  period {$data['cycleNo']} is due {$data['expectPayTime']}",
         default => 'a type that is not known here',
     };

@@ -1,6 +1,6 @@
 <?php
 
-// Sells a subscription in each of the three ways, asks for them, and ends one.
+// Sells a subscription in each of the three ways, queries them, and ends one.
 //
 //   php examples/php/sell.php [path to demo-channel.json]
 
@@ -11,7 +11,7 @@ require __DIR__ . '/Perennial.php';
 function sell(Perennial $channel): void
 {
     $run = bin2hex(random_bytes(6));
-    $user = "user-$run"; // a new one each time: within a channel, one user has one mobile for good
+    $user = "user-$run"; // a new user each time: a user's mobile never changes within a channel
     $mobile = sprintf('1%010d', random_int(0, 9_999_999_999));
     $card = [
         'channelUserId' => $user,
@@ -38,7 +38,7 @@ function sell(Perennial $channel): void
     ]);
     showOrder('A.1', $own);
 
-    // A.2: the channel shares an agreement of its own, and the service debits on that.
+    // A.2: the channel shares its own agreement, and the service debits it.
     showOrder('A.2', $channel->call('orders/create', [
         'settlementMode' => 'SVC_DEDUCT',
         'externalOrderNo' => "shared-$run",
@@ -52,7 +52,7 @@ function sell(Perennial $channel): void
         ],
     ]));
 
-    // B: the channel collects the money, and the service bills. The same bytes under the same key are the same order.
+    // B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
     $collected = [
         'settlementMode' => 'CHANNEL_COLLECT',
         'externalOrderNo' => "collected-$run",

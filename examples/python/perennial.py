@@ -21,14 +21,14 @@ import urllib.request
 import uuid
 
 PREFIX = "/openapi/v1/"
-WAITS = (1, 3, 9)  # seconds before each further try
+WAITS = (1, 3, 9)  # seconds before each retry
 TIMEOUT = 15
 TOKEN_ENDED = ("401005", "401006")
 MAX_EVENT_AGE_MS = 5 * 60 * 1000
 
 
 class PerennialError(Exception):
-    """A refusal, with its code. NO_ANSWER: the service could not be reached, and every try is used up."""
+    """A refusal with its code. NO_ANSWER: the service could not be reached in any attempt."""
 
     def __init__(self, endpoint, code, message, request_id):
         self.endpoint = endpoint
@@ -39,11 +39,11 @@ class PerennialError(Exception):
 
 
 class UnreadableChannel(Exception):
-    """The file with the credentials is missing, or is another one."""
+    """The file with the credentials is missing or invalid."""
 
 
 class Channel:
-    """One channel, and the token it has. Threads may share it."""
+    """One channel with its token. Threads may share it."""
 
     def __init__(self, base_url, app_id, app_secret, aes_key=None, callback_secret=None):
         self.base_url = base_url
@@ -57,7 +57,7 @@ class Channel:
 
     @classmethod
     def read(cls, path):
-        """From a file as `npm start` writes it."""
+        """Reads the channel from a file as `npm start` writes it."""
         try:
             with open(path, encoding="utf-8") as file:
                 of = json.load(file)
@@ -67,7 +67,7 @@ class Channel:
             raise UnreadableChannel(f"{path} cannot be read: {advice}") from reason
 
     def call(self, endpoint, content, idempotency_key=None):
-        """Sends one request and gives `data` of its answer. Name a key to send the same write again later."""
+        """Sends one request and returns the `data` of its answer. Pass a key to retry the same write later."""
         key = idempotency_key or str(uuid.uuid4())
         token = self._current_token(ended=None)
         try:
@@ -87,7 +87,7 @@ class Channel:
         return verify(self.callback_secret, path, headers, body)
 
     def _current_token(self, ended):
-        """A new one a minute before the end of the last, or when the service says that it has ended."""
+        """Returns a token. Renews it a minute before it expires, or if the service reports its end."""
         with self._lock:
             if self._token in (None, ended) or time.monotonic() > self._token_ends:
                 asked = {"grantType": "client_credentials", "appId": self.app_id}
@@ -97,7 +97,7 @@ class Channel:
             return self._token
 
     def _send(self, endpoint, content, key, token):
-        """Tries again with the same body and the same key, and signs each try anew."""
+        """Retries with the same body and key, and signs each attempt again."""
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
         for wait in (*WAITS, None):
             request_id = str(uuid.uuid4())
@@ -131,7 +131,7 @@ class Channel:
         return headers
 
     def _post(self, endpoint, body, headers):
-        """HTTP status, Retry-After and text; status 0 is a connection that broke or an answer that took too long."""
+        """Returns HTTP status, Retry-After and text. Status 0 is a broken connection or a timeout."""
         request = urllib.request.Request(self.base_url + PREFIX + endpoint, data=body, headers=headers, method="POST")
         try:
             with _opener.open(request, timeout=TIMEOUT) as response:
@@ -141,7 +141,7 @@ class Channel:
 
 
 class _EveryStatus(urllib.request.HTTPErrorProcessor):
-    """A refusal has an answer like any other, and nobody is sent elsewhere."""
+    """Returns refusals like other answers, and follows no redirects."""
 
     def http_response(self, request, response):
         return response
@@ -161,13 +161,13 @@ def _read_envelope(text):
 
 
 def sign(secret, path, query, body, timestamp, nonce, request_id):
-    """The signature of a request, or of an event, whose id then is the last line. The digest is over the bytes sent."""
+    """Returns the signature of a request, or of an event, whose id is then the last line. The digest covers the bytes."""
     lines = ["POST", path, query, hashlib.sha256(body).hexdigest(), timestamp, nonce, request_id]
     return base64.b64encode(_mac(secret, "\n".join(lines))).decode()
 
 
 def verify(callback_secret, path, headers, body, now_ms=None):
-    """Whether an event comes from the service and was sent within 5 minutes. `body` is the bytes as they came."""
+    """Returns whether an event is authentic and was sent within 5 minutes. `body` is the raw bytes."""
     timestamp, nonce, event_id, given = (
         headers.get(f"X-SVC-{name}") or "" for name in ("Timestamp", "Nonce", "Event-Id", "Signature")
     )
@@ -179,7 +179,7 @@ def verify(callback_secret, path, headers, body, now_ms=None):
 
 
 def redeem_link(callback_secret, host, order_no, app_id, channel_user_id, exp):
-    """A link to the redemption page, as the service makes it. `exp` is its end in Unix seconds."""
+    """Returns a link to the redemption page, as the service creates it. `exp` is in Unix seconds."""
     nothing = hashlib.sha256(b"").hexdigest()
     mac = _mac(callback_secret, "\n".join(["GET", "/redeem", "", nothing, str(exp), app_id, channel_user_id, order_no]))
     sig = base64.urlsafe_b64encode(mac).decode().rstrip("=")
@@ -188,14 +188,14 @@ def redeem_link(callback_secret, host, order_no, app_id, channel_user_id, exp):
 
 
 def encrypt(aes_key, text, iv=None):
-    """svc_aes_v2. `iv` is for known answers alone: never use one twice."""
+    """Encrypts in svc_aes_v2. `iv` is only for known answers: never use one twice."""
     iv = iv or os.urandom(12)
     sealed = _gcm(aes_key).encrypt(iv, text.encode(), None)
     return "svc_aes_v2:" + base64.b64encode(iv + sealed).decode()
 
 
 def encrypt_v1(aes_key, text, iv=None):
-    """svc_aes_v1, which can be changed on its way: prefer v2."""
+    """Encrypts in svc_aes_v1, which does not detect tampering: prefer v2."""
     iv = iv or os.urandom(16)
     cipher, padding = _cbc(aes_key, iv)
     padder, encryptor = padding.padder(), cipher.encryptor()
@@ -204,7 +204,7 @@ def encrypt_v1(aes_key, text, iv=None):
 
 
 def decrypt(aes_key, value):
-    """Either form. ValueError, without the reason, for whatever cannot be read."""
+    """Decrypts either version. Raises ValueError, without the reason, for an unreadable value."""
     try:
         bare = _from_base64(value[11:])
         if value.startswith("svc_aes_v2:"):
@@ -217,7 +217,7 @@ def decrypt(aes_key, value):
     except ImportError:
         raise
     except Exception:
-        pass  # one answer for all: who can tell a wrong padding from a wrong text can read v1
+        pass  # one error for all: telling wrong padding from wrong text would let a client decrypt v1
     raise ValueError("the value cannot be decrypted")
 
 
@@ -226,7 +226,7 @@ def _mac(secret, text):
 
 
 def _from_base64(text):
-    """Standard base64 in its one right spelling."""
+    """Accepts only canonical standard base64."""
     bare = base64.b64decode(text, validate=True)
     if base64.b64encode(bare).decode() != text:
         raise binascii.Error("not canonical")
@@ -245,7 +245,7 @@ def _cbc(aes_key, iv):
 
 
 def _cryptography(module):
-    """Imported here, so that what does not encrypt does not need it."""
+    """Imports the package only when needed, so that programs without encryption work without it."""
     import importlib
 
     try:

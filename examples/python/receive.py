@@ -16,20 +16,20 @@ MAX_BODY = 1_048_576
 
 
 def tell(event_type, data):
-    """Later versions may have more types: they are acknowledged, too."""
+    """Unknown types are acknowledged too, because later versions may add some."""
     if event_type == "order.status.changed":
         return f"order {data['orderNo']}  {data['orderStatus']}"
     if event_type == "payment.status.changed":
         return f"order {data['orderNo']}  period {data['cycleNo']} {data['paymentStatus']}"
     if event_type == "payment.upcoming":
-        # In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+        # In production notify the user, with redeemUrl for unsubscribing before the debit, unless this came too late.
         return f"order {data['orderNo']}  period {data['cycleNo']} is due {data['expectPayTime']}"
     return "a type that is not known here"
 
 
 class Receiver(BaseHTTPRequestHandler):
     channel = None
-    dealt_with = set()  # in earnest: in the database, in the transaction of what an event changes, for 30 days
+    dealt_with = set()  # in production: 30 days in the database, in the transaction of the event's changes
 
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
@@ -42,7 +42,7 @@ class Receiver(BaseHTTPRequestHandler):
             print("refused: not signed by the service, or too old", flush=True)
             return self.answer(401, "signature")
         self.deal(json.loads(body))
-        self.answer(200, "0")  # within 5 s: whatever takes longer is done afterwards
+        self.answer(200, "0")  # within 5 s: longer work is done afterwards
 
     def deal(self, event):
         event_id, data = event["eventId"], event["data"]

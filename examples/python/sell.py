@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sells a subscription in each of the three ways, asks for them, and ends one.
+"""Sells a subscription in each of the three ways, queries them, and ends one.
 
     python3 examples/python/sell.py [path to demo-channel.json]
 """
@@ -13,7 +13,7 @@ from perennial import Channel, PerennialError, UnreadableChannel
 
 def sell(channel):
     run = uuid.uuid4().hex[:12]
-    user = f"user-{run}"  # a new one each time: within a channel, one user has one mobile for good
+    user = f"user-{run}"  # a new user each time: a user's mobile never changes within a channel
     mobile = f"1{random.randrange(10**10):010}"
     card = {
         "bankCardNoEncrypted": channel.encrypt("6222020000001234567"),
@@ -45,7 +45,7 @@ def sell(channel):
     )
     show_order("A.1", bound)
 
-    # A.2: the channel shares an agreement of its own, and the service debits on that.
+    # A.2: the channel shares its own agreement, and the service debits it.
     shared = channel.call(
         "orders/create",
         {
@@ -64,7 +64,7 @@ def sell(channel):
     )
     show_order("A.2", shared)
 
-    # B: the channel collects the money, and the service bills. The same bytes under the same key are the same order.
+    # B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
     collected = {
         "settlementMode": "CHANNEL_COLLECT",
         "externalOrderNo": f"collected-{run}",

@@ -1,18 +1,17 @@
 #!/bin/sh
 # A channel's client for Perennial. Needs a POSIX shell, openssl and curl.
 #
-#   ./perennial.sh orders/query '{"orderNo":"100000001000"}'   prints the answer; status 1 when it is refused
+#   ./perennial.sh orders/query '{"orderNo":"100000001000"}'   prints the answer; status 1 if it is refused
 #   printf %s 13800000001 | ./perennial.sh encrypt             the value of a field whose name ends in Encrypted
 #   ./perennial.sh decrypt svc_aes_v1:...                      and back
-#   ./perennial.sh verify /events <body                        status 0 when an event is the service's own; its headers
+#   ./perennial.sh verify /events <body                        status 0 if an event is authentic; its headers
 #                                                              are in HTTP_X_SVC_TIMESTAMP and so on, as in CGI
 #
-# PERENNIAL_CHANNEL names the file with the credentials, by default data/demo-channel.json; IDEMPOTENCY_KEY a key for a write
-# that is sent again. Other scripts may read this one in, with a dot, and use its functions.
+# PERENNIAL_CHANNEL names the file with the credentials, by default data/demo-channel.json; IDEMPOTENCY_KEY the key of a write
+# to retry. Other scripts may source this one and use its functions.
 #
-# Fields are encrypted in svc_aes_v1, since openssl's command has no AES-GCM. It takes the key as an argument, which other
-# users of the machine can see while it runs: encrypt and decrypt only where there are none. The other secrets and the token
-# are never arguments.
+# Fields are encrypted in svc_aes_v1, because openssl's command has no AES-GCM. It takes the key as an argument, which other
+# users of the machine can see: encrypt and decrypt only where there are none. Other secrets and the token are never arguments.
 set -eu
 
 TRIES_AFTER='1 3 9'
@@ -23,7 +22,7 @@ stop() {
   exit 1
 }
 
-# fields NAME: every string and number of that name in the JSON on standard input, a line each. Enough for the answers of the
+# fields NAME: prints every string and number of that name in the JSON on standard input, one per line. Enough for the answers of the
 # service; a project that has jq should use that.
 fields() {
   awk -v name="$1" '
@@ -64,7 +63,7 @@ decode() {
   printf '%s' "$1" | openssl base64 -d -A 2>/dev/null
 }
 
-# from_hex HEX [MASK]: its bytes, each XORed with the mask.
+# from_hex HEX [MASK]: prints the bytes, each XORed with the mask.
 from_hex() {
   rest=$1 format=''
   while [ -n "$rest" ]; do
@@ -76,7 +75,8 @@ from_hex() {
   printf "$format"
 }
 
-# mac SECRET: HMAC-SHA256 of standard input, in binary. From two digests: openssl would take the key as an argument.
+# mac SECRET: prints HMAC-SHA256 of standard input, in binary. Uses two digests, because openssl would take the key as
+# an argument.
 mac() {
   key=$(decode "$1" | to_hex)
   [ ${#key} -eq 64 ] || stop 'a secret of the channel is not 32 bytes in base64'
@@ -85,19 +85,19 @@ mac() {
     { from_hex "$key" 92 && cat; } | openssl dgst -sha256 -binary
 }
 
-# sign SECRET PATH QUERY TIMESTAMP NONCE REQUEST_ID: the signature of the body on standard input. The last is an event's id
-# where it is one.
+# sign SECRET PATH QUERY TIMESTAMP NONCE REQUEST_ID: prints the signature of the body on standard input. For an event,
+# the last is the event id.
 sign() {
   digest=$(openssl dgst -sha256 -r | cut -c1-64)
   printf '%s\n%s\n%s\n%s\n%s\n%s\n%s' POST "$2" "$3" "$digest" "$4" "$5" "$6" | mac "$1" | openssl base64 -A
 }
 
-# verify SECRET PATH BODY_FILE NOW: whether an event, with its headers as in CGI, is the service's own and was sent within 5
+# verify SECRET PATH BODY_FILE NOW: succeeds if an event, with its headers as in CGI, is authentic and was sent within 5
 # minutes.
 verify() {
   timestamp=${HTTP_X_SVC_TIMESTAMP:-}
   expected=$(sign "$1" "$2" '' "$timestamp" "${HTTP_X_SVC_NONCE:-}" "${HTTP_X_SVC_EVENT_ID:-}" <"$3")
-  # How long a comparison takes says nothing here: nobody knows what is compared.
+  # Compares keyed digests, so that the duration reveals nothing.
   blind=$(openssl rand -hex 32)
   [ "$(printf '%s' "$blind$expected" | openssl dgst -sha256 -r)" = \
     "$(printf '%s' "$blind${HTTP_X_SVC_SIGNATURE:-}" | openssl dgst -sha256 -r)" ] || return 1
@@ -106,7 +106,8 @@ verify() {
   [ "$age" -le "$MAX_EVENT_AGE" ] && [ "$age" -ge "-$MAX_EVENT_AGE" ]
 }
 
-# encrypt KEY [IV]: the text on standard input in svc_aes_v1. The IV, in hex, is for known answers: never use one twice.
+# encrypt KEY [IV]: prints the text on standard input in svc_aes_v1. The IV, in hex, is for known answers: never use one
+# twice.
 encrypt() {
   iv=${2:-$(openssl rand -hex 16)}
   key=$(decode "$1" | to_hex)
@@ -114,10 +115,10 @@ encrypt() {
   { from_hex "$iv" && openssl enc -aes-256-cbc -K "$key" -iv "$iv"; } | openssl base64 -A
 }
 
-# decrypt KEY VALUE FILE: the text of a value in svc_aes_v1, into a file, since a variable cannot hold every text.
+# decrypt KEY VALUE FILE: writes the text of a value in svc_aes_v1 to a file, because a variable cannot hold every text.
 decrypt() {
   case $2 in svc_aes_v1:*) encoded=${2#svc_aes_v1:} ;; *) return 1 ;; esac
-  # Base64 has one right spelling, and behind the IV there are whole blocks.
+  # Base64 must be canonical, with whole blocks after the IV.
   [ "$(decode "$encoded" | openssl base64 -A)" = "$encoded" ] || return 1
   size=$(decode "$encoded" | wc -c)
   [ "$size" -ge 32 ] && [ $((size % 16)) -eq 0 ] || return 1
@@ -127,7 +128,8 @@ decrypt() {
   iconv -f UTF-8 -t UTF-16 <"$3" >/dev/null 2>&1
 }
 
-# redeem_link SECRET HOST ORDER_NO APP_ID CHANNEL_USER_ID EXP: a link to the redemption page, as the service makes it.
+# redeem_link SECRET HOST ORDER_NO APP_ID CHANNEL_USER_ID EXP: prints a link to the redemption page, as the service
+# creates it.
 redeem_link() {
   nothing=$(printf '' | openssl dgst -sha256 -r | cut -c1-64)
   sig=$(printf '%s\n%s\n\n%s\n%s\n%s\n%s\n%s' GET /redeem "$nothing" "$6" "$4" "$5" "$3" |
@@ -136,7 +138,7 @@ redeem_link() {
     "$2" "$(escape "$3")" "$(escape "$4")" "$(escape "$5")" "$6" "$sig"
 }
 
-# Everything but letters, digits and -_.~ as %XX.
+# Prints everything but letters, digits and -_.~ as %XX.
 escape() {
   for byte in $(printf '%s' "$1" | od -An -v -tx1); do
     case $byte in
@@ -146,13 +148,13 @@ escape() {
   done
 }
 
-# post ENDPOINT BODY KEY TOKEN: one try. Leaves $status (0: no answer), $retry_after and $answer.
+# post ENDPOINT BODY KEY TOKEN: makes one attempt. Sets $status (0: no answer), $retry_after and $answer.
 post() {
   timestamp=$(date +%s)000
   nonce=$(openssl rand -hex 16)
   request_id=$(openssl rand -hex 16)
   signature=$(printf '%s' "$2" | sign "$app_secret" "/openapi/v1/$1" '' "$timestamp" "$nonce" "$request_id")
-  # curl reads the headers from standard input: the token is no argument.
+  # curl reads the headers from standard input, so that the token is not an argument.
   answer=$(
     curl --silent --connect-timeout 5 --max-time 20 --header @- --data-raw "$2" \
       --write-out '\n%{http_code} %header{retry-after}' "$base_url/openapi/v1/$1" <<HEADERS
@@ -174,7 +176,7 @@ HEADERS
   status=${status%% *}
 }
 
-# send ENDPOINT BODY KEY TOKEN: tries again with the same body and the same key, and signs each try anew. Leaves $answer and
+# send ENDPOINT BODY KEY TOKEN: retries with the same body and key, and signs each attempt again. Sets $answer and
 # $code.
 send() {
   for wait in $TRIES_AFTER ''; do
@@ -187,7 +189,7 @@ send() {
   [ -n "$code" ] || stop "$1 was refused: NO_ANSWER nothing answers at $base_url (request $request_id)"
 }
 
-# get_token: one that is good for another minute, kept in a file between calls. Leaves $token.
+# get_token: sets $token, valid for at least another minute, and keeps it in a file between calls.
 get_token() {
   token='' token_ends=0
   [ ! -r "$token_file" ] || read -r token_ends token <"$token_file"
@@ -199,7 +201,7 @@ get_token() {
   (umask 077 && rm -f "$token_file" && printf '%s %s\n' "$token_ends" "$token" >"$token_file") || :
 }
 
-# call ENDPOINT [BODY [KEY]]: leaves the whole answer in $answer.
+# call ENDPOINT [BODY [KEY]]: sets $answer to the whole answer.
 call() {
   body=${2:-'{}'}
   idempotency_key=${3:-${IDEMPOTENCY_KEY:-$(openssl rand -hex 16)}}

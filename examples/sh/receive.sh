@@ -1,6 +1,6 @@
 #!/bin/sh
 # Receives an event as a CGI program, behind any web server that has CGI: the headers are in the environment, the body on
-# standard input, and the answer goes to standard output. What came is said on standard error.
+# standard input, and the answer goes to standard output. Events are printed on standard error.
 #
 #   PERENNIAL_CHANNEL=data/demo-channel.json REQUEST_METHOD=POST REQUEST_URI=/events \
 #     HTTP_X_SVC_TIMESTAMP=... HTTP_X_SVC_NONCE=... HTTP_X_SVC_EVENT_ID=... HTTP_X_SVC_SIGNATURE=... \
@@ -34,8 +34,8 @@ of() {
   field "$1" <"$file"
 }
 
-# In earnest: in the database, in the transaction of what an event changes, for 30 days. A folder is made by one alone,
-# however many come at the same time.
+# In production store ids for 30 days in the database, in the transaction of the event's changes. Creating a folder
+# succeeds for only one of several concurrent requests.
 event_id=$HTTP_X_SVC_EVENT_ID
 mkdir -p "$channel_file.events"
 if ! mkdir "$channel_file.events/$(printf '%s' "$event_id" | to_hex)" 2>/dev/null; then
@@ -46,10 +46,10 @@ event_type=$(of eventType)
 case $event_type in
   order.status.changed) what="order $(of orderNo)  $(of orderStatus)" ;;
   payment.status.changed) what="order $(of orderNo)  period $(of cycleNo) $(of paymentStatus)" ;;
-  # In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+  # In production notify the user, with redeemUrl for unsubscribing before the debit, unless this came too late.
   payment.upcoming) what="order $(of orderNo)  period $(of cycleNo) is due $(of expectPayTime)" ;;
-  # Later versions may have more types: they are acknowledged, too.
+  # Unknown types are acknowledged too, because later versions may add some.
   *) what='a type that is not known here' ;;
 esac
 say "event     $event_id  $(of occurredAt)  $event_type  $what"
-reply '200 OK' 0 # within 5 s: whatever takes longer is done afterwards
+reply '200 OK' 0 # within 5 s: longer work is done afterwards

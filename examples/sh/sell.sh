@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sells a subscription in each of the three ways, asks for them, and ends one.
+# Sells a subscription in each of the three ways, queries them, and ends one.
 #
 #   sh examples/sh/sell.sh [path to demo-channel.json]
 set -eu
@@ -10,7 +10,7 @@ show() {
   printf '%-10s %s\n' "$1" "$2"
 }
 
-# of NAME: a field of the last answer.
+# of NAME: prints a field of the last answer.
 of() {
   printf '%s' "$answer" | field "$1"
 }
@@ -25,7 +25,7 @@ sealed() {
 
 read_channel "${1:-}"
 run=$(openssl rand -hex 6)
-user=user-$run # a new one each time: within a channel, one user has one mobile for good
+user=user-$run # a new user each time: a user's mobile never changes within a channel
 mobile=$(sealed "$(printf '1%010d' "$(od -An -N4 -tu4 /dev/urandom)")")
 card=$(
   printf '"channelUserId":"%s","bankCardNoEncrypted":"%s","certificateNoEncrypted":"%s",' \
@@ -47,13 +47,13 @@ own=$(of orderNo)
 period=$(of paymentOrderNo)
 show_order A.1
 
-# A.2: the channel shares an agreement of its own, and the service debits on that.
+# A.2: the channel shares its own agreement, and the service debits it.
 agreement="{$card,\"paymentChannelCode\":\"MOCKPAY\",\"sharedAgreementNo\":\"agreement-$run\"}"
 of_user="\"channelUserId\":\"$user\",\"mobileEncrypted\":\"$mobile\""
 call orders/create "{$deducted,\"externalOrderNo\":\"shared-$run\",$of_user,\"sharedAgreement\":$agreement}"
 show_order A.2
 
-# B: the channel collects the money, and the service bills. The same bytes under the same key are the same order.
+# B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
 collected="\"settlementMode\":\"CHANNEL_COLLECT\",\"productCode\":\"$product\""
 collected="{$collected,\"externalOrderNo\":\"collected-$run\",$of_user}"
 key=$(openssl rand -hex 16)
@@ -68,7 +68,7 @@ call orders/list "{\"channelUserId\":\"$user\"}"
 show list "$(printf '%s' "$answer" | fields orderStatus | grep -c .) orders"
 call payments/query "{\"paymentOrderNo\":\"$period\"}"
 show period "$period $(of paymentStatus)"
-# A request with encrypted fields is answered in their form.
+# A request with encrypted fields is answered in the same version.
 call agreements/user-data "{\"channelUserId\":\"$user\",\"bankCardNoEncrypted\":\"$(sealed 6222020000001234567)\"}"
 temporary_file
 decrypt "$aes_key" "$(of bankCardNoEncrypted)" "$file" || stop 'the card cannot be decrypted'

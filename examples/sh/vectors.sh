@@ -16,8 +16,8 @@ check() {
   [ "$2" = "$3" ] || wrong="$wrong; $1"
 }
 
-# cases FILE LIST FUNCTION: calls it once for each case of a list, with the fields of the case in variables of their names.
-# Each field has a line of its own in these files, and so have the ends of a case and of a list.
+# cases FILE LIST FUNCTION: calls the function for each case of a list, with the case's fields in variables of the same
+# names. In these files each field is on its own line, and so are the ends of cases and lists.
 cases() {
   count=0 inside=no
   while IFS= read -r line; do
@@ -40,7 +40,7 @@ cases() {
   total=$((total + count))
 }
 
-# The bytes of a JSON string: printf knows its escapes but for \u0000.
+# Prints the bytes of a JSON string: printf knows its escapes except \u0000.
 unescape() {
   printf '%b' "$(printf '%s' "$1" | sed 's/\\u0000/\\0000/g')"
 }
@@ -72,7 +72,7 @@ a_good_field() {
   check "$name: decrypted" "$(to_hex <"$work/text")" "$(unescape "$text" | to_hex)"
 }
 
-# The point behind a line break keeps it: $( ) would take it away.
+# The dot after a line break keeps it: $( ) would remove it.
 a_bad_field() {
   broken=$(unescape "$value" && printf .)
   ! decrypt "$secret" "${broken%.}" "$work/text" || wrong="$wrong; $name must be refused"
@@ -96,7 +96,7 @@ prove() {
 prove request-signature appSecret cases a_request
 prove webhook-signature callbackSecret cases an_event
 prove encrypted-fields aesKey good a_good_field bad a_bad_field
-# Of the form that it cannot read, it refuses all.
+# It refuses all values of the version that it cannot read.
 prove encrypted-fields-v2 aesKey good a_bad_field bad a_bad_field
 check 'the key of v2' "$(printf svc_aes_v2 | mac "$secret" | to_hex)" "$(field derivedKeyHex <"$vectors")"
 prove redeem-link callbackSecret cases a_link

@@ -1,15 +1,15 @@
-// Takes events: POST /events. The receiver of the SDK checks the signature over the bytes that came, knows events that came before,
-// and answers as the service wants it.
+// Receives events: POST /events. The SDK's receiver verifies the signature over the raw bytes, recognises known events,
+// and answers as the service requires.
 import { createNodeReceiver } from 'perennial-channel';
 
 export function createEventReceiver({ channel, store, selling }) {
-  /** Orders that are being asked for, and whether another event has come meanwhile. */
+  /** Orders being queried, and whether another event has arrived meanwhile. */
   const asking = new Map();
 
   return createNodeReceiver({
     callbackSecret: channel.callbackSecret,
     path: '/events',
-    // The id is written to the file together with what the event changes, by onEvent: both or neither.
+    // onEvent stores the id together with the event's changes: both or neither.
     store: {
       async remember(eventId) {
         if (store.eventIds.has(eventId)) return 'known';
@@ -21,11 +21,12 @@ export function createEventReceiver({ channel, store, selling }) {
       },
     },
     async onEvent(event) {
-      // By the shop's own number: an event may be here before orders/create is answered, and only then is orderNo known.
+      // By the shop's own number, because an event may arrive before orders/create is answered, and only then is
+      // orderNo known.
       const order = store.orders.get(event.data.externalOrderNo);
       if (order) order.events.push(inShort(event));
       await store.save();
-      // After the answer: that has to be there within 5 s.
+      // After the answer, which must be sent within 5 s.
       if (order) void askFor(order);
     },
     onError(error, event) {
@@ -34,8 +35,8 @@ export function createEventReceiver({ channel, store, selling }) {
   });
 
   /**
-   * An event says that something has happened; the order says how it is now. So it does not matter in which order events arrive,
-   * and for many that come together it is asked for once or twice.
+   * Queries the order. An event only reports that something happened, so the order of events does not matter, and many
+   * events cause only one or two queries.
    */
   async function askFor(order) {
     if (asking.has(order)) return asking.set(order, true);
@@ -47,7 +48,7 @@ export function createEventReceiver({ channel, store, selling }) {
   }
 }
 
-/** What the timeline shows, and no more. Of a type that is not known here that it came, and nothing else. */
+/** Returns the part of an event that the timeline shows; for an unknown type only that it arrived. */
 const inShort = ({ eventId, eventType, occurredAt, data }) => ({
   eventId,
   eventType,
@@ -58,7 +59,7 @@ const inShort = ({ eventId, eventType, occurredAt, data }) => ({
 function tell(eventType, { orderStatus, paymentStatus, cycleNo, expectPayTime }) {
   if (eventType === 'order.status.changed') return { status: orderStatus };
   if (eventType === 'payment.status.changed') return { cycleNo, status: paymentStatus };
-  // In earnest the user is written to, with data.redeemUrl, where the subscription can be ended before.
+  // In production, write to the user, with data.redeemUrl for unsubscribing before the debit.
   if (eventType === 'payment.upcoming') return { cycleNo, dueAt: expectPayTime };
   return {};
 }

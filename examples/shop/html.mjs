@@ -1,4 +1,4 @@
-// HTML in which whatever is put in is escaped, unless it was made here as well.
+// HTML templates that escape every value, unless it was created here as well.
 
 class Html {
   constructor(text) {
@@ -8,7 +8,7 @@ class Html {
 
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** html`<p>${anything}</p>`: text is escaped, lists are joined, nothing stands for undefined, null and false. */
+/** html`<p>${anything}</p>`: escapes text, joins lists, and renders undefined, null and false as nothing. */
 export function html(strings, ...values) {
   return new Html(strings.map((part, index) => part + textOf(values[index])).join(''));
 }

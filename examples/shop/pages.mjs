@@ -1,4 +1,4 @@
-// The shop's pages. They work without JavaScript; live.js only spares users the reloading.
+// The shop's pages. They work without JavaScript; live.js only saves users the reloading.
 import { html } from './html.mjs';
 import { cycles, date, ORDER_WORDS, PERIOD_WORDS, price } from './words.mjs';
 
@@ -46,7 +46,7 @@ const noteOf = ({ url }) => {
   return note && html`<p class="notice" role="status">${note}</p>\n`;
 };
 
-/** Every form has the token of the visit. */
+/** Returns hidden fields. Every form has the visit's token. */
 const hidden = (visit, fields = {}) =>
   Object.entries({ token: visit.token, ...fields }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
@@ -54,7 +54,7 @@ const hidden = (visit, fields = {}) =>
 
 const badge = ([words, tone]) => html`<span class="badge ${tone}">${words}</span>`;
 
-/** What went wrong, for the user; below it what support asks for. */
+/** Shows an error to the user, with the details for support below. */
 const failureOf = (failure) =>
   failure &&
   html`<div class="notice bad" role="alert">
@@ -232,7 +232,7 @@ export const pay = (visit, { product, attempt }) =>
 
 // ---- An order
 
-/** Where an order stands: before the service has answered, and after. */
+/** Returns the state of an order, before and after the service has answered. */
 function stateOf(order, selling) {
   if (order.service) return { badge: ORDER_WORDS[order.service.orderStatus], says: SAYS[order.service.orderStatus] };
   if (selling.isUnderWay(order)) return { badge: ['Being placed', 'wait'], says: 'One moment.' };
@@ -288,7 +288,7 @@ function nextPayment({ product, service }, time) {
     : `Next payment: ${amount} on ${date(time)}.`;
 }
 
-/** A form that does something with the order. */
+/** Returns a form for an action on the order. */
 const formFor = (visit, order) => (name, content, fields) =>
   html`<form method="post" action="/orders/${order.externalOrderNo}/${name}">${hidden(visit, fields)}${content}</form>`;
 
@@ -331,7 +331,7 @@ ${paymentRecords.map(
 </table>
 </section>`;
 
-/** Later versions of the service may tell more than a status. */
+/** Later versions of the service may report more than a status. */
 const happened = ({ cycleNo, status, dueAt }) => {
   if (dueAt !== undefined) return html`Period ${cycleNo} is due on ${date(dueAt)}`;
   if (cycleNo !== undefined) return html`Period ${cycleNo} ${badge(PERIOD_WORDS[status])}`;

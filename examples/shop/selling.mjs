@@ -1,21 +1,21 @@
-// What the shop asks of the service: every call of the SDK but the receiving of events. The file to copy from.
+// The shop's calls to the service: every call of the SDK except receiving events. The file to copy from.
 import { randomInt, randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { isPerennialError, PerennialConnectionError } from 'perennial-channel';
 import { explain } from './words.mjs';
 
-/** How the sandbox is told what to pretend: by the end of the order's number. */
+/** The end of the order's number selects the sandbox's behaviour. */
 const PRETENDED = { declined: '_FAIL', pending: '_PENDING' };
 
 export function createSelling({ client, store }) {
-  /** Says the number of an order whenever something about it has changed. */
+  /** Emits an order's number whenever the order changes. */
   const changes = new EventEmitter().setMaxListeners(0);
   const underWay = new Set();
 
-  // ---- What is sold
+  // ---- Products
 
   let shelf;
-  /** While the service cannot be reached, what was sold before: an order that cannot be placed then is placed later. */
+  /** Lists the products. While the service is unavailable, returns the last list: an order is then placed later. */
   async function listProducts() {
     try {
       shelf = await gather(client.products.listAll());
@@ -29,21 +29,21 @@ export function createSelling({ client, store }) {
     return (await listProducts()).find(({ productCode }) => productCode === code);
   }
 
-  /** The institution where the shop's own agreements may be shared. */
+  /** Returns the payment channel that accepts shared agreements. */
   async function findSharingChannel() {
     return (await gather(client.paymentChannels.listAll())).find(({ shareEnabled }) => shareEnabled)?.code;
   }
 
   // ---- Users
 
-  /** Within a channel, one user has one mobile for good. A shop knows its users' mobiles; this one makes them up. */
+  /** Creates a user. Within a channel, a user's mobile never changes. A shop knows its users' mobiles; this one makes them up. */
   function makeUser(name) {
     return { id: `shop-${randomUUID()}`, name, mobile: `1${String(randomInt(1e10)).padStart(10, '0')}` };
   }
 
   // ---- A.1: a card that the user binds
 
-  /** Has a code sent to the mobile that the bank knows. `key` came with the form: a form that is sent twice is one request. */
+  /** Sends a code to the mobile that the bank knows. `key` comes from the form: a form sent twice is one request. */
   async function sendCode(user, { bankCardNo, realName, certificateNo, bankMobile }, key) {
     const { bindOrderNo, smsStatus, failReason } = await client.agreements.bindSms(
       {
@@ -53,14 +53,14 @@ export function createSelling({ client, store }) {
         realName,
         certificateNo,
         bankMobile,
-        // Another code on a binding that was begun.
+        // Requests another code for a pending binding.
         ...(user.binding ? { bindOrderNo: user.binding } : {}),
       },
       { idempotencyKey: `${user.id}-${key}` },
     );
     user.binding = bindOrderNo;
     await store.save();
-    // A code that could not be sent is no error of the call.
+    // A code that could not be sent is not an error of the call.
     return smsStatus === 'SEND_SUCCESS' ? { isSent: true } : { isSent: false, reason: failReason };
   }
 
@@ -79,7 +79,7 @@ export function createSelling({ client, store }) {
 
   // ---- Orders
 
-  /** Notes the order down and then creates it. `attempt` came with the form: a form that is sent twice is one order. */
+  /** Stores the order and then creates it. `attempt` comes from the form: a form sent twice is one order. */
   async function placeOrder(user, { attempt, product, way, pretended }) {
     const externalOrderNo = `shop-${attempt}${PRETENDED[pretended] ?? ''}`;
     const known = store.orders.get(externalOrderNo);
@@ -90,7 +90,7 @@ export function createSelling({ client, store }) {
       way,
       product,
       placedAt: Date.now(),
-      /** Idempotency-Keys of calls that have no answer yet. */
+      /** Idempotency-Keys of unanswered calls. */
       keys: {},
       events: [],
       ...(way === 'A.1' ? { bindOrderNo: user.card?.bindOrderNo } : {}),
@@ -104,21 +104,21 @@ export function createSelling({ client, store }) {
   }
 
   /**
-   * Creates the order at the service, or finds out what has become of it: under the key that was stored before the first try the
-   * service does nothing twice, and answers what it answered then. What comes of it stands in the order.
+   * Creates the order at the service, or finds out its outcome. With the key stored before the first attempt, the
+   * service executes it once and repeats its answer. The result is stored in the order.
    */
   async function create(order) {
     const user = store.users.get(order.userId);
     underWay.add(order.externalOrderNo);
     try {
       const answer = await write(order, 'create', (options) => client.orders.create(createBody(order, user), options));
-      // An event may have come before the answer, and then the order has been asked for already.
+      // An event may have arrived before the answer; then the order has already been queried.
       if (!order.service) noteOrder(order, answer);
     } catch (error) {
       order.failure = explain(error);
-      // It came about long ago, when the key was not yet forgotten.
+      // It was created long ago, and the key has expired.
       if (isPerennialError(error, 'SUBSCRIPTION_ALREADY_EXISTS')) await refresh(order);
-      // The card's agreement has ended, with the last order on it perhaps: it has to be bound anew.
+      // The card's agreement has ended, perhaps with its last order: it must be bound again.
       if (isPerennialError(error, 'AGREEMENT_NOT_BOUND')) user.card = undefined;
     } finally {
       underWay.delete(order.externalOrderNo);
@@ -126,7 +126,7 @@ export function createSelling({ client, store }) {
     }
   }
 
-  /** After a lost answer. The first answer comes again, which may be old by now: so the order is asked for too. */
+  /** Resumes after a lost answer. The replayed answer may be old, so the order is queried too. */
   async function resume(order) {
     if (isUnanswered(order)) await create(order);
     if (order.service) await refresh(order);
@@ -134,7 +134,7 @@ export function createSelling({ client, store }) {
 
   async function resumeAll() {
     for (const order of store.orders.values()) {
-      // Whatever is wrong stands in the order, where the user is told to ask again.
+      // The error is stored in the order, where the user can retry.
       if (isUnanswered(order)) await resume(order).catch(() => {});
     }
   }
@@ -142,14 +142,14 @@ export function createSelling({ client, store }) {
   const isUnanswered = (order) => order.keys.create !== undefined;
   const isUnderWay = (order) => underWay.has(order.externalOrderNo);
 
-  /** The order as it is now. */
+  /** Queries the order's current state. */
   async function refresh(order) {
     const { externalOrderNo } = order;
     noteOrder(order, await client.orders.query({ externalOrderNo }));
     await noteChange(order);
   }
 
-  /** Fetched when it is wanted: a link is good for seven days, and whoever has it can open it. So it is stored nowhere. */
+  /** Fetches the link on demand and never stores it: it is valid for seven days for anyone who has it. */
   async function findRedeemUrl({ externalOrderNo }) {
     return (await client.orders.query({ externalOrderNo })).redeemUrl;
   }
@@ -161,7 +161,7 @@ export function createSelling({ client, store }) {
     await noteChange(order);
   }
 
-  /** A.2: the user's agreement with the shop has changed. A period that failed on the old one is tried at once on the new one. */
+  /** A.2: replaces the user's agreement. A failed period is retried at once on the new one. */
   async function replaceAgreement(order) {
     const { externalOrderNo } = order;
     order.nextAgreementNo ??= `agreement-${randomUUID()}`;
@@ -174,7 +174,7 @@ export function createSelling({ client, store }) {
     await refresh(order);
   }
 
-  /** Only in the sandbox: the next period now, and what is to become of it. */
+  /** Sandbox only: runs the next period now, with the given outcome. */
   async function advance(order, outcome) {
     const { externalOrderNo } = order;
     noteOrder(order, await client.sandbox.orders.advance({ externalOrderNo, cycles: 1, outcomes: [outcome] }));
@@ -184,8 +184,8 @@ export function createSelling({ client, store }) {
   // ---- Writing
 
   /**
-   * A write whose key is stored before it is sent, so that also a shop that has crashed meanwhile sends it again under the same
-   * key. Once there is an answer, yes or no, the key has done its work.
+   * Stores the write's key before sending, so that a shop that crashes sends it again with the same key. Any answer
+   * completes the write.
    */
   async function write(order, name, send) {
     order.keys[name] ??= randomUUID();
@@ -235,10 +235,10 @@ export function createSelling({ client, store }) {
   };
 }
 
-/** Whether the call may have been carried out all the same. */
+/** Returns whether the call may still have been executed. */
 const isUnsure = (error) => error instanceof PerennialConnectionError || (isPerennialError(error) && error.retryable);
 
-/** Made of what is stored, so that it is the same when it is sent again. */
+/** Composed from stored data, so that a retry has the same body. */
 function createBody(order, user) {
   const { externalOrderNo, way } = order;
   const common = { externalOrderNo, productCode: order.product.productCode };
@@ -249,7 +249,7 @@ function createBody(order, user) {
   return { ...common, ...ofUser, settlementMode: 'SVC_DEDUCT', sharedAgreement: agreement };
 }
 
-/** An agreement that the shop has made with its user at the institution. In the sandbox all of it may be made up. */
+/** Returns an agreement between the shop and its user. In the sandbox all of it may be made up. */
 const sharedAgreement = (order, sharedAgreementNo) => ({
   paymentChannelCode: order.sharingChannel,
   sharedAgreementNo,

@@ -8,7 +8,7 @@ const channelFile = process.argv[2] ?? 'data/demo-channel.json';
 const port = Number(process.argv[3] ?? process.env['PORT'] ?? 3100);
 
 const channel = readChannel();
-// Only now: before the first npm start there is neither the file nor the SDK, and the file is the easier one to explain.
+// Imported only now: before the first npm start neither the file nor the SDK exists, and the file is easier to explain.
 const { PerennialClient, PerennialConnectionError } = await import('perennial-channel');
 const { createSelling } = await import('./selling.mjs');
 const { createEventReceiver } = await import('./events.mjs');
@@ -20,7 +20,7 @@ const client = new PerennialClient({
   appId: channel.appId,
   appSecret: channel.appSecret,
   aesKey: channel.aesKey,
-  // A user is waiting. What has no answer after a second try is resumed later, under the same key.
+  // A user is waiting. Calls without an answer after one retry are resumed later with the same key.
   retries: 1,
 });
 await checkService();
@@ -36,7 +36,7 @@ server.listen(port, '127.0.0.1', () => {
   print(`The shop is open at http://127.0.0.1:${port}`);
   print(`Events go to        http://localhost:${port}/events`);
 });
-// A crash may have cut off what was under way.
+// A crash may have interrupted calls.
 await selling.resumeAll();
 
 function readChannel() {

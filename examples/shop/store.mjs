@@ -1,9 +1,9 @@
-// What the shop remembers, in one small file. In earnest this is a database, and an event's id is stored in the transaction of what
-// the event changes.
+// The shop's data, in one small file. In production use a database, and store an event's id in the same transaction as
+// its changes.
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 
-/** An event may come again for so long. */
+/** How long an event may be sent again. */
 const EVENT_IDS_MS = 30 * 24 * 60 * 60 * 1000;
 
 export async function openStore(file) {
@@ -11,19 +11,19 @@ export async function openStore(file) {
   const store = {
     /** Signs the tokens in forms. */
     formKey: kept.formKey ?? randomBytes(32).toString('hex'),
-    /** By id: { id, name, mobile, binding?, card? }. No card number is kept, only its last digits. */
+    /** By id: { id, name, mobile, binding?, card? }. Stores only a card's last digits. */
     users: new Map(kept.users),
-    /** By the value of the cookie: the user's id. */
+    /** The user's id by the value of the cookie. */
     sessions: new Map(kept.sessions),
     /** By the shop's own number, externalOrderNo. */
     orders: new Map(kept.orders),
-    /** Events that were dealt with, by id: when. */
+    /** Times of processed events, by id. */
     eventIds: new Map(kept.eventIds?.filter(([, at]) => at > Date.now() - EVENT_IDS_MS)),
     save,
   };
 
   let last = Promise.resolve();
-  /** Everything, as it is at this moment. One after the other, so that an older state never replaces a newer one. */
+  /** Saves the current state. Saves run one after the other, so that an older state never replaces a newer one. */
   function save() {
     const { save: _, ...content } = store;
     const text = JSON.stringify(content, (_name, value) => (value instanceof Map ? [...value] : value), 2);
@@ -43,7 +43,7 @@ async function readKept(file) {
   }
 }
 
-/** Wholly or not at all: a file that is cut off by a crash has another name. */
+/** Replaces the file atomically: an incomplete file has another name. */
 async function replaceFile(file, text) {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);

@@ -1,4 +1,4 @@
-// The shop's own web server: who is signed in, forms that only the shop's pages can send, and which path does what.
+// The shop's web server: sessions, forms that only the shop's pages can send, and routes.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import { explain } from './words.mjs';
 
 const COOKIE = 'shop_session';
 const MOST_FORM_BYTES = 16_384;
-/** Keys of forms, made by randomKey. */
+/** Keys of forms, created by randomKey. */
 const KEY = /^[0-9a-f]{32}$/;
 
 const HEADERS = {
@@ -26,7 +26,7 @@ const FILES = new Map(
 );
 
 export function createShopServer({ store, selling, receiveEvent, appId }) {
-  /** Method and path, and what answers: for users who are signed in, unless it is said otherwise. */
+  /** Method, path and handler, for signed-in users by default. */
   const ROUTES = [
     ['GET', /^\/$/, showHome, { isForAll: true }],
     ['POST', /^\/sign-in$/, signIn, { isForAll: true }],
@@ -57,7 +57,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
   async function answer(request, response) {
     const url = new URL(request.url, 'http://shop');
-    // Events have a signature of their own, and no cookie.
+    // Events have their own signature and no cookie.
     if (url.pathname === '/events') return receiveEvent(request, response);
     const file = request.method === 'GET' && FILES.get(url.pathname);
     if (file) return response.writeHead(200, { ...HEADERS, 'Content-Type': file.type }).end(file.bytes);
@@ -76,20 +76,20 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     try {
       await handle(visit, part);
     } catch (error) {
-      // What is not of the SDK is thrown again.
+      // Errors that are not the SDK's are thrown again.
       visit.show(502, pages.failed(visit, explain(error)));
     }
   }
 
-  // ---- Who it is
+  // ---- Sessions
 
-  /** One request: who has sent it, and how it is answered. */
+  /** Opens a visit: the sender of a request and the ways to answer it. */
   function openVisit(request, response, url) {
     const sent = readCookie(request.headers.cookie);
     const session = sent ?? randomKey();
     const headers = { ...HEADERS, 'Cache-Control': 'no-store' };
     const setSession = (value) => {
-      // In earnest over https, and then with Secure.
+      // In production use https, and then add Secure.
       headers['Set-Cookie'] = `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax`;
     };
     if (!sent) setSession(session);
@@ -108,7 +108,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     };
   }
 
-  /** By name alone: this is a sample. A session gets a new name when somebody signs in, so that nobody can have set it before. */
+  /** Signs in by name only: this is a sample. A session gets a new id at sign-in, so that nobody can have set it before. */
   async function signIn(visit) {
     const name = (visit.form.name ?? '').trim().slice(0, 40);
     if (name === '') return visit.redirect('/');
@@ -175,7 +175,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
       if (!isBound)
         return showAgain({ words: `The card was not added: ${reason}. Please have another code sent.` }, randomKey());
     } catch (error) {
-      // Where there was no answer, the same form under the same key finds out.
+      // After a missing answer, the same form with the same key finds out.
       return showAgain(explain(error), error.retryable === false ? randomKey() : form.key);
     }
     visit.redirect(product ? `/buy/${encodeURIComponent(product)}?note=card` : '/');
@@ -199,7 +199,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
   // ---- Orders
 
-  /** Only one's own. */
+  /** Restricts the handler to the user's own orders. */
   function withOrder(handle) {
     return (visit, externalOrderNo) => {
       const order = store.orders.get(externalOrderNo);
@@ -213,7 +213,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     visit.show(200, pages.order(visit, { order, selling, appId, eventsUrl: `http://localhost:${port}/events` }));
   }
 
-  /** Does it, and then shows the order. */
+  /** Acts, and then shows the order. */
   function afterwards(act, note) {
     return async (visit, order) => {
       await act(order);
@@ -231,12 +231,12 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     visit.redirect(url ?? `/orders/${order.externalOrderNo}?note=nothing-to-claim`);
   }
 
-  /** Server-sent events for live.js: one for each change. */
+  /** Sends server-sent events for live.js: one per change. */
   function tellChanges({ request, response, headers }, { externalOrderNo }) {
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
     const tell = () => response.write('data: changed\n\n');
     selling.changes.on(externalOrderNo, tell);
-    // It may have changed between the page and this.
+    // The order may have changed since the page was rendered.
     tell();
     request.on('close', () => selling.changes.off(externalOrderNo, tell));
   }
@@ -244,7 +244,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
 const randomKey = () => randomBytes(16).toString('hex');
 
-/** A key that came with a form; whoever sends another one gets one of ours. */
+/** Returns the form's key, or a new one if it is invalid. */
 const readKey = (text) => (KEY.test(text ?? '') ? text : randomKey());
 
 function readCookie(header = '') {
@@ -260,7 +260,7 @@ function isSame(given = '', expected) {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Undefined when it is too long. */
+/** Returns undefined if the form is too long. */
 async function readForm(request) {
   const chunks = [];
   let length = 0;
@@ -272,7 +272,7 @@ async function readForm(request) {
   return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString('utf8')));
 }
 
-/** Checked before it is encrypted: the service can only say of the whole that something is wrong with it. */
+/** Checks the fields before they are encrypted, because the service can only reject the whole. */
 function readCard(form) {
   const bankCardNo = (form.bankCardNo ?? '').replaceAll(' ', '');
   const realName = (form.realName ?? '').trim();

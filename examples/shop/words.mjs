@@ -1,4 +1,4 @@
-// What users are told: states, prices and errors in words.
+// The texts that users read: states, prices and errors.
 import { isPerennialError, parseTime } from 'perennial-channel';
 
 /** [words, tone] */
@@ -41,7 +41,7 @@ const ERROR_WORDS = {
   UNAVAILABLE: LATER,
 };
 
-/** An error of the SDK for the user, and on another line what support will be asked for. */
+/** Returns the SDK's error as text for the user, and the details for support. */
 export function explain(error) {
   const { requestId, endpoint, attempts } = error;
   if (isPerennialError(error)) {
@@ -52,7 +52,7 @@ export function explain(error) {
   return { words: LATER, requestId, detail: `${endpoint} has no answer after ${attempts} tries: ${error.reason}` };
 }
 
-/** Of the service's operator; its OpenAPI document has it as x-currency. */
+/** The currency of the service's operator; x-currency in its OpenAPI document. */
 const currency = process.env.CURRENCY || 'CNY';
 const currencyDisplay = currency === 'CNY' ? 'narrowSymbol' : 'symbol';
 const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay, useGrouping: false });
@@ -65,5 +65,5 @@ export function cycles({ period, periodType, totalCycles }) {
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'Asia/Shanghai' });
 
-/** A time of the service, which is in UTC+8, as a date. */
+/** Formats a time of the service, which is in UTC+8, as a date. */
 export const date = (time) => (time === null ? '' : DATE.format(parseTime(time)));

@@ -1,6 +1,6 @@
 const { code, message, data } = res.getBody();
 test(`${code} ${message}`, () => expect(code).to.equal('0'));
-// The next request asks for a new one.
+// Makes the next request fetch a new token.
 if (code === '401005' || code === '401006') bru.setVar('accessTokenEnds', '0');
 if (code === '0') {
   const endpoint = req.getUrl().split('/openapi/v1/')[1].split('?')[0];

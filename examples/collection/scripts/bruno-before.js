@@ -6,7 +6,7 @@ if (!bru.getVar('run')) {
   for (const [name, value] of Object.entries(newUser())) bru.setVar(name, value);
 }
 
-// Variables are put in first: what is signed is what is sent.
+// Variables are replaced first, because the signature covers what is sent.
 const [endpoint, query = ''] = bru
   .interpolate(req.getUrl())
   .split('#')[0]
@@ -17,11 +17,11 @@ const content = JSON.parse(bru.interpolate(req.getBody({ raw: true })));
 const body = JSON.stringify(encryptFields(channel, content));
 req.setBody(body);
 setHeaders(signedHeaders(channel, { path, query: escapeQuery(query), body }));
-// One that you have set yourself stays, for the same request again; reads ignore it.
+// Keeps a key that you have set, so that you can repeat a request. Reads ignore it.
 if (!req.getHeader('Idempotency-Key')) setHeaders({ 'Idempotency-Key': randomHex() });
 if (path !== `${PREFIX}auth/token`) setHeaders({ Authorization: `Bearer ${await currentToken()}` });
 
-/** Kept for a minute less than it is good for. */
+/** Returns a token that is valid for at least another minute. */
 async function currentToken() {
   const isOwn = bru.getVar('accessTokenOwner') === tokenOwner(channel);
   if (isOwn && Date.now() < Number(bru.getVar('accessTokenEnds') || 0)) return bru.getVar('accessToken');

@@ -7,13 +7,13 @@ if (!pm.collectionVariables.get('run')) {
 }
 
 const path = pm.request.url.getPath();
-// Variables are put in first: what is signed is what is sent.
+// Variables are replaced first, because the signature covers what is sent.
 const query = escapeQuery(pm.variables.replaceIn(pm.request.url.getQueryString()));
 const content = JSON.parse(pm.variables.replaceIn(pm.request.body.raw));
 const body = JSON.stringify(encryptFields(channel, content));
 pm.request.body.update({ mode: 'raw', raw: body });
 setHeaders(signedHeaders(channel, { path, query, body }));
-// One that you have set yourself stays, for the same request again; reads ignore it.
+// Keeps a key that you have set, so that you can repeat a request. Reads ignore it.
 if (!pm.request.headers.has('Idempotency-Key')) setHeaders({ 'Idempotency-Key': randomHex() });
 
 if (path !== `${PREFIX}auth/token`) {
@@ -22,7 +22,7 @@ if (path !== `${PREFIX}auth/token`) {
   else getToken();
 }
 
-/** Kept for a minute less than it is good for. */
+/** Fetches a token and keeps it until a minute before it expires. */
 function getToken() {
   const asked = JSON.stringify({ grantType: 'client_credentials', appId: channel.appId });
   const request = {

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/correctness/noUnusedVariables: used by the script that is put behind it
-// What a channel does to each request. CryptoJS is in Postman, Newman and Bruno; it has no AES-GCM, so fields are encrypted in
-// svc_aes_v1.
+// The signing of each request. Postman, Newman and Bruno include CryptoJS, which has no AES-GCM, so fields are
+// encrypted in svc_aes_v1.
 
 const CryptoJS = require('crypto-js');
 
-/** The headers that go with exactly this query and this body. */
+/** Returns the headers for exactly this query and body. */
 function signedHeaders(channel, { path, query, body }) {
   const timestamp = String(Date.now());
   const nonce = randomHex();
@@ -21,17 +21,17 @@ function signedHeaders(channel, { path, query, body }) {
   };
 }
 
-/** A query as it is sent: these characters are escaped on the way, and all beyond ASCII. */
+/** Returns a query as sent: clients escape these characters and everything beyond ASCII. */
 function escapeQuery(query) {
   return query.replace(/[^!$-&(-;=?-~]+/g, (part) => encodeURIComponent(part).replace(/'/g, '%27'));
 }
 
-/** Whose token it is that is kept: another channel, or another service, does not take it. */
+/** Identifies the channel and service that a stored token belongs to. */
 function tokenOwner({ appId, baseUrl }) {
   return `${appId} at ${baseUrl}`;
 }
 
-/** Fields whose names end in Encrypted are written as plain text in the collection, and encrypted here. */
+/** Encrypts the fields whose names end in Encrypted, which are plain text in the collection. */
 function encryptFields(channel, value, name = '') {
   if (Array.isArray(value)) return value.map((one) => encryptFields(channel, one));
   if (value !== null && typeof value === 'object') {
@@ -52,12 +52,12 @@ function randomHex() {
   return CryptoJS.lib.WordArray.random(16).toString();
 }
 
-/** The user whom the requests are about, by the names of their variables. */
+/** Returns the user of the requests, by the names of the variables. */
 function newUser() {
   return { run: randomHex().slice(0, 12), mobile: String(Math.random()).slice(2, 12).padEnd(10, '0') };
 }
 
-/** What later requests of the collection ask for, by the names of their variables. */
+/** Returns the values that later requests need, by the names of the variables. */
 function keptOf(endpoint, sent, data) {
   if (endpoint === 'agreements/bind-sms') return { bindOrderNo: data.bindOrderNo };
   if (endpoint === 'events/list') return data.events.length > 0 ? { eventId: data.events[0].eventId } : {};

@@ -33,7 +33,7 @@ func receive() error {
 type receiver struct {
 	channel *perennial.Channel
 	mutex   sync.Mutex
-	// In earnest: in the database, in the transaction of what an event changes, for 30 days.
+	// In production store them for 30 days in the database, in the transaction of the event's changes.
 	dealtWith map[string]bool
 }
 
@@ -72,7 +72,7 @@ func (r *receiver) ServeHTTP(writer http.ResponseWriter, request *http.Request) 
 		return
 	}
 	r.deal(came)
-	answer(writer, http.StatusOK, "0") // within 5 s: whatever takes longer is done afterwards
+	answer(writer, http.StatusOK, "0") // within 5 s: longer work is done afterwards
 }
 
 func (r *receiver) deal(came event) {
@@ -86,7 +86,7 @@ func (r *receiver) deal(came event) {
 	fmt.Printf("event     %s  %s  %s  %s\n", came.EventID, came.OccurredAt, came.EventType, tell(came))
 }
 
-// Later versions may have more types: they are acknowledged, too.
+// Unknown types are acknowledged too, because later versions may add some.
 func tell(came event) string {
 	data := came.Data
 	switch came.EventType {
@@ -95,7 +95,7 @@ func tell(came event) string {
 	case "payment.status.changed":
 		return fmt.Sprintf("order %s  period %d %s", data.OrderNo, data.CycleNo, data.PaymentStatus)
 	case "payment.upcoming":
-		// In earnest the user is told, with redeemUrl, where the subscription can be ended before. Not if this came too late.
+		// In production notify the user, with redeemUrl for unsubscribing before the debit, unless this came too late.
 		return fmt.Sprintf("order %s  period %d is due %s", data.OrderNo, data.CycleNo, data.ExpectPayTime)
 	default:
 		return "a type that is not known here"

@@ -11,14 +11,14 @@ import (
 
 type fields = map[string]any
 
-// Sells a subscription in each of the three ways, asks for them, and ends one.
+// Sells a subscription in each of the three ways, queries them, and ends one.
 func sell() error {
 	channel, err := readChannel()
 	if err != nil {
 		return err
 	}
 	seller := &seller{channel: channel, run: perennial.NewKey()[:12]}
-	// A new user each time: within a channel, one user has one mobile for good.
+	// A new user each time, because a user's mobile never changes within a channel.
 	seller.user = "user-" + seller.run
 	seller.mobile = fmt.Sprintf("1%010d", rand.New(rand.NewSource(time.Now().UnixNano())).Int63n(1e10))
 	for _, step := range []func() error{
@@ -88,7 +88,7 @@ func (s *seller) sellOnCard() error {
 	return nil
 }
 
-// A.2: the channel shares an agreement of its own, and the service debits on that.
+// A.2: the channel shares its own agreement, and the service debits it.
 func (s *seller) sellOnShared() error {
 	agreement := s.card()
 	agreement["paymentChannelCode"] = "MOCKPAY"
@@ -103,7 +103,7 @@ func (s *seller) sellOnShared() error {
 	})
 }
 
-// B: the channel collects the money, and the service bills. The same bytes under the same key are the same order.
+// B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
 func (s *seller) sellCollected() error {
 	collected := fields{
 		"settlementMode":  "CHANNEL_COLLECT",
@@ -166,7 +166,7 @@ func showOrder(name string, order fields) {
 
 func show(name, text string) { fmt.Printf("%-10s %s\n", name, text) }
 
-// The objects of a list in an answer.
+// Returns the objects of a list in an answer.
 func list(value any) []fields {
 	values, _ := value.([]any)
 	objects := make([]fields, 0, len(values))
