@@ -22,8 +22,8 @@ stop() {
   exit 1
 }
 
-# fields NAME: prints every string and number of that name in the JSON on standard input, one per line. Enough for the answers of the
-# service; a project that has jq should use that.
+# fields NAME: prints every string and number of that name in the JSON on standard input, one per line. This is enough for
+# the service's answers; use jq if your project has it.
 fields() {
   awk -v name="$1" '
     { text = text $0 " " }

@@ -235,7 +235,7 @@ export const pay = (visit, { product, attempt }) =>
 /** Returns the state of an order, before and after the service has answered. */
 function stateOf(order, selling) {
   if (order.service) return { badge: ORDER_WORDS[order.service.orderStatus], says: SAYS[order.service.orderStatus] };
-  if (selling.isUnderWay(order)) return { badge: ['Being placed', 'wait'], says: 'One moment.' };
+  if (selling.isInFlight(order)) return { badge: ['Being placed', 'wait'], says: 'One moment.' };
   if (selling.isUnanswered(order))
     return {
       badge: ['Not known yet', 'wait'],
@@ -295,7 +295,7 @@ const formFor = (visit, order) => (name, content, fields) =>
 function actions(visit, order, selling) {
   const status = order.service?.orderStatus;
   const post = formFor(visit, order);
-  if (!order.service && selling.isUnanswered(order) && !selling.isUnderWay(order))
+  if (!order.service && selling.isUnanswered(order) && !selling.isInFlight(order))
     return post('resume', html`<button class="button">Ask again</button>`);
   return html`<div class="actions">
 ${order.hasBenefits && html`<a class="button" href="/orders/${order.externalOrderNo}/benefits">Open your benefits</a>`}

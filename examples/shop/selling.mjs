@@ -10,7 +10,7 @@ const PRETENDED = { declined: '_FAIL', pending: '_PENDING' };
 export function createSelling({ client, store }) {
   /** Emits an order's number whenever the order changes. */
   const changes = new EventEmitter().setMaxListeners(0);
-  const underWay = new Set();
+  const inFlight = new Set();
 
   // ---- Products
 
@@ -109,7 +109,7 @@ export function createSelling({ client, store }) {
    */
   async function create(order) {
     const user = store.users.get(order.userId);
-    underWay.add(order.externalOrderNo);
+    inFlight.add(order.externalOrderNo);
     try {
       const answer = await write(order, 'create', (options) => client.orders.create(createBody(order, user), options));
       // An event may have arrived before the answer; then the order has already been queried.
@@ -121,7 +121,7 @@ export function createSelling({ client, store }) {
       // The card's agreement has ended, perhaps with its last order: it must be bound again.
       if (isPerennialError(error, 'AGREEMENT_NOT_BOUND')) user.card = undefined;
     } finally {
-      underWay.delete(order.externalOrderNo);
+      inFlight.delete(order.externalOrderNo);
       await noteChange(order);
     }
   }
@@ -140,7 +140,7 @@ export function createSelling({ client, store }) {
   }
 
   const isUnanswered = (order) => order.keys.create !== undefined;
-  const isUnderWay = (order) => underWay.has(order.externalOrderNo);
+  const isInFlight = (order) => inFlight.has(order.externalOrderNo);
 
   /** Queries the order's current state. */
   async function refresh(order) {
@@ -225,7 +225,7 @@ export function createSelling({ client, store }) {
     resume,
     resumeAll,
     isUnanswered,
-    isUnderWay,
+    isInFlight,
     refresh,
     findRedeemUrl,
     unsubscribe,

@@ -148,7 +148,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 }
 
-/** Throws after the limit. Nothing is lost then, because the book is complete, as after a crash. */
+/** Throws after the limit. This loses nothing, because the book is complete, as after a crash. */
 async function within(work: Promise<void>, limitMs: number): Promise<void> {
   const limit = delay(limitMs, undefined, { ref: false }).then(() => {
     throw new Error(`the bridge did not stop within ${limitMs} ms`);

@@ -512,7 +512,7 @@ it('unsupported settings are refused at the start', () => {
   );
   expect(() => createStripeInstitution({ ...settings, apiBase: 'http://stripe.example' })).toThrow('must be https');
   expect(() => createStripeInstitution({ ...settings, apiBase: 'https://stripe.example/v1' })).toThrow('no path');
-  expect(() => createStripeInstitution({ ...settings, realm: 'a b' })).toThrow('realm');
+  expect(() => createStripeInstitution({ ...settings, realm: 'a b' })).toThrow('STRIPE_REALM');
   expect(createStripeInstitution({ ...settings, currency: 'usd' }).repeatableForMs).toBeLessThan(24 * HOUR_MS);
 });
 

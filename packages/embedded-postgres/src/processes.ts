@@ -8,7 +8,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** Nothing of our environment reaches the server: no PGDATA, no secrets in /proc/PID/environ. */
+/** The server inherits none of our environment: no PGDATA, no secrets in /proc/PID/environ. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 const execute = promisify(execFile);

@@ -62,7 +62,7 @@ export function openBook(file?: string): Book {
   };
 }
 
-/** Cuts off a last line that a crash left incomplete. Nobody was notified of it. */
+/** Cuts off a last line that a crash left incomplete. It was never acknowledged. */
 function readLines(file: string): [table: string, key: string, row: unknown][] {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const bytes = readFileSync(file, { flag: 'a+' });

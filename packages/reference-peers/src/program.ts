@@ -13,22 +13,22 @@ const USAGE = {
 
 Runs the reference payment institution until Ctrl-C. It moves no money and needs no database.
 
-  --port <n>          port to listen on, 0 for any that is free (default: 8090)
+  --port <n>          port to listen on, 0 for any free port (default: 8090)
   --host <address>    address to listen on (default: 127.0.0.1)
-  --data-dir <folder> where its ledger is kept (default: data/institution)
-  --key-file <file>   key shared with the service, 32 bytes in base64 (default: bridge.key in the data folder, made when missing)
+  --data-dir <folder> folder of its ledger (default: data/institution)
+  --key-file <file>   key shared with the service, 32 bytes in base64 (default: bridge.key in the data folder, created if missing)
   --currency <code>   currency of every amount (default: CNY)
-  --notice-url <url>  where notices are sent; without it results are told only to those who ask
+  --notice-url <url>  where notices are sent; without it results must be queried
   --control           serve GET /ledger and POST /control
 `,
   supplier: `Usage: perennial-supplier [options]
 
-Runs the reference supplier of codes until Ctrl-C. Its codes buy nothing, and it needs no database.
+Runs the reference supplier of codes until Ctrl-C. Its codes are worthless, and it needs no database.
 
-  --port <n>          port to listen on, 0 for any that is free (default: 8091)
+  --port <n>          port to listen on, 0 for any free port (default: 8091)
   --host <address>    address to listen on (default: 127.0.0.1)
-  --data-dir <folder> where its ledger is kept (default: data/supplier)
-  --key-file <file>   key shared with the service, 32 bytes in base64 (default: supplier.key in the data folder, made when missing)
+  --data-dir <folder> folder of its ledger (default: data/supplier)
+  --key-file <file>   key shared with the service, 32 bytes in base64 (default: supplier.key in the data folder, created if missing)
   --control           serve GET /ledger and POST /control
 `,
 };

@@ -4,7 +4,7 @@ import * as web from '../src/platform/web.js';
 
 export type Platform = typeof node;
 
-/** Of one type, so that a missing or different function in either file does not compile. */
+/** Both have one type, so that a missing or different function in either file does not compile. */
 export const platforms: readonly (readonly [name: string, platform: Platform])[] = [
   ['node', node],
   ['web', web satisfies Platform],

@@ -31,7 +31,7 @@ export function requireSameCurrency(fields: Fields, currency: string): void {
   if (theirs !== currency) throw new Refusal(409, `the service uses ${theirs}, but this bridge uses ${currency}`);
 }
 
-/** Nothing was done, or the outcome is unknown. The service asks again. */
+/** The request was not executed, or its outcome is unknown. The service asks again. */
 export class Unavailable extends Refusal {
   constructor(message: string) {
     super(503, message);

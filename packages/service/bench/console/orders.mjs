@@ -11,7 +11,7 @@ export const PRODUCTS = ['MONTHLY', 'MONTHLY_2'];
 
 /**
  * Creates orders as a year of business leaves them, spread evenly over thirteen months and over the channels, of which
- * the first has a third. Of 100 orders 55 are debited, 60 are active, 30 have ended in various ways, and some have
+ * the first has a third. In 100 orders, 55 are debited, 60 are active, 30 have ended in various ways, and some have
  * failed. Each has one period per month up to its end. Only the first and the last are stored, with their attempts and
  * events, because nothing here reads the others. Mobiles cannot be unsealed; the first channel's are absent.
  */

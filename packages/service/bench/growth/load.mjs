@@ -31,7 +31,7 @@ const TABLES = [
  * Of 20 orders, 10 are debited by the payment channel; 12 are active, a few have failed, and the others have ended in
  * various ways. They were created evenly over a year. Of an order's periods the first and the latest are stored, with
  * their debits and benefits, of which a fifth is claimed. Periods of the last month have accepted events. Creations of
- * the last day have stored answers. Nothing is due for two days. Sealed values cannot be unsealed.
+ * the last day have stored answers. No order is due for two days. Sealed values cannot be unsealed.
  */
 const INSERT = `
 with made as materialized (

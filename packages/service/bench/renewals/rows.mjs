@@ -7,7 +7,7 @@ import { BRIDGE } from '../rows.mjs';
 import { makeCollected, makeDeducted } from './orders.mjs';
 
 /** For a take-over: how many attempts the node must have settled before it is killed. */
-const UNDER_WAY = 500;
+const SETTLED_BEFORE_KILL = 500;
 
 /** Mode B by the engine or by a peer. */
 export async function collected(bench, { label, due, idle = 0, productCode = 'MONTHLY', peer }) {
@@ -40,14 +40,14 @@ export async function deducted(bench, { label, due, peer }) {
  * then: the other node's own take milliseconds.
  */
 export async function takeOver(bench, { label, due }) {
-  if (due < 2 * UNDER_WAY)
-    throw new Error(`a node that is killed has nothing under way with fewer than ${2 * UNDER_WAY} due`);
+  if (due < 2 * SETTLED_BEFORE_KILL)
+    throw new Error(`a killed node has no debits in flight with fewer than ${2 * SETTLED_BEFORE_KILL} due`);
   return withInstitution(bench, async (row) => {
     await makeDeducted(row.maker, { channel: row.channel, productCode: 'MONTHLY', due, paymentChannelCode: BRIDGE });
     const nodes = [0, 1].map(() => bench.running.startHelper('a node', 'renewals/node.mjs'));
     for (const node of nodes) await node.ask('open', row.place);
     for (const node of nodes) await node.ask('work');
-    while ((await settledIn(row.maker)).periods < UNDER_WAY) await delay(20);
+    while ((await settledIn(row.maker)).periods < SETTLED_BEFORE_KILL) await delay(20);
     nodes[0].kill();
     const [{ killed }] = await row.maker.query('select clock_timestamp()::text as killed');
     // A statement of the killed node that has reached the server still commits.

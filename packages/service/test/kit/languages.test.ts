@@ -9,8 +9,8 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
-import { type BadLine, badLine, type Fault, type Seen } from './bad-line.js';
 import { type Client, clients, type Outcome } from './clients.js';
+import { type Fault, type FaultyProxy, faultyProxy, type Seen } from './faulty-proxy.js';
 import { LANGUAGES, openShop } from './guides.js';
 
 const NAMES = ['python', 'php', 'go', 'java', 'sh'] as const;
@@ -22,7 +22,7 @@ let service: TestService;
 let channel: ChannelClient;
 let all: Client[] = [];
 /** All clients sell concurrently, because each waits a second or two. */
-const sales = new Map<string, { line: BadLine; file: string; outcome: Promise<Outcome> }>();
+const sales = new Map<string, { line: FaultyProxy; file: string; outcome: Promise<Outcome> }>();
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-languages-'));
@@ -30,7 +30,7 @@ beforeAll(async () => {
   service = await testService({ clock: systemClock });
   channel = await demoChannel(service);
   for (const client of all) {
-    const line = await badLine(service.baseUrl, FAULTS);
+    const line = await faultyProxy(service.baseUrl, FAULTS);
     const file = await channelFile(`${client.name}.json`, { baseUrl: line.url });
     const outcome = client.sell(file);
     outcome.catch(() => undefined);
@@ -97,7 +97,7 @@ describe.each(NAMES)('examples/%s', (name) => {
   });
 
   it('reports a refusal with its probable cause', async () => {
-    const line = await badLine(service.baseUrl, { 'auth/token': diagnosed });
+    const line = await faultyProxy(service.baseUrl, { 'auth/token': diagnosed });
     const explained = await client().sell(await channelFile(`${name}-explained.json`, { baseUrl: line.url }));
     line.close();
     const requestId = line.seen[0]?.headers['x-svc-request-id'];

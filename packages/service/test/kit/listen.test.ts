@@ -149,12 +149,12 @@ describe('listen', () => {
     const busy = listen();
     await haveCome(expected);
     // Killed during a push: that push is repeated, earlier ones are not.
-    const [underWay, held] = [receiver.came.length + 4, new AbortController()];
+    const [inFlight, held] = [receiver.came.length + 4, new AbortController()];
     receiver.refusing.work = async () => {
-      if (receiver.came.length === underWay && !held.signal.aborted) await once(held.signal, 'abort');
+      if (receiver.came.length === inFlight && !held.signal.aborted) await once(held.signal, 'abort');
     };
     const during = await makeEvents();
-    await until('a push under way', () => receiver.came.length === underWay);
+    await until('a push under way', () => receiver.came.length === inFlight);
     busy.child.kill('SIGKILL');
     await busy.exited;
     held.abort();
@@ -415,11 +415,11 @@ describe('listen with a back-log of one second', () => {
     expect(written.length).toBeLessThan(5);
 
     // The file as it was during the fifth push from the end, and with a truncated last line.
-    const underWay = all.length - 5;
-    const { whole = '' } = left[underWay] ?? {};
+    const inFlight = all.length - 5;
+    const { whole = '' } = left[inFlight] ?? {};
     for (const [text, from] of [
-      [whole, underWay],
-      [whole.slice(0, -10), underWay - 1],
+      [whole, inFlight],
+      [whole.slice(0, -10), inFlight - 1],
     ] as const) {
       await writeFile(state, text);
       const again = await play({
@@ -434,7 +434,7 @@ describe('listen with a back-log of one second', () => {
 
     // All refused events, in one pass through the pages.
     const refused = all.filter(isRefused);
-    const expected = refused.filter((eventId) => all.indexOf(eventId) < underWay - 1);
+    const expected = refused.filter((eventId) => all.indexOf(eventId) < inFlight - 1);
     const last = await play({
       state,
       onPush: (eventId, stop) => {

@@ -12,7 +12,7 @@ import { ROOT } from '../docs/pages.js';
 import { type Running, start, until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { localOperator } from '../webhooks/sending.js';
-import { type BadLine, badLine } from './bad-line.js';
+import { type FaultyProxy, faultyProxy } from './faulty-proxy.js';
 
 /** The sample shop as users start it, with a user who buys. */
 
@@ -21,7 +21,7 @@ const SHOP = path.join(ROOT, 'examples', 'shop', 'shop.mjs');
 let folder = '';
 const channelFile = () => path.join(folder, 'demo-channel.json');
 let service: TestService;
-let line: BadLine;
+let line: FaultyProxy;
 /** Whether answers to orders/create are lost. */
 let isLosing = false;
 let shop: Running;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const deps = { clock: systemClock, engine: true, localCallbacks: true, publicUrl: () => baseUrl };
   [service, browser] = await Promise.all([testService(deps), launch()]);
   baseUrl = service.baseUrl;
-  line = await badLine(baseUrl, { 'orders/create': () => 'lose-the-answer' }, () => isLosing);
+  line = await faultyProxy(baseUrl, { 'orders/create': () => 'lose-the-answer' }, () => isLosing);
   await provisionDemo(service.operator, { dataDir: folder, baseUrl: line.url });
   await openShop('0');
   await tellShop(true);

@@ -18,7 +18,7 @@ import { explainUnreadable, readSignature } from './signature-forms.js';
 import { type ChannelSecrets, listSigningKeys, type SigningKey } from './signing-keys.js';
 import { findTimestampFault } from './timestamp.js';
 
-/** What the caller knows beyond the request. */
+/** The caller's knowledge beyond the request. */
 export interface DiagnosisContext {
   /** Other requests of the channel, newest last. The last 16 are checked. */
   readonly earlier?: readonly EarlierRequest[] | undefined;

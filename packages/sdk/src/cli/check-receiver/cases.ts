@@ -13,7 +13,7 @@ export interface Case {
   readonly expected: 'accepted' | 'refused';
   /** The correction if the requirement is not met. */
   readonly advice: string;
-  /** What success does not prove, and how to verify it. */
+  /** The part that success does not prove, and how to verify it. */
   readonly proof?: string;
   readonly eventId?: string;
   /** Pushes of one group are sent concurrently, groups one after the other. */

@@ -11,7 +11,7 @@ export interface Scenario {
   /** For the first payment: the end of externalOrderNo that triggers it at creation. */
   readonly creates?: string;
   act?(client: PerennialClient, order: MainOrder): Promise<unknown>;
-  /** What follows later, automatically. */
+  /** The automatic follow-up. */
   readonly later?: string;
 }
 

@@ -11,7 +11,7 @@ export interface Seen {
 /** The fate of a request: a fault answers it, or the service answers and the answer is lost. */
 export type Fault = 'lose-the-answer' | { status: number; headers?: Record<string, string>; body: string };
 
-export interface BadLine {
+export interface FaultyProxy {
   readonly url: string;
   readonly seen: readonly Seen[];
   close(): void;
@@ -20,12 +20,12 @@ export interface BadLine {
 const PREFIX = '/openapi/v1/';
 
 /** Starts a proxy to the service. Requests to some endpoints meet a fault; all others pass unchanged. */
-export async function badLine(
+export async function faultyProxy(
   serviceUrl: string,
   faults: Readonly<Record<string, (seen: Seen) => Fault>>,
   /** Decides by whether it is the endpoint's first request. */
   isFaulty = (isFirst: boolean) => isFirst,
-): Promise<BadLine> {
+): Promise<FaultyProxy> {
   const seen: Seen[] = [];
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
