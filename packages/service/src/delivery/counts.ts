@@ -1,7 +1,7 @@
 export const PUSH_OUTCOMES = ['accepted', 'refused', 'timeout', 'unreachable', 'forbidden'] as const;
 export type CountedPush = (typeof PUSH_OUTCOMES)[number];
 
-/** Counts what this node has done, once it is committed. */
+/** Counters of this node's deliveries, incremented after the commit. */
 export interface DeliveryCounts {
   countPush(outcome: CountedPush): void;
   /** Events that are not sent any more. */

@@ -1,6 +1,6 @@
 export interface EventReference {
   readonly eventNo: number;
-  /** Undefined unless it is one of several periods that were voided together. */
+  /** The period, if the event is one of several periods that were voided together. */
   readonly cycleNo: number | undefined;
 }
 
@@ -10,7 +10,7 @@ export function parseEventId(text: string): EventReference | undefined {
   return { eventNo: Number(parts[1]), cycleNo: parts[2] === undefined ? undefined : Number(parts[2]) };
 }
 
-/** Each id once. Undefined when one of them cannot be an eventId. */
+/** Returns each id once, or undefined if a text is not an eventId. */
 export function parseEventIds(texts: readonly string[]): EventReference[] | undefined {
   const references = [...new Set(texts)].map(parseEventId);
   return references.every((one) => one !== undefined) ? references : undefined;

@@ -101,6 +101,6 @@ it('an event that cannot be put together is tried again by the schedule, and hol
   await query(`update events set data = '{}' where cycle_no is not null`);
   await node.turn();
   expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
-  expect(await forbidden()).toEqual([{ answer: 'the event could not be put together' }]);
+  expect(await forbidden()).toEqual([{ answer: 'the event could not be composed' }]);
   expect(await left()).toEqual([[{ id: eventId, step: 1, retryNo: 1, isDue: false }], [], []]);
 });

@@ -22,13 +22,13 @@ export interface DispatcherDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts?: DeliveryCounts | undefined;
-  /** Due times by this clock instead of the database's: for tests. */
+  /** Replaces the database's clock for due times in tests. */
   readonly dueBy?: Clock;
 }
 
 /**
- * Pushes what is due in the shards that this node holds. Rows are read without a lock, since no other node reads them; how a
- * push ended is written only while the shard is still held under the same epoch.
+ * Pushes due events in the shards that this node holds. Reads rows without locks, because no other node reads them.
+ * Writes an outcome only while this node holds the shard under the same epoch.
  */
 export function createDispatcher(deps: DispatcherDeps) {
   const { database, channels, links, pushClient, log, counts, dueBy } = deps;
@@ -54,14 +54,14 @@ export function createDispatcher(deps: DispatcherDeps) {
   const reader = new DueReader({ database, receivers, log, reads, shards: shards.byNumber, onLaneFilled, now });
 
   return {
-    /** The name of this node in the database. */
+    /** This node's id in the database. */
     node: shards.node,
-    /** Renews the lease, and takes or gives back shards. */
+    /** Renews the lease, and takes or releases shards. */
     async balance(): Promise<void> {
       await shards.renewAndBalance();
       await reader.recheckHeldBack();
     },
-    /** Reads what has become due. Returns whether there may be more at once. What cannot be read is read the next time. */
+    /** Reads due events. Returns whether more may be due now. Retries unreadable events in the next call. */
     async read(): Promise<boolean> {
       if (isStopped || !shards.maySend()) return false;
       try {
@@ -70,15 +70,15 @@ export function createDispatcher(deps: DispatcherDeps) {
         loop.run();
       }
     },
-    /** Nothing waits or is under way, and every outcome is written. */
+    /** Returns true if nothing is queued or in flight and all outcomes are written. */
     isQuiet: (): boolean => loop.isIdle() && outcomes.isIdle() && !loop.hasLanes(),
-    /** Begins nothing more, and waits for what was begun. */
+    /** Begins no more pushes, and waits for those in flight. */
     async drain(): Promise<void> {
       isStopped = true;
       loop.stop();
       while (!loop.isIdle() || !outcomes.isIdle()) await delay(20);
     },
-    /** After the last balance: closes connections, and frees the shards for other nodes at once. */
+    /** Closes connections and releases the shards to other nodes. Call it after the last `balance`. */
     async release(): Promise<void> {
       pushClient.close();
       await shards.release();

@@ -24,28 +24,28 @@ export interface DueReaderDeps {
   readonly receivers: Receivers;
   readonly log: Logger;
   readonly reads: ReadsInProgress;
-  /** Those that this node holds, by number. */
+  /** Shards that this node holds, by number. */
   readonly shards: ReadonlyMap<number, Shard>;
-  /** A lane has something to push or to load. */
+  /** Called when a lane has something to push or to load. */
   readonly onLaneFilled: (lane: Lane) => void;
-  /** For tests; undefined: the database's own clock counts. */
+  /** A clock for tests; undefined selects the database's clock. */
   readonly now: () => number | undefined;
 }
 
-/** Rows of one part of a shard in one read. */
+/** Rows per part of a shard in one read. */
 const PAGE_SIZE = 1_000;
 
-/** Reads what is due in the shards, and gives each event to its lane. */
+/** Reads due events of the shards and queues each in its lane. */
 export class DueReader {
   /**
-   * Kinds whose events are not read because their address is paused or their channel could not be read, and the version of
-   * the channel when that was seen; 0: it could not be read.
+   * Kinds that are skipped because their address is paused or their channel could not be read, with the channel's
+   * version at that time (0 if unreadable).
    */
   private readonly heldBack = new Map<number, number>();
 
   constructor(private readonly deps: DueReaderDeps) {}
 
-  /** Reads one page of each part. Returns whether there may be more at once. `nowMs` is the database's clock. */
+  /** Reads one page of each part. Returns whether more may be due now. `nowMs` is the database's clock. */
   async readPage(nowMs: number): Promise<boolean> {
     const { database, reads, shards, now } = this.deps;
     const open = [...shards.values()].filter(({ isLeaving }) => !isLeaving);
@@ -75,7 +75,7 @@ export class DueReader {
     });
   }
 
-  /** Where an address is no longer paused, or is another one, what was not read before is read again. */
+  /** Rereads the skipped events of an address that was changed or is no longer paused. */
   async recheckHeldBack(): Promise<void> {
     const { receivers, shards } = this.deps;
     const rechecks = [...this.heldBack].map(async ([kind, version]) => {
@@ -88,7 +88,7 @@ export class DueReader {
     await Promise.all(rechecks);
   }
 
-  /** The lanes of these kinds read everything again from the start, each by itself: the other lanes of the shard go on. */
+  /** Rereads these kinds from the start, each lane on its own, so that the shard's other lanes continue. */
   private async beginReread(shard: Shard): Promise<void> {
     const kinds = [...shard.mustReread];
     const found = await Promise.all(kinds.map((kind) => this.findReceiver(channelOf(kind).channelId)));
@@ -97,7 +97,7 @@ export class DueReader {
       shard.mustReread.delete(kind);
       if (!receiver) continue;
       const address = receiver.addresses[channelOf(kind).typeNo];
-      // Without an address there is no lane: the whole shard is read again, and what is found of this kind is put aside.
+      // Rereads the whole shard, because there is no lane without an address. Events of this kind are then set aside.
       if (!address) shard.cursor.rewind();
       else if (address.paused) this.heldBack.set(kind, receiver.version);
       else {
@@ -125,13 +125,13 @@ export class DueReader {
     }
   }
 
-  /** Undefined: the channel could not be read. Its events wait, and those of other channels do not. */
+  /** Returns undefined if the channel could not be read. Only this channel's events wait. */
   private async findReceiver(channelId: number): Promise<Receiver | undefined> {
     try {
       return await this.deps.receivers.get(channelId);
     } catch (err) {
       if (isDatabaseAway(err)) throw err;
-      this.deps.log.error({ err, channelId }, 'a channel could not be read, and its events wait');
+      this.deps.log.error({ err, channelId }, 'channel could not be read; its events are retried, check the channel');
       for (const typeNo of ALL_TYPE_NOS) this.heldBack.set(kindOf({ channelId, typeNo }), 0);
       return undefined;
     }
@@ -155,12 +155,14 @@ export class DueReader {
   }
 }
 
-/** Lanes for which more was due than they hold: they read the rest by themselves. */
+/** Returns the lanes that have more due events than they hold in memory. They read the rest themselves. */
 function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }
 
-/** A lane may have finished its own reading before this read, which skipped it, has: what is new since is left to it again. */
+/**
+ * Defers again to the skipped lanes, because a lane may have finished its own reading before the read that skipped it.
+ */
 function deferToSkippedLanes(skipped: readonly Lane[], shard: Shard, after: DuePosition): void {
   for (const lane of skipped) {
     const mustReread = lane.kinds().some((kind) => shard.mustReread.has(kind));

@@ -12,7 +12,7 @@ import {
 import { PUSH_DEADLINE_MS } from '../schedule.js';
 import { Shard } from './shard.js';
 
-/** So long before its lease ends a node stops sending: enough for a push and for writing how it ended. */
+/** The time before the lease ends in which a node sends nothing: enough for one push and for writing its outcome. */
 const QUIET_MS = PUSH_DEADLINE_MS + 1_000;
 
 /** The shards that this node holds by its lease. */
@@ -24,13 +24,13 @@ export class HeldShards {
   /** The database's clock less `performance.now()`. */
   private clockOffset = 0;
 
-  /** `onKept`: a shard that was to be given back stays after all. */
+  /** `onKept` is called when a shard that was to be released is kept. */
   constructor(
     private readonly database: Database,
     private readonly onKept: (shard: Shard) => void,
   ) {}
 
-  /** Renews the lease. Drops the shards that were lost, and gives back those that are too many once nothing is under way. */
+  /** Renews the lease, drops lost shards, and releases surplus shards that have no push in flight. */
   async renewAndBalance(): Promise<void> {
     const { database, node } = this;
     const renewedAt = performance.now();
@@ -44,7 +44,7 @@ export class HeldShards {
     await this.giveBackLeaving();
   }
 
-  /** The lease is long enough for another push. */
+  /** Returns true if the lease lasts long enough for another push. */
   maySend(): boolean {
     return performance.now() < this.sendUntil;
   }
@@ -62,18 +62,18 @@ export class HeldShards {
     return performance.now() + this.clockOffset;
   }
 
-  /** After the last balance: other nodes can take the shards at once. */
+  /** Releases the shards to other nodes. Call it after the last balance. */
   async release(): Promise<void> {
     await releaseNode(this.database, this.node);
   }
 
-  /** For a lease that was renewed at this moment or a little later. */
+  /** `renewedAt` must not be later than the renewal. */
   private extendSending(renewedAt: number): void {
     this.sendUntil = renewedAt + LEASE_SECONDS * 1000 - QUIET_MS;
   }
 
   private apply({ held, surplus, now }: Balance): void {
-    // Rather behind the database's clock than ahead of it: a look back then begins a little earlier.
+    // The offset may lag behind the database's clock but is never ahead of it, so a look-back begins a little earlier.
     this.clockOffset = now - performance.now();
     for (const [number, { epoch }] of this.byNumber) {
       if (!held.some((one) => one.shard === number && one.epoch === epoch)) this.byNumber.delete(number);
@@ -98,7 +98,7 @@ export class HeldShards {
     if (ready.length === 0) return;
     const numbers = ready.map(({ shard }) => shard);
     for (const number of numbers) this.byNumber.delete(number);
-    // One that could not be given back is found to be held the next time.
+    // A shard that could not be released is found as held in the next balance.
     await releaseShards(this.database, this.node, numbers);
   }
 }

@@ -15,20 +15,20 @@ export interface LaneLoaderDeps {
   readonly links: RedeemLinks;
   readonly log: Logger;
   readonly reads: ReadsInProgress;
-  /** For events that cannot be sent at all. */
+  /** Called for events that cannot be sent. */
   readonly recordOutcome: (push: FinishedPush) => void;
-  /** For tests; undefined: the database's own clock counts. */
+  /** A clock for tests; undefined selects the database's clock. */
   readonly now: () => number | undefined;
 }
 
-/** Events of a lane that are read in full together. */
+/** Events of a lane that one statement reads in full. */
 const MESSAGES_PER_LOAD = 128;
-/** Keys of the rest of a lane in one read. */
+/** Deferred keys of a lane in one read. */
 const KEYS_PER_READ = 1_000;
-/** Voided periods of a range that become events of their own at a time. */
+/** Voided periods of a range that are expanded into rows at a time. */
 const PERIODS_PER_EXPANSION = 100;
 
-/** Reads the next events of a lane in full, and the keys that did not fit into it before. */
+/** Reads the next events of a lane in full, and the keys that did not fit into the lane before. */
 export class LaneLoader {
   constructor(private readonly deps: LaneLoaderDeps) {}
 
@@ -36,7 +36,7 @@ export class LaneLoader {
     return lane.needsLoading(MESSAGES_PER_LOAD);
   }
 
-  /** Never fails: what could not be read is still in the database. */
+  /** Never rejects: unread events are still in the database. */
   async load(shard: Shard, lane: Lane): Promise<void> {
     lane.isLoading = true;
     let taken: readonly DueEvent[] = [];
@@ -45,7 +45,7 @@ export class LaneLoader {
       taken = lane.takeKeys(MESSAGES_PER_LOAD);
       await this.loadMessages(shard, lane, taken);
     } catch (err) {
-      this.deps.log.warn({ err, cause: 'reading events' }, 'events could not be read and will be read again');
+      this.deps.log.warn({ err, cause: 'reading events' }, 'events could not be read; they will be read again');
       shard.rereadLane(lane, taken);
     } finally {
       lane.isLoading = false;
@@ -87,7 +87,7 @@ export class LaneLoader {
 
   private async expand(shard: Shard, lane: Lane, range: DueEvent): Promise<void> {
     const periods = await expandRange(this.deps.database, shard, range, PERIODS_PER_EXPANSION);
-    // The first period has the key that the range had.
+    // The first period has the same key as the range.
     shard.known.delete(keyOf(range));
     lane.offerFirst(periods);
   }
@@ -97,13 +97,16 @@ export class LaneLoader {
     try {
       return createMessage(receiver, this.deps.links, due, event);
     } catch (err) {
-      this.deps.log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
-      return unsendable('the event could not be put together', false);
+      this.deps.log.error(
+        { err, eventId: String(keyOf(due)) },
+        'event could not be composed; it will be retried, check its stored data',
+      );
+      return unsendable('the event could not be composed', false);
     }
   }
 }
 
-/** What is written about an event that cannot be sent. */
+/** The outcome that is stored for an event that cannot be sent. */
 type Unsendable = Omit<PushOutcome, 'shard' | 'due' | 'at'>;
 
 function unsendable(answer: string, isHopeless: boolean): Unsendable {

@@ -10,28 +10,28 @@ import {
 import type { Message } from '../receivers/message.js';
 import { OrderSequence } from './order-sequence.js';
 
-/** Keys in memory for one address. More than these stay in the database, and are read when there is room again. */
+/** Keys in memory for one address. The others stay in the database until there is room. */
 const MAX_QUEUED = 5_000;
-/** Pushes under way to one address. */
-const MAX_UNDER_WAY = 8;
+/** Pushes in flight to one address. */
+const MAX_IN_FLIGHT = 8;
 
 export interface LaneOptions {
   readonly key: string;
   readonly channelId: number;
   readonly shard: number;
-  /** The types of events that go to this address. */
+  /** The types of events that are sent to this address. */
   readonly typeNos: readonly number[];
   readonly url: string;
-  /** The keys of the whole shard that are in memory: queued, under way, or finished and not written yet. */
+  /** The keys of the whole shard that are in memory: queued, in flight, or finished but not yet written. */
   readonly known: Set<EventKey>;
 }
 
 /**
- * The events that go to one address of one channel, in the order of their time. A lane whose receiver does not answer delays
- * no other lane.
+ * The events for one address of one channel, in the order of their times. A receiver that does not answer delays only
+ * its own lane.
  *
- * An event passes through it as a key in the queue, then as a message that is ready, then as a push under way. Its key is in
- * `known` all that time.
+ * An event is first a key in the queue, then a ready message, then a push in flight. Its key is in `known` all that
+ * time.
  */
 export class Lane {
   readonly key: string;
@@ -39,24 +39,24 @@ export class Lane {
   readonly shard: number;
   readonly typeNos: readonly number[];
   readonly url: string;
-  /** The part of the address that is signed. */
+  /** The URL's path, which is part of the signature. */
   readonly path: string;
-  /** A page of its events is being read in full. */
+  /** Whether a page of its events is being read in full. */
   isLoading = false;
-  /** It is in the list of lanes that have something to push. */
+  /** Whether it is in the list of lanes that have something to push. */
   isAwaitingTurn = false;
-  /** How often it was cleared: what was read before that is not put into it any more. */
+  /** The number of calls of `clear`. Rows of a read that began before the last call are discarded. */
   timesCleared = 0;
 
   private readonly known: Set<EventKey>;
   private readonly sequence = new OrderSequence();
-  /** Keys that are not read in full yet. */
+  /** Keys of events that are not yet read in full. */
   private queue: DueEvent[] = [];
   private ready: Message[] = [];
-  private underWay = 0;
-  /** More is due than fits: what comes after this position is read from the database by the lane itself. */
+  private inFlight = 0;
+  /** The position after which the lane reads its events from the database, because they do not fit in memory. */
   private restAfter: DuePosition | undefined;
-  /** The earliest position that was deferred since the last of those reads began. */
+  /** The earliest position that was deferred since the lane's last such read began. */
   private deferredSinceRead: DuePosition | undefined;
 
   constructor({ key, channelId, shard, typeNos, url, known }: LaneOptions) {
@@ -70,8 +70,8 @@ export class Lane {
   }
 
   /**
-   * Takes a key in, unless it is in memory already. When the lane is full it is deferred to the database, and so is everything
-   * that comes after it until that has been read: it would be pushed too early.
+   * Queues a key unless it is in memory already. A full lane defers the key to the database. All later keys are then
+   * deferred too until that position is read, because they would be pushed too early.
    */
   offer(due: DueEvent): void {
     const key = keyOf(due);
@@ -85,7 +85,7 @@ export class Lane {
     this.queue.push(due);
   }
 
-  /** Takes keys in before everything that is queued: they are parts of what was the first of it. */
+  /** Queues the parts of an expanded range before everything else, because the range was first in the queue. */
   offerFirst(parts: readonly DueEvent[]): void {
     const queued = this.queue;
     this.queue = [];
@@ -93,7 +93,7 @@ export class Lane {
     this.queue.push(...queued);
   }
 
-  /** What comes after this position is read by the lane itself, when it has room. */
+  /** Makes the lane read the events after this position from the database when it has room. */
   deferToDatabase(after: DuePosition): void {
     this.restAfter = earlierOf(this.restAfter, after);
     this.deferredSinceRead = earlierOf(this.deferredSinceRead, after);
@@ -103,13 +103,13 @@ export class Lane {
     return this.restAfter !== undefined;
   }
 
-  /** Where to read on in the database; undefined when there is nothing to read. */
+  /** Returns the position from which to read on, or undefined if there is nothing to read. */
   beginReadingRest(): DuePosition | undefined {
     if (this.restAfter) this.deferredSinceRead = undefined;
     return this.restAfter;
   }
 
-  /** What was read of the rest. `isMore`: the page was full. */
+  /** Queues the rows of such a read. `isMore`: the page was full. */
   offerRest(rows: readonly DueEvent[], isMore: boolean): void {
     const deferredMeanwhile = this.deferredSinceRead;
     this.restAfter = undefined;
@@ -119,8 +119,8 @@ export class Lane {
   }
 
   /**
-   * The next keys to be read in full. Those of an order that has enough in memory are kept back, so that other orders come.
-   * A range goes alone, so that no more of it becomes rows than can be pushed soon.
+   * Takes the next keys to read in full. Defers keys of orders that have enough messages in memory, so that other
+   * orders get a turn. A range is taken alone, so that it expands into no more rows than can be pushed soon.
    */
   takeKeys(max: number): DueEvent[] {
     const taken: DueEvent[] = [];
@@ -142,7 +142,6 @@ export class Lane {
     this.ready.push(message);
   }
 
-  /** Whether its next events should be read in full. */
   needsLoading(pageSize: number): boolean {
     return (
       !this.isLoading &&
@@ -156,26 +155,26 @@ export class Lane {
     return this.queue.length >= count;
   }
 
-  /** The next message that may be pushed now; its push counts as begun. */
+  /** Returns the next message that may be pushed now, and counts its push as begun. */
   takeNext(): Message | undefined {
     if (this.isFull()) return undefined;
     for (let message = this.ready.shift(); message; message = this.ready.shift()) {
       if (!this.sequence.tryBegin(message)) continue;
-      this.underWay += 1;
+      this.inFlight += 1;
       return message;
     }
     return undefined;
   }
 
   pushFinished({ due }: Message): void {
-    this.underWay -= 1;
+    this.inFlight -= 1;
     const { message, keys } = this.sequence.finish(due);
-    // Before what is ready and queued: everything else of the order that is there comes after it.
+    // First in line, because the order's other events in the lane come after it.
     if (message) this.ready.unshift(message);
     if (keys && keys.length > 0) this.queue = [...keys, ...this.queue];
   }
 
-  /** Forgets everything but what is under way. All of it is in the database, and is read again from there. */
+  /** Drops everything but the pushes in flight. The lane reads it again from the database. */
   clear(): void {
     const dropped = [...this.queue, ...this.ready.map(({ due }) => due), ...this.sequence.clear()];
     for (const due of dropped) this.known.delete(keyOf(due));
@@ -186,21 +185,21 @@ export class Lane {
   }
 
   isFull(): boolean {
-    return this.underWay >= MAX_UNDER_WAY;
+    return this.inFlight >= MAX_IN_FLIGHT;
   }
 
   isIdle(): boolean {
     return (
-      this.underWay === 0 && this.queue.length === 0 && this.ready.length === 0 && !this.hasRest() && !this.isLoading
+      this.inFlight === 0 && this.queue.length === 0 && this.ready.length === 0 && !this.hasRest() && !this.isLoading
     );
   }
 
-  /** How many of its events wait, and where: for tests. */
+  /** Returns the number of waiting events by place, for tests. */
   counts(): Readonly<Record<'queued' | 'ready' | 'waiting' | 'deferred', number>> {
     return { queued: this.queue.length, ready: this.ready.length, ...this.sequence.counts() };
   }
 
-  /** The kinds of events that go through it. */
+  /** The kinds of events that are sent through this lane. */
   kinds(): number[] {
     return this.typeNos.map((typeNo) => kindOf({ channelId: this.channelId, typeNo }));
   }

@@ -1,25 +1,28 @@
 import type { DueEvent } from '../queue/due-sql.js';
 import type { Message } from '../receivers/message.js';
 
-/** With so many messages of one order in memory, what follows them stays unread. */
+/** Messages of one order in memory. The order's later events stay unread. */
 const MAX_WAITING_OF_ORDER = 32;
-/** With so many deferred keys, nothing more is read for this address. More than two orders of the longest kind have. */
+/** Deferred keys of a lane, more than two orders of the longest kind have. Beyond it, the lane reads nothing. */
 const MAX_DEFERRED = 20_000;
 
 /**
- * Keeps the events of each order in sequence: the first push of an event begins when that of the event before it has ended.
- * Retries do not wait. What waits does so here, out of the way of the other orders.
+ * Keeps the events of each order in sequence: the first push of an event begins after that of the event before it has
+ * ended. Retries do not wait. Waiting events are kept here, so that they do not delay other orders.
  */
 export class OrderSequence {
-  /** Orders of which an event is being pushed for the first time. */
+  /** Orders that have the first push of an event in flight. */
   private readonly firstPushInFlight = new Set<number>();
-  /** The messages that wait for the end of that push, by order. */
+  /** The messages that wait for that push to end, by order. */
   private readonly waitingByOrder = new Map<number, Message[]>();
-  /** The keys that come after those messages, by order; not read in full yet. */
+  /** The keys that come after those messages, by order. They are not yet read in full. */
   private readonly deferredByOrder = new Map<number, DueEvent[]>();
   private deferredCount = 0;
 
-  /** Marks the push of this message as begun. False: another one of its order is in flight, and the message waits here. */
+  /**
+   * Marks the push of this message as begun. Returns false and keeps the message if its order has a first push in
+   * flight.
+   */
   tryBegin(message: Message): boolean {
     const { step, orderNo } = message.due;
     if (step > 0) return true;
@@ -31,7 +34,7 @@ export class OrderSequence {
     return true;
   }
 
-  /** Returns what comes next of the order: a message, and after the last message the keys that are to be read now. */
+  /** Returns the order's next message, and with its last message the deferred keys to read now. */
   finish({ step, orderNo }: DueEvent): { readonly message?: Message; readonly keys?: readonly DueEvent[] } {
     if (step > 0) return {};
     this.firstPushInFlight.delete(orderNo);
@@ -49,7 +52,7 @@ export class OrderSequence {
     return keys;
   }
 
-  /** Keeps this key unread when enough of its order waits already. False: it is to be read now. */
+  /** Defers this key if enough messages of its order wait already. Returns false if the key is to be read now. */
   tryDefer(due: DueEvent): boolean {
     const { step, orderNo } = due;
     if (step > 0 || this.waitingByOrder.size === 0) return false;
@@ -64,12 +67,12 @@ export class OrderSequence {
     return this.deferredCount < MAX_DEFERRED;
   }
 
-  /** How many events wait here: for tests. */
+  /** Returns the number of waiting events, for tests. */
   counts(): { readonly waiting: number; readonly deferred: number } {
     return { waiting: [...this.waitingByOrder.values()].flat().length, deferred: this.deferredCount };
   }
 
-  /** Forgets everything that waits, and returns it. Orders with a push in flight are still known. */
+  /** Drops and returns everything that waits. Orders with a push in flight are still known. */
   clear(): DueEvent[] {
     const messages = [...this.waitingByOrder.values()].flat();
     const keys = [...this.deferredByOrder.values()].flat();

@@ -15,32 +15,33 @@ export interface OutcomeWriterDeps {
   readonly log: Logger;
   readonly counts?: DeliveryCounts | undefined;
   readonly reads: ReadsInProgress;
-  /** The node ends, and its lease with it: it is no longer worth trying. */
+  /** Returns true if the node is stopping and its lease has ended, so that retries are pointless. */
   readonly shouldGiveUp: () => boolean;
-  /** There is room for outcomes again. */
+  /** Called when there is room for outcomes again. */
   readonly onWritten: () => void;
-  /** All outcomes of this shard could be written again. */
+  /** Called when the last blocked outcome of this shard is written. */
   readonly onUnblocked: (shard: Shard) => void;
 }
 
-/** With so many unwritten outcomes nothing new is pushed. */
+/** Limit of unwritten outcomes. At this limit the node begins no pushes. */
 const MAX_UNWRITTEN = 2_000;
 const MAX_PER_STATEMENT = 512;
 const MAX_STATEMENTS_AT_ONCE = 2;
-/** Between the beginnings of two statements that are not full: nobody waits for them. */
+/** Time between the starts of two statements that are not full. */
 const PAUSE_MS = 20;
-/** Until something is tried again that the database could not do. */
+/** Delay before a retry when the database fails or a row is locked. */
 const RETRY_MS = 200;
 
 /**
- * Writes how pushes ended, many in one statement. While the database is away they wait: nobody else has sent them. Outcomes
- * whose rows somebody else has locked wait separately and are tried again; as long as there are any, all statements skip
- * locked rows. It does not use a batcher: nobody waits for a single outcome, and a promise and a closure for each were a
- * noticeable part of the cost of a push.
+ * Writes the outcomes of pushes, many in one statement. Keeps them while the database is unreachable. Outcomes whose
+ * rows another transaction has locked are retried separately, and meanwhile all statements skip locked rows.
+ *
+ * It uses no batcher, because no caller awaits a single outcome, and a promise and a closure for each were a noticeable
+ * part of a push's cost.
  */
 export class OutcomeWriter {
   private queue: FinishedPush[] = [];
-  /** Outcomes whose rows somebody else has locked. */
+  /** Outcomes whose rows another transaction has locked. */
   private blocked: FinishedPush[] = [];
   private unwritten = 0;
   private statementsRunning = 0;
@@ -99,7 +100,7 @@ export class OutcomeWriter {
       await delay(RETRY_MS);
       const batch = this.blocked.slice(0, MAX_PER_STATEMENT);
       const stillBlocked = await this.write(batch);
-      // Those go to the end, so that the others have their turn.
+      // Still blocked outcomes go to the end, so that the others get a turn.
       this.blocked = [...this.blocked.slice(batch.length), ...(stillBlocked ?? [])];
       this.unblock(stillBlocked ? without(batch, stillBlocked) : batch);
       this.finishBatch(batch, stillBlocked);
@@ -114,13 +115,14 @@ export class OutcomeWriter {
     }
   }
 
-  /** `blocked` is undefined when the batch could not be written at all. */
+  /** `blocked` is undefined if the batch could not be written at all. */
   private finishBatch(batch: readonly FinishedPush[], blocked: readonly FinishedPush[] | undefined): void {
     const finished = !blocked || blocked.length === 0 ? batch : without(batch, blocked);
     this.unwritten -= finished.length;
     for (const { shard, due } of finished) {
       shard.unfinishedPushes -= 1;
-      // An outcome that could not be written stays known: its event is still due, and would be pushed over and over.
+      // An outcome that could not be written stays known, because its event is still due and would be pushed
+      // repeatedly.
       if (!blocked) continue;
       const key = keyOf(due);
       shard.known.delete(key);
@@ -130,8 +132,8 @@ export class OutcomeWriter {
   }
 
   /**
-   * Returns the outcomes whose rows somebody else has locked; undefined when nothing could be written, and will not be. What
-   * belongs to a shard that another node has taken over counts as written.
+   * Returns the outcomes whose rows are locked, or undefined if nothing could be written and no retry will follow.
+   * Outcomes of a shard that another node has taken over count as written.
    */
   private async write(batch: readonly FinishedPush[]): Promise<readonly FinishedPush[] | undefined> {
     const { database, counts, shouldGiveUp } = this.deps;
@@ -156,7 +158,10 @@ export class OutcomeWriter {
   private logUnwritten(batch: readonly FinishedPush[], err: unknown): void {
     for (const { due } of batch) {
       const cause = 'writing down how pushes ended';
-      this.deps.log.warn({ err, eventId: String(keyOf(due)), cause }, 'how a push ended could not be written down');
+      this.deps.log.warn(
+        { err, eventId: String(keyOf(due)), cause },
+        'push outcome not stored; the next holder of the shard pushes the event again',
+      );
     }
   }
 }
@@ -166,11 +171,13 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
   return all.filter((one) => !excluded.has(one));
 }
 
-/** As far as this node knows: an event that was replayed meanwhile goes on, and none is given up that this says nothing of. */
+/**
+ * May be stale if the event was replayed meanwhile; the statement decides. Never misses an event that will be given up.
+ */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= PUSH_RETRY_DELAYS_SECONDS.length);
 
-/** Returns how many events were given up. */
+/** Returns the number of events that were given up. */
 async function writeWithAlerts(
   database: Database,
   pushes: readonly PushOutcome[],

@@ -42,7 +42,7 @@ const COUNTED: Readonly<Record<DeliveryOutcome, CountedPush>> = {
   FORBIDDEN: 'forbidden',
 };
 
-/** Gives each lane its turn, and pushes. With callbacks instead of promises: this is done for every single event. */
+/** Gives each lane its turn, and pushes. Uses callbacks instead of promises, because it runs for every event. */
 export class PushLoop {
   /** Lanes with something to push or to load. */
   private lanes: Lane[] = [];
@@ -53,7 +53,7 @@ export class PushLoop {
 
   constructor(private readonly deps: PushLoopDeps) {}
 
-  /** The lane has something to push or to load: it gets a turn. */
+  /** Gives the lane a turn. Call it when the lane has something to push or to load. */
   addLane(lane: Lane): void {
     if (lane.isAwaitingTurn) return;
     lane.isAwaitingTurn = true;
@@ -64,7 +64,7 @@ export class PushLoop {
     for (const lane of shard.lanes.values()) this.addLane(lane);
   }
 
-  /** Gives every lane its turn, one push at a time, until nothing more can be begun. */
+  /** Gives every lane its turn, one push at a time, until nothing more can begin. */
   run(): void {
     while (this.lanes.length > 0 && this.mayBegin()) {
       const round = this.lanes;
@@ -138,7 +138,7 @@ export class PushLoop {
     const { shards, pushClient, clock } = this.deps;
     const beganAt = performance.now();
     const mayStillSend = shards.maySend() && shards.isHeld(shard);
-    // It waited too long, or the channel has changed since it was loaded: it must not be sent as it is.
+    // It waited too long, or the channel has changed since the message was loaded.
     if (!mayStillSend || receiver.version !== message.version || !leadsTo(receiver, lane)) {
       queueMicrotask(() => this.cancelPush(push));
       return;
@@ -169,12 +169,12 @@ export class PushLoop {
     this.run();
   }
 
-  /** It was not sent: its lane reads it again. */
+  /** Makes the lane read the event again, because it was not sent. */
   private cancelPush(push: Push, err?: unknown): void {
     const { shard, lane, message } = push;
     if (err) {
       const { eventId } = message;
-      this.deps.log.warn({ err, eventId, cause: 'beginning pushes' }, 'a push could not be begun and will be');
+      this.deps.log.warn({ err, eventId, cause: 'beginning pushes' }, 'push could not be started; it will be retried');
     }
     this.release(push);
     shard.rereadLane(lane, [message.due]);

@@ -1,9 +1,9 @@
 import { createExpiryQueue, type Expiring } from '../../platform/expiry-queue.js';
 
-/** Pushes under way from this node, over all addresses; those that have taken longer than SLOW_MS are not counted. */
-const MAX_UNDER_WAY = 256;
+/** Pushes in flight from this node to all addresses, without those that have taken longer than SLOW_MS. */
+const MAX_IN_FLIGHT = 256;
 const SLOW_MS = 1_000;
-/** All pushes under way, the slow ones too: each has a connection. */
+/** All pushes in flight, including slow ones. Each has a connection. */
 const MAX_CONNECTIONS = 2_048;
 
 export interface PushSlot {
@@ -11,7 +11,7 @@ export interface PushSlot {
   expiring: Expiring<PushSlot> | undefined;
 }
 
-/** How many pushes this node has under way. Slow receivers do not take the places of quick ones. */
+/** Counts the pushes in flight of this node. Slow receivers do not take the places of quick ones. */
 export class PushSlots {
   private taken = 0;
   private slow = 0;
@@ -27,7 +27,7 @@ export class PushSlots {
   }
 
   isFree(): boolean {
-    return this.taken - this.slow < MAX_UNDER_WAY && this.taken < MAX_CONNECTIONS;
+    return this.taken - this.slow < MAX_IN_FLIGHT && this.taken < MAX_CONNECTIONS;
   }
 
   areAllFree(): boolean {
@@ -39,7 +39,7 @@ export class PushSlots {
     return { isSlow: false, expiring: undefined };
   }
 
-  /** The push was sent: from now on it may become slow. */
+  /** Starts the time after which the push counts as slow. Call it when the push was sent. */
   watch(slot: PushSlot): void {
     slot.expiring = this.quick.add(slot);
   }

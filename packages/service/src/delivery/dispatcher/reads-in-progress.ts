@@ -1,10 +1,13 @@
 import type { EventKey } from '../queue/due-sql.js';
 
-/** Knows which events were finished while due events are being read: the rows may be older than that, and still show them. */
+/**
+ * Records the events that are finished during a read of due events, because the rows read may be stale and still show
+ * them.
+ */
 export class ReadsInProgress {
   private readonly finishedSince = new Set<Set<EventKey>>();
 
-  /** Whatever is finished while `read` runs is in the set that `read` is given. */
+  /** Adds every event that is finished while `read` runs to the set that `read` receives. */
   async run<T>(read: (finished: ReadonlySet<EventKey>) => Promise<T>): Promise<T> {
     const finished = new Set<EventKey>();
     this.finishedSince.add(finished);

@@ -1,30 +1,30 @@
 import { type DuePosition, isBefore, positionAt, type ShardPart, START } from '../queue/due-sql.js';
 
 /**
- * How often reading looks back, and how far before the last time. A row may be committed late, behind the position that has
- * been read; a statement takes 30 s at most, so few rows are later than that. Far back is seldom looked: rows that were
- * pushed stay in the index until a vacuum, which any long transaction delays.
+ * The interval and reach of each look-back. A row can be committed late, behind the position that has been read. A
+ * statement takes at most 30 s, so few rows are later than that. Long look-backs are rare, because pushed rows stay in
+ * the index until a vacuum, which any long transaction delays.
  */
 const LOOK_BACKS = [
   { everyMs: 1_000, backMs: 5_000 },
   { everyMs: 15_000, backMs: 90_000 },
   { everyMs: 300_000, backMs: Number.POSITIVE_INFINITY },
 ] as const;
-/** After a read that skipped some kinds, reading goes on so long before now: only what is younger is looked through twice. */
+/** How far before now reading continues after a read that skipped some kinds. Only younger rows are read twice. */
 const SKIPPED_MARGIN_MS = 2_000;
 
-/** When a read began, by the database's clock, and the oldest transaction that was not over then. */
+/** The start of a read by the database's clock, and the oldest transaction that was running then. */
 export interface Moment {
   readonly at: number;
   readonly horizon: string;
 }
 
 export interface ReadPart extends Omit<ShardPart, 'shard'> {
-  /** Tells the cursor what was read of it. `isMore`: the page was full. */
+  /** Reports the rows that were read. `isMore`: the page was full. */
   wasRead(rows: readonly DuePosition[], isMore: boolean): void;
 }
 
-/** How far this node has read one shard. */
+/** Tracks how far this node has read one shard. */
 export function createShardCursor() {
   let front = START;
   let isCatchingUp = false;
@@ -49,17 +49,16 @@ export function createShardCursor() {
   }
 
   return {
-    /** Much is waiting to be read: kinds that read for themselves are better skipped. */
+    /** Returns true if much is left to read, so that the read should skip kinds whose lanes read for themselves. */
     isBehind: (): boolean => isCatchingUp || lookBacks.some((lookBack) => lookBack.isReadingAll()),
     /**
-     * What to read next: a page of each look back that is due or not finished, and then what is new. `moment` is no later than
-     * the read. `isSkipping`: some kinds are skipped by it.
+     * Returns the parts to read next: a page of each look-back that is due or unfinished, then the new rows. `moment`
+     * is no later than the read. `isSkipping`: the read skips some kinds.
      */
     nextParts(moment: Moment, isSkipping: boolean = false): ReadPart[] {
       for (const lookBack of lookBacks) lookBack.beginIfDue(moment, front);
       return [...lookBacks.flatMap((lookBack) => lookBack.parts()), frontPart(moment, isSkipping)];
     },
-    /** The next read begins at the start. */
     rewind(): void {
       timesRewound += 1;
       front = START;
@@ -70,21 +69,23 @@ export function createShardCursor() {
 export type ShardCursor = ReturnType<typeof createShardCursor>;
 
 /**
- * A look back finds what was committed since the last one, and tells it by its transaction from what was read before. So a
- * backlog is not read again each time. Only the furthest look takes everything, whenever it was written: it finds what was
- * missed for a reason that nobody has foreseen.
+ * Finds rows that were committed since the last look-back, and tells them by their transaction from rows that were read
+ * before. So it does not reread a backlog each time. Only the longest look-back reads every row, to find rows that were
+ * missed for an unforeseen reason.
  */
 function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   const isFurthest = backMs === Number.POSITIVE_INFINITY;
   let last: Moment | undefined;
-  /** Where the front was before it moved since then, and the oldest transaction that was not over when it first did. */
+  /**
+   * The front's position before it first moved since `last`, and the oldest transaction that was running at that move.
+   */
   let read: { readonly from: DuePosition; readonly horizon: string } | undefined;
   let unread: Omit<ReadPart, 'wasRead'>[] = [];
 
   function beginIfDue(moment: Moment, front: DuePosition): void {
     if (unread.length > 0 || (last && moment.at - last.at < everyMs)) return;
     const until = front.nextAt;
-    // The first time nothing has been read before, so nothing can be behind.
+    // The first time, nothing was read before, so no row can be behind the front.
     if (last && isFurthest) unread = [{ after: START, until, since: null }];
     else if (last) {
       const from = positionAt(last.at - backMs);

@@ -5,24 +5,24 @@ import type { Address, Receiver } from '../receivers/receivers.js';
 import { Lane } from './lane.js';
 import { createShardCursor } from './shard-cursor.js';
 
-/** With so many outcomes that cannot be written, nothing more of the shard is pushed: other shards must not wait for it. */
+/** Limit of blocked outcomes. Beyond it the shard pushes nothing, so that it does not delay other shards. */
 const MAX_BLOCKED_OUTCOMES = 100;
 
-/** A shard that this node holds, and what the node has of it in memory. */
+/** A shard that this node holds, with its state in memory. */
 export class Shard implements HeldShard {
   readonly shard: number;
   readonly epoch: number;
   readonly cursor = createShardCursor();
   readonly lanes = new Map<string, Lane>();
-  /** What is in memory, whichever lane it is in. When it is read again it is recognised by its key and left alone. */
+  /** Keys of all events in memory, in any lane. A read skips them. */
   readonly known = new Set<EventKey>();
-  /** Kinds whose lanes must read everything again; until then nothing newer of them is taken in. */
+  /** Kinds whose lanes must read everything again. Until then their newer events are skipped. */
   readonly mustReread = new Set<number>();
-  /** Pushes under way, and finished pushes that are not written yet. */
+  /** Pushes in flight, and finished pushes whose outcome is not yet written. */
   unfinishedPushes = 0;
-  /** Finished pushes that cannot be written, because somebody else has locked the rows. */
+  /** Finished pushes whose outcome cannot be written, because another transaction has locked the rows. */
   blockedOutcomes = 0;
-  /** To be given back once it has no unfinished pushes: nothing of it is read or begun any more. */
+  /** Whether it is released once it has no unfinished pushes. Nothing of it is read or begun meanwhile. */
   isLeaving = false;
 
   constructor({ shard, epoch }: HeldShard) {
@@ -30,7 +30,7 @@ export class Shard implements HeldShard {
     this.epoch = epoch;
   }
 
-  /** One lane for each address: where several types of events go to the same one, they keep their order. */
+  /** Returns the lane of an address. Event types with the same address share a lane, so that they keep their order. */
   laneFor({ channelId }: Receiver, { typeNos, url }: Address): Lane {
     const key = laneKey(channelId, typeNos, url);
     const existing = this.lanes.get(key);
@@ -41,7 +41,7 @@ export class Shard implements HeldShard {
     return lane;
   }
 
-  /** Drops what a lane has in memory, and what was just taken from it. All of it is read again from the database. */
+  /** Drops a lane's events from memory, with those just taken from it. All of them are read again from the database. */
   rereadLane(lane: Lane, taken: readonly DueEvent[] = []): void {
     for (const due of taken) this.known.delete(keyOf(due));
     lane.clear();
@@ -49,7 +49,7 @@ export class Shard implements HeldShard {
     this.removeIfIdle(lane);
   }
 
-  /** A lane with pushes under way stays: the next event of their orders waits for them. */
+  /** Keeps lanes with pushes in flight, because the next events of their orders wait for them. */
   removeIfIdle(lane: Lane): void {
     if (lane.isIdle() && this.lanes.get(lane.key) === lane) this.lanes.delete(lane.key);
   }
@@ -58,22 +58,22 @@ export class Shard implements HeldShard {
     return !this.isLeaving && this.blockedOutcomes < MAX_BLOCKED_OUTCOMES && this.lanes.get(lane.key) === lane;
   }
 
-  /** Stops reading and pushing, so that it can be given back. */
+  /** Stops reading and pushing, so that the shard can be released. */
   prepareToLeave(): void {
     this.isLeaving = true;
     for (const lane of this.lanes.values()) this.rereadLane(lane);
-    // In case it stays after all, everything is read again.
+    // Reads everything again if the shard is kept after all.
     this.mustReread.clear();
     this.cursor.rewind();
   }
 }
 
-/** A push that has ended, and the shard in which it began. */
+/** A push that has ended, with the shard in which it began. */
 export interface FinishedPush extends PushOutcome {
   readonly shard: Shard;
 }
 
-/** Whether the events of a lane still go to its address. */
+/** Returns whether the events of a lane are still sent to its address. */
 export function leadsTo(receiver: Receiver, lane: Lane): boolean {
   const address = receiver.addresses[lane.typeNos[0] ?? 0];
   if (!address || address.paused) return false;

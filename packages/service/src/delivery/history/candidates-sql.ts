@@ -5,20 +5,20 @@ import { isPayment } from './attempts-sql.js';
 import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';
 
-/** The range is of when the event was written. */
+/** Filters events. The range is of the time when the event was written. */
 export interface EventFilter extends InstantRange {
   readonly orderNo?: number | undefined;
   readonly eventType?: EventType | undefined;
   readonly status?: DeliveryStatus | undefined;
 }
 
-/** When the event was written, in Unix microseconds, and its number. */
+/** The time when the event was written, in Unix microseconds, and its number. */
 export type EventKey = readonly [recordedMicros: number, eventNo: number];
 
 /**
- * Keys of the newest events of channel $1 behind one, `max` of them (SQL). By the table in which there are those asked for
- * and hardly any others: all four have the same key in the order in which events are listed, so that what a page costs does
- * not grow with what the channel was ever told.
+ * SQL: the keys of the newest `max` events of channel $1 after a key. Selects the table that holds the wanted events
+ * and few others. All four tables have the same key in the order of the list, so the cost of a page does not grow with
+ * the channel's history.
  */
 export function newestEvents(
   { orderNo, eventType, status, from, to }: EventFilter,
@@ -36,8 +36,8 @@ export function newestEvents(
   const ofType = () => (eventType === undefined ? [] : [`c.event_type = ${value(eventType)}`]);
   const page = `${NEWEST} limit ${max}`;
 
-  // The events of an order are few, and it has one channel. That is asked of those that were found, or the channel's index
-  // might look like the shorter way to the newest ones.
+  // An order has few events and one channel. The channel is checked on the events found, because otherwise the planner
+  // might prefer the channel's index to find the newest.
   if (orderNo !== undefined) {
     const where = [`c.order_no = ${value(orderNo)}`, ...ofType(), ...place];
     const events = `select c.channel_id, c.recorded_at, c.event_no from events c where ${where.join(' and ')} ${NEWEST}`;
@@ -45,13 +45,15 @@ export function newestEvents(
     return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
 
-  /** Each kind of event has its stretch of an index; the newest of all come first. */
+  /** Each kind of event has its own range of an index. */
   const ofEachKind = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
     const kinds = eventType === undefined ? BOTH_HALVES : [eventType];
     const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
     return `select c.recorded_at, c.event_no from (${each.join(' union all ')}) c ${page}`;
   };
-  /** Of a range of voided periods, and of what was accepted more than once, a table has several rows. */
+  /**
+   * Returns one row per event. A table has several for a range of voided periods, and for an event accepted repeatedly.
+   */
   const oncePerEvent = (table: string, conditions: string) =>
     `select c.recorded_at, c.event_no from (
        select distinct on (c.recorded_at, c.event_no) c.recorded_at, c.event_no, c.cycle_no
@@ -83,9 +85,9 @@ export function newestEvents(
 
 const NEWEST = 'order by c.recorded_at desc, c.event_no desc';
 
-/** One type, or all that are not of payments: these lie together in the index. */
+/** One event type, or all that are not about payments, which are adjacent in the index. */
 type Kind = EventType | 'not of payments';
-/** Every event is in one of these. */
+/** Together these include every event. */
 const BOTH_HALVES: readonly Kind[] = ['payment.status.changed', 'not of payments'];
 const KIND: Readonly<Record<Kind, string>> = {
   'payment.status.changed': 'c.is_payment',
@@ -93,7 +95,10 @@ const KIND: Readonly<Record<Kind, string>> = {
   'order.status.changed': 'not c.is_payment and not c.is_notice',
   'payment.upcoming': 'not c.is_payment and c.is_notice',
 };
-/** Spelled so that PostgreSQL finds the index: of a plain `not` it makes an inequality. Notices have an index of their own. */
+/**
+ * `is false` instead of `not`, because PostgreSQL turns `not` into an inequality and misses the index. Notices have
+ * their own index.
+ */
 const EVENT_KIND: Readonly<Record<Kind, string>> = {
   'payment.status.changed': `(${isPayment('c')}) is true`,
   'not of payments': `(${isPayment('c')}) is false`,
@@ -101,15 +106,15 @@ const EVENT_KIND: Readonly<Record<Kind, string>> = {
   'payment.upcoming': isNotice('c'),
 };
 
-/** Asked for one event after another, and no further than the page goes: as a join, it might be asked for all of them. */
+/** A scalar subquery runs once per event and stops at the end of the page. A join might run for all events. */
 const statusOf = (c: string) => `(select ${STATUS} from events e, ${progress(WHOLE)}
   where e.channel_id = $1 and e.event_no = ${c}.event_no and e.recorded_at = ${c}.recorded_at)`;
 
-/** What was accepted is delivered, unless it was given up after a replay; of a range, each period must have been. */
+/** An accepted event is delivered unless it was given up after a replay. Each period of a range must be delivered. */
 const WAS_DELIVERED = `case when c.cycle_no = 0
   then not exists (select from undelivered_events g where g.channel_id = $1 and g.event_no = c.event_no)
   else ${statusOf('c')} = 'DELIVERED' end`;
 
-/** Of a range of voided periods, some may be. */
+/** Checks the other periods of a range, because some of them may have been given up. */
 const NOTHING_GIVEN_UP = `case when c.cycle_no = 0 then true else not exists (select from undelivered_events g
   where g.channel_id = $1 and g.event_no = c.event_no and g.reason = 'GIVE_UP') end`;

@@ -4,10 +4,10 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
 
-/** An event and what has become of it so far. A range of voided periods is one of these. */
+/** An event with its delivery state. A range of voided periods is one row. */
 export type EventRow = RowOf<typeof EVENT_ROW>;
 
-/** The numbers of the first and the last period that is meant; both are null unless it is one of a range, or all of it. */
+/** SQL: the first and last period meant. Both are null except for a range or one of its periods. */
 interface Periods {
   readonly first: string;
   readonly last: string;
@@ -16,8 +16,8 @@ interface Periods {
 export const WHOLE: Periods = { first: 'case when e.cycle_to is not null then e.cycle_no end', last: 'e.cycle_to' };
 
 /**
- * How far an event has come. The busy table is not made for such questions: what was accepted is in the attempts, what is
- * not sent any more is a row of its own, and the rest is still to be sent. For a select in which the event is called `e`.
+ * SQL: the delivery state of an event, for a select that names the event `e`. Does not read due_events, which is busy:
+ * accepted pushes are attempts, events no longer sent are in undelivered_events, and all others are pending.
  */
 export const progress = ({ first, last }: Periods) => `lateral (select ${first} as first_no, ${last} as last_no) n,
   lateral (
@@ -27,7 +27,7 @@ export const progress = ({ first, last }: Periods) => `lateral (select ${first} 
     select min(x.reason) as reason from undelivered_events x where x.channel_id = e.channel_id and x.event_no = e.event_no
       and ${isMeant('x.cycle_no', 'coalesce(x.cycle_to, x.cycle_no)')}) u`;
 
-/** And how often it was refused, which is for those that are shown. */
+/** SQL: the failed pushes of an event, for lists that show them. */
 export const FAILURES = `lateral (
     select count(*)::integer as pushes, max(t.at) as last_at
     from (${failedAttempts(keyOfEvent('e'))}) t where ${isMeant('t.cycle_no', 't.cycle_no')}) f`;
@@ -36,7 +36,7 @@ function isMeant(first: string, last: string): string {
   return `(n.first_no is null or (${first} <= n.last_no and ${last} >= n.first_no))`;
 }
 
-/** Of several periods, one that was given up is what must be seen; the least of the two reasons is that one. */
+/** If any period was given up, shows that: `GIVE_UP` sorts before `NO_CALLBACK`, so `min()` returns it. */
 export const STATUS = `coalesce(u.reason,
     case when a.cycles >= coalesce(n.last_no - n.first_no + 1, 1) then 'DELIVERED' else 'PENDING' end)`;
 
@@ -48,7 +48,7 @@ export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventI
 
 export const EVENT_ROW = columns({
   eventId: 'text',
-  /** Of a range: the last one's. */
+  /** The eventId of a range's last period. */
   lastEventId: 'text?',
   eventType: column<EventType>('text'),
   orderNo: 'text',
@@ -57,7 +57,7 @@ export const EVENT_ROW = columns({
   deliveryStatus: column<DeliveryStatus>('text'),
   pushes: 'integer',
   lastPushTime: 'text?',
-  /** Of a range: the first one's. */
+  /** The payload. A range has that of its first period. */
   data: 'json',
 });
 
@@ -72,7 +72,7 @@ const find = (periods: Periods, isOfIt: string) =>
 const FIND_WHOLE = find(WHOLE, '$3::integer is null');
 const FIND_PERIOD = find({ first: '$3::integer', last: '$3::integer' }, '$3 between e.cycle_no and e.cycle_to');
 
-/** Of a range also one period alone. */
+/** Finds an event, or one period of a range. */
 export async function findEvent(
   db: Queryable,
   channelId: number,
@@ -113,7 +113,7 @@ const LIST_PUSHES = statement({
   columns: PUSH_COLUMNS,
 });
 
-/** The latest pushes of one event, in the order of time; of a range, those of one period or of all. */
+/** Returns the latest pushes of one event, oldest first. For a range, those of one period or of all. */
 export async function listPushes(
   db: Queryable,
   channelId: number,
@@ -123,7 +123,6 @@ export async function listPushes(
   return pushes.reverse();
 }
 
-/** The latest pushes of several events, the latest first. */
 export const listPushesOfEvents = declareList({
   text: `select ${PUSH_FIELDS}
      from events e, lateral ${allAttempts(keyOfEvent('e'))} t

@@ -3,13 +3,13 @@ import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from
 import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
 
-/** What is pushed by itself: an event, or one period of a range that was voided together. */
+/** The unit of a push: an event, or one period of a range that was voided together. */
 export type PushRow = RowOf<typeof LIST_PUSHES>;
 
-/** By when the event was written, in Unix microseconds, its number and the period. */
+/** The time when the event was written, in Unix microseconds, its number and the period. */
 export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
 
-/** Of the range that the last page ended in, the rest. Of no event are more rows made than a page has. */
+/** Continues inside the range in which the last page ended. Expands an event into no more rows than a page has. */
 const LIST_PUSHES = statement({
   text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
        coalesce(${fromEpochMicros('$3')}, '-infinity')) as at, coalesce($4::bigint, 0) as event_no)
@@ -25,19 +25,21 @@ const LIST_PUSHES = statement({
   parameters: ['bigint', 'double precision', 'bigint', 'bigint', 'integer', 'bigint'],
   columns: columns({
     eventNo: 'bigint',
-    /** 0 unless it is one of a range. */
+    /** 0 unless it is a period of a range. */
     cycleNo: 'integer',
     orderNo: 'bigint',
-    /** The place of its type among the event types. */
+    /** The index of its type among the event types. */
     typeNo: 'integer',
-    /** As PostgreSQL writes it: part of the event's key. */
+    /** In PostgreSQL's notation: part of the event's key. */
     recordedAt: 'text',
     recordedMicros: 'bigint',
     writtenAt: 'text',
   }),
 });
 
-/** Each kind has its stretch of the index. One more than a page has: of the event that the last page ended in, nothing may be left. */
+/**
+ * SQL: the oldest events of a kind. Reads one more than a page, because the last page's event may have no period left.
+ */
 function oldestOfKind(isOfKind: string): string {
   return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}
        and c.recorded_at >= (select at from place)
@@ -45,7 +47,7 @@ function oldestOfKind(isOfKind: string): string {
      order by c.recorded_at, c.event_no limit $6::bigint + 1)`;
 }
 
-/** Oldest first, of those that were written at `from` (Unix milliseconds) or later. */
+/** Lists pushes, oldest first, of events that were written at `from` (Unix milliseconds) or later. */
 export async function listPushes(
   db: Queryable,
   channelId: number,
@@ -63,7 +65,7 @@ export async function listPushes(
   ]);
 }
 
-/** By the clock that events are dated with. */
+/** Reads the clock that dates events. */
 export const readEventClock = declareRequire({
   text: `select ${epochMs('clock_timestamp()')} as now`,
   parameters: [],

@@ -1,12 +1,15 @@
 import { parseTime } from '@perennial/wire';
 
-/** From inclusive, to exclusive, Unix milliseconds: PostgreSQL reads no year before 1, which a request may well name. */
+/**
+ * From inclusive, to exclusive, in Unix milliseconds, because a request may name a year before 1, which PostgreSQL
+ * rejects.
+ */
 export interface InstantRange {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
-/** Times of a request, which its checks have found to be times. */
+/** Parses the times of a request, which are validated already. */
 export function timeRange({ from, to }: { from?: string; to?: string }): InstantRange {
   const read = (text: string | undefined) => (text === undefined ? undefined : (parseTime(text) ?? Number.NaN));
   return { from: read(from), to: read(to) };

@@ -4,20 +4,20 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 import { eventTypeSql } from '../event-type-sql.js';
 import { isPayment } from '../history/attempts-sql.js';
 
-/** How the deliveries to a channel are. */
+/** The state of a channel's deliveries. */
 export type Backlog = RowOf<typeof LIST_BACKLOGS>;
 
 const MAX_COUNTED = 10_000;
 
-/** So many rows of a table, at most: who has a million waiting has many, which is all that has to be known. */
+/** SQL: the number of rows of a table, up to MAX_COUNTED. */
 const countSome = (from: string) => `(select count(*) from (select from ${from} limit ${MAX_COUNTED}) as counted)`;
 
-/** The failed pushes of one event `x`, which is waiting or was given up: the latest of them. */
+/** SQL: the latest failed push of an event `x` that is waiting or was given up. */
 const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from delivery_attempts t
   where t.outcome <> 'ACCEPTED' and t.channel_id = ${x}.channel_id and t.event_no = ${x}.event_no and t.at >= ${x}.recorded_at
   order by t.at desc limit 1)`;
 
-/** By the newest event that waits for another try, the newest that was given up, and the newest that was accepted. */
+/** Looks at the newest event that waits for a retry, the newest given up, and the newest accepted. */
 const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from (
     (select f.* from (select * from due_events d where d.channel_id = c.channel_id and d.next_at <> d.recorded_at
        order by d.event_no desc limit 1) d, lateral ${lastFailure('d')} f)
@@ -60,17 +60,17 @@ const LIST_BACKLOGS = statement({
     name: 'text',
     callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
     paused: column<readonly CallbackEventType[]>('text[]'),
-    /** Counted up to 10,000, as are the two below. */
+    /** Counted up to 10,000, like the two counts below. */
     waiting: 'bigint',
     oldestWaitingAt: 'text?',
-    /** Of those that are not held back. In the past: now. */
+    /** The next push of events that are not paused. A time in the past means now. */
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',
     /** Pushes of the last 24 hours. */
     accepted: 'bigint',
     failed: 'bigint',
-    /** What the latest push that is known here was answered. */
+    /** The answer to the latest push that LAST_ANSWER finds. */
     lastAnswer: 'text?',
   }),
 });
@@ -88,7 +88,9 @@ const FIND_NEXT_PUSH = statement({
   columns: columns({ nextPushAt: 'text?' }),
 });
 
-/** When it is sent next. Null when it is not waiting; of a range of voided periods, the first or the one that is asked for. */
+/**
+ * Returns the time of the next push, or null if none is waiting. For a range, that of the first period or of `cycleNo`.
+ */
 export async function findNextPush(
   db: Queryable,
   channelId: number,

@@ -5,16 +5,16 @@ import { column, columns, joinColumns, type RowOf, statement } from '../../platf
 import { epochMs } from '../../platform/db/time-sql.js';
 import { typeNoSql } from '../event-type-sql.js';
 
-/** What names one due event: the event, and of a range of voided periods which one. */
+/** The key of a due event: the event and, in a range of voided periods, the period. */
 export interface DueKey {
   readonly eventNo: number;
-  /** 0 unless it is one of several periods voided at once. */
+  /** 0 unless it is one of several periods that were voided together. */
   readonly cycleNo: number;
 }
 
 export type DueEvent = RowOf<typeof DUE_ROW>;
 
-/** How far the due events have been read. */
+/** A position in the due events, in the order in which they are read. */
 export interface DuePosition {
   readonly nextAt: string;
   readonly eventNo: number;
@@ -23,19 +23,19 @@ export interface DuePosition {
 
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
-/** Before everything that is due at this time or later. Written as PostgreSQL writes times, to be compared with them. */
+/** Returns the position before everything due at this time or later, in PostgreSQL's notation so that texts compare. */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
   return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
 }
 
-/** Times of one session sort as their text does: all have the same offset, and a shorter fraction ends in the offset's sign. */
+/** Compares times as text. All have the session's offset, and a shorter fraction ends in the offset's sign. */
 export function isBefore(one: DuePosition, other: DuePosition): boolean {
   if (one.nextAt !== other.nextAt) return one.nextAt < other.nextAt;
   return one.eventNo === other.eventNo ? one.cycleNo < other.cycleNo : one.eventNo < other.eventNo;
 }
 
-/** A read that goes on after this position finds the given one first. */
+/** Returns a position from which a read finds the given one first. */
 export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePosition => ({
   nextAt,
   eventNo,
@@ -49,17 +49,17 @@ export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo
 export const DUE_ROW = columns({
   shard: 'smallint',
   eventNo: 'bigint',
-  /** 0 unless it is one of several periods voided at once. */
+  /** 0 unless it is one of several periods that were voided together. */
   cycleNo: 'integer',
   channelId: 'bigint',
   orderNo: 'bigint',
-  /** The place of its type among the event types. */
+  /** The index of its type among the event types. */
   typeNo: 'integer',
-  /** Set: a range of periods that is still one row. */
+  /** The last period of a range that is still one row. */
   cycleTo: 'integer?',
-  /** As PostgreSQL writes it, to the microsecond: part of the row's key. */
+  /** In PostgreSQL's notation, to the microsecond: part of the row's key. */
   nextAt: 'text',
-  /** Null: that too is nextAt, as it is for most. */
+  /** Null if it equals nextAt, as for most rows. */
   recordedAt: 'text?',
   step: 'smallint',
   retryNo: 'smallint',
@@ -68,7 +68,7 @@ export const DUE_ROW = columns({
 const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
 const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
 
-/** What goes to one address, as a number: the events of a channel that are of one type. */
+/** Returns the kind of an event: its channel and type as one number. Events of a kind are sent to one address. */
 export const kindOf = ({ channelId, typeNo }: Pick<DueEvent, 'channelId' | 'typeNo'>): number => channelId * 4 + typeNo;
 export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'typeNo'> => ({
   channelId: Math.floor(kind / 4),
@@ -77,10 +77,11 @@ export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'typeNo'> 
 const KIND = `d.channel_id * 4 + ${typeNoSql('d')}`;
 
 /**
- * What is due in parts of shards, from a position on. Each is read by itself: over several at once, PostgreSQL sorts the
- * whole backlog (measured: 8,000 rows a second instead of 38,000). One node reads a shard, so nothing is locked.
+ * Reads due events in parts of shards from a position on. Reads each part in its own subquery, because over several at
+ * once PostgreSQL sorts the whole backlog (measured: 8,000 rows a second instead of 38,000). Locks nothing, because one
+ * node reads a shard.
  *
- * With `since`, only what was written by that transaction or a later one. Without, all but the kinds that are skipped.
+ * With `since`, reads only rows that this transaction or a later one wrote. Without, reads all but the skipped kinds.
  */
 const READ_SHARDS = statement({
   name: 'read-due-events',
@@ -104,7 +105,7 @@ const READ_SHARDS = statement({
   ],
   columns: joinColumns(DUE_ROW, columns({ part: 'integer' })),
 });
-/** The oldest transaction that is not over: whatever is committed from now on was written by it or a later one. */
+/** Reads the oldest running transaction. Rows committed from now on were written by it or a later one. */
 export const readHorizon = declareRequire({
   name: 'read-horizon',
   text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
@@ -136,15 +137,15 @@ export interface ShardPosition {
   readonly after: DuePosition;
 }
 
-/** What is read of a shard at a time. */
+/** A part of a shard that is read at a time. */
 export interface ShardPart extends ShardPosition {
-  /** Null: until now. */
+  /** Null reads until now. */
   readonly until: string | null;
-  /** Null: whatever transaction has written it. */
+  /** Null reads rows of every transaction. */
   readonly since: string | null;
 }
 
-/** Each row says of which part it is, from 1. `now` is for tests; unset, the database's own clock counts. */
+/** Reads parts of shards. Each row has the number of its part, from 1. `now` is for tests. */
 export async function readShards(
   db: Queryable,
   parts: readonly ShardPart[],
@@ -185,7 +186,7 @@ export async function readChannel(
   ]);
 }
 
-/** What is sent: the event's own text and what is added to it. */
+/** The stored text of an event, with the fields that are added when it is sent. */
 export type StoredEvent = Omit<RowOf<typeof READ_EVENTS>, 'place'>;
 
 const READ_EVENTS = statement({
@@ -206,22 +207,21 @@ const READ_EVENTS = statement({
     eventType: column<EventType>('text'),
     occurredAt: 'bigint',
     data: 'text',
-    /** Of a period that was voided with others: what its own dates follow from. */
+    /** Null unless the period was voided with others. Its dates are derived from these fields. */
     createdAt: 'bigint?',
     periodType: column<'DAY' | 'MONTH'>('text?'),
     period: 'integer?',
     /** Sealed. */
     mobile: 'text?',
-    /** Only of orders on a shared agreement, whose events carry it. */
+    /** Null unless the order is on a shared agreement. Its events include the mobile number. */
     channelUserId: 'text?',
-    /** Of the channel as it is now: what this node remembers of it may be older. */
+    /** The channel's current version. The cached one may be older. */
     version: 'bigint',
   }),
 });
 
 /**
- * In one statement for a whole batch of one channel, each in the place where its due event is. One past its retention is not
- * there any more.
+ * Reads the events of one channel in one statement, in the order of `due`. An event past its retention is undefined.
  */
 export async function readEvents(
   db: Queryable,
@@ -240,7 +240,7 @@ export async function readEvents(
   return events;
 }
 
-/** As text it is the eventId. */
+/** Equals the eventId when written as text. */
 export type EventKey = number | string;
 
 export const keyOf = ({ eventNo, cycleNo }: DueKey): EventKey => (cycleNo === 0 ? eventNo : `${eventNo}-${cycleNo}`);

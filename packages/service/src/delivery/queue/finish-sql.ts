@@ -7,29 +7,28 @@ import type { HeldShard } from './shards-sql.js';
 export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
 
 export interface PushOutcome {
-  /** As it was held when the push began. */
+  /** The shard as it was held when the push began. */
   readonly shard: HeldShard;
   readonly due: DueEvent;
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
   readonly latencyMs: number;
-  /** When it ended, a time of `performance.now()`: what is stored is the database's clock less what has passed since. */
+  /** The end as a time of `performance.now()`. The statement stores the database's clock minus the time since then. */
   readonly endedAt: number;
-  /** When it ended, Unix milliseconds, instead of `endedAt`: for tests. */
+  /** The end in Unix milliseconds, which replaces `endedAt` in tests. */
   readonly at?: number | undefined;
   readonly answer: string | null;
-  /** There will never be anything to send: it is given up, whatever the schedule says. */
+  /** Whether it can never be sent. It is then given up regardless of the schedule. */
   readonly isHopeless?: boolean;
 }
 
 /**
- * Writes how a batch of pushes ended: deletes due rows, adds attempts, and puts failed events off or gives them up. Only for
- * shards that still have the epoch under which the push began: a node that took one over pushes again and writes that. A node
- * that wants to take the shard over meanwhile waits until this is committed. What comes next in the schedule is read from
- * the row, since the event may have been replayed while the push was under way.
+ * Writes the outcomes of a batch: deletes due rows, adds attempts, and schedules retries or gives events up. Only for
+ * shards that still have the epoch under which the push began, because a new holder pushes again and writes that
+ * outcome. A node that wants to take over the shard waits for this commit. The retry step is read from the row, because
+ * the event may have been replayed while the push was in flight.
  *
- * Rows that somebody else has locked are waited for, but not for long; or they are skipped, which costs more and delays no
- * other outcome.
+ * `wait` waits up to 1 s for locked rows. `skip` skips them, which costs more and delays no other outcome.
  */
 const finish = (locked: 'wait' | 'skip') =>
   statement({
@@ -108,16 +107,16 @@ const FINISH_FREE = finish('skip');
 
 const byKey = ({ due: one }: PushOutcome, { due: other }: PushOutcome) => (isBefore(one, other) ? -1 : 1);
 
-/** How many events of a channel were given up at once. */
+/** The number of events of a channel that were given up in one batch. */
 export type GivenUp = RowOf<typeof FINISH>;
 
-/** `skipLocked`: rows that somebody else has locked are skipped; `findUnfinished` then tells which these were. */
+/** `skipLocked` skips rows that another transaction has locked; `findUnfinished` then returns them. */
 export async function finishPushes(
   db: Queryable,
   ended: readonly PushOutcome[],
   skipLocked = false,
 ): Promise<GivenUp[]> {
-  // Rows of retries may be locked by a replay as well: both lock them in the order of their keys.
+  // A replay locks the rows of retries too. Both lock in the order of the keys, so that they cannot deadlock.
   const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));
@@ -147,7 +146,7 @@ const FIND_UNFINISHED = statement({
   columns: columns({ n: 'integer' }),
 });
 
-/** Returns the pushes whose events are still due: somebody else had locked their rows. */
+/** Returns the pushes whose events are still due, because another transaction had locked their rows. */
 export async function findUnfinished<One extends PushOutcome>(db: Queryable, ended: readonly One[]): Promise<One[]> {
   const rows = await db.query(FIND_UNFINISHED, [
     ended.map(({ shard }) => shard.shard),
@@ -184,9 +183,9 @@ const PUT_ASIDE = statement({
 });
 
 /**
- * Sets events of a channel aside that has no address for them: they are kept, and a replay sends them once there is one. Only
- * while the channel has the version that this node knows: it may have been given an address a moment ago. Rows that somebody
- * else has locked are skipped. Returns how many were set aside.
+ * Sets events aside for which a channel has no address. A replay sends them once there is one. Does nothing unless the
+ * channel still has the version that this node knows, because it may just have been given an address. Skips locked
+ * rows. Returns the number of events set aside.
  */
 export async function setAsideWithoutAddress(
   db: Queryable,
@@ -228,7 +227,7 @@ const EXPAND_RANGE = statement({
   columns: DUE_ROW,
 });
 
-/** A range of voided periods becomes rows of its own, so many at a time; what is left of it stays a range behind them. */
+/** Expands the first `max` periods of a range into rows. The rest stays a range behind them. */
 export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, max: number): Promise<DueEvent[]> {
   return db.query(EXPAND_RANGE, [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, max]);
 }

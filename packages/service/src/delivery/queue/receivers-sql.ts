@@ -7,7 +7,7 @@ export const findCallbacks = declareRequire({
        array(select event_type from delivery_pauses where channel_id = $1) as paused`,
   parameters: ['bigint'],
   columns: columns({
-    /** By event type; `*` is for those without one of their own. */
+    /** By event type. `*` is the default for types without an address. */
     urls: column<Readonly<Record<string, string>>>('json'),
     /** Event types, or `*`. */
     paused: 'text[]',
@@ -21,7 +21,7 @@ const FIND_VERSIONS = statement({
   columns: columns({ channelId: 'bigint', version: 'bigint' }),
 });
 
-/** In one statement for many channels, in the order asked. */
+/** Reads the versions of many channels in one statement, in the order of `channelIds`. */
 export async function findVersions(
   db: Queryable,
   channelIds: readonly number[],

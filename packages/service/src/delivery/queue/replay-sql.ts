@@ -15,13 +15,13 @@ import { SHARDS } from './shards-sql.js';
 
 const REPLAYS = 5_700_002;
 
-/** Replays of one channel run one after another: each sees what the one before it has queued, and there is no deadlock. */
+/** Runs the replays of one channel one after another. Each sees the rows of the one before, and none can deadlock. */
 const lockReplays = declareWrite({
   text: `select pg_advisory_xact_lock(${REPLAYS}, hashint8($1))`,
   parameters: ['bigint'],
 });
 
-/** The same without waiting. False while another replay of the channel runs, on any node. */
+/** Does not wait. Returns false while another replay of the channel runs on any node. */
 export const tryLockReplays = declareRequire({
   text: `select pg_try_advisory_xact_lock(${REPLAYS}, hashint8($1)) as taken`,
   parameters: ['bigint'],
@@ -29,7 +29,7 @@ export const tryLockReplays = declareRequire({
   value: ({ taken }) => taken,
 });
 
-/** A number that grows with each push must stay a small one, with room for the pushes of one more schedule. */
+/** Keeps retry_no within smallint, with room for the pushes of one more schedule. */
 const HIGHEST_RETRY_NO = 32_000;
 
 export type ReplayedEvents = RowOf<typeof REPLAY_EVENTS>;
@@ -42,18 +42,19 @@ const LOCK_RETRIES = statement({
 });
 
 /**
- * A push that is being written down comes before the replay, and one that ends later after it: none of them gives up what
- * was replayed. In the order in which pushes are written down, so that neither waits for the other in a circle.
+ * Locks the due rows of retries, so that an outcome is written either before or after the replay, and never gives up an
+ * event that was replayed. Locks in the same order as `finishPushes`, so that they cannot deadlock.
  */
 async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
   await tx.query(LOCK_RETRIES, [channelId, references.map((r) => r.eventNo)]);
 }
 
 /**
- * Sends events again, from the first step of the schedule, under the same eventId and with retryNo counted on. What is still
- * to be sent is only brought forward; what is due stays where it is, since a node may be sending it. Periods are spans here: a
- * plain event is period 0, and of a range any part may be waiting, put aside or done, so that only what is not waiting is
- * queued, and only what was asked for leaves the others.
+ * Sends events again from the first step of the schedule, with the same eventId and a continued retryNo. Pending events
+ * are only brought forward. Due events stay where they are, because a node may be sending them.
+ *
+ * Periods are spans here: a plain event is period 0. Each part of a range may be waiting, set aside or done. Only parts
+ * that are not waiting are queued, and only the requested parts leave undelivered_events.
  */
 export async function replayEvents(
   tx: Queryable,
@@ -70,7 +71,7 @@ export async function replayEvents(
   return row ?? { found: 0, replayed: 0 };
 }
 
-/** An event of channel $1 that was asked for. */
+/** An event of channel $1 that was requested. */
 const FOUND: EventKeySql = {
   channelId: '$1',
   isPayment: 'f.is_payment',
@@ -128,9 +129,9 @@ const REPLAY_EVENTS = statement({
      from found`,
   parameters: ['bigint', 'bigint[]', 'integer[]'],
   columns: columns({
-    /** How many of the references are events of the channel. */
+    /** The number of references that are events of the channel. */
     found: 'integer',
-    /** How many events are sent again: of a range of voided periods, one for each. */
+    /** The number of events that are sent again. A range of voided periods counts once for each period. */
     replayed: 'integer',
   }),
 });
@@ -139,12 +140,12 @@ function span(row: string): string {
   return `int4range(${row}.cycle_no, coalesce(${row}.cycle_to, ${row}.cycle_no) + 1)`;
 }
 
-/** A single one has no last. */
+/** A single period has no last period. */
 function lastOf(range: string): string {
   return `case when upper(${range}) - lower(${range}) > 1 then upper(${range}) - 1 end`;
 }
 
-/** Where a replay of many has come to. */
+/** The position of a bulk replay. */
 export interface ReplayPosition {
   readonly eventNo: number;
   readonly cycleNo: number;
@@ -152,7 +153,7 @@ export interface ReplayPosition {
 
 export interface ReplayStep {
   readonly replayed: number;
-  /** Undefined: there is no more. */
+  /** Undefined at the end. */
   readonly next: ReplayPosition | undefined;
 }
 
@@ -178,8 +179,8 @@ const REPLAY_UNDELIVERED = statement({
 });
 
 /**
- * What is not sent any more, of events that were written within a time. So many rows at once, so that locks are short; the
- * next step goes on behind the last, and never meets again what was put aside anew.
+ * Replays events that are no longer sent and were written within a time range. Takes `limit` rows per step, so that
+ * locks are short. Each step continues after the last one, so it never meets an event that was set aside again.
  */
 export async function replayUndelivered(
   tx: Queryable,

@@ -9,12 +9,12 @@ import {
 import { epochMs } from '../../platform/db/time-sql.js';
 
 /**
- * All events of a channel are in one shard, so that one node alone decides how many of them are under way. The trigger
- * `queue_events` has the same number.
+ * All events of a channel are in one shard, so that a single node limits how many are in flight. The trigger
+ * `queue_events` uses the same number.
  */
 export const SHARDS = 16;
 
-/** Longer than a push and the writing down of its outcome; what a dead node held is free after it. */
+/** Longer than a push and the writing of its outcome. The shards of a dead node are free after this time. */
 export const LEASE_SECONDS = 10;
 
 export interface HeldShard {
@@ -23,9 +23,11 @@ export interface HeldShard {
 }
 
 export interface Balance {
-  /** Kept or newly taken. */
+  /** The shards that were kept or newly taken. */
   readonly held: readonly HeldShard[];
-  /** Of those, more than this node's share: to be given back once nothing of them is under way. Undefined: nobody has asked. */
+  /**
+   * Held shards beyond this node's share, to release once none of their pushes is in flight. Undefined if not balanced.
+   */
   readonly surplus: readonly number[] | undefined;
   /** The database's clock, Unix milliseconds. */
   readonly now: number;
@@ -37,7 +39,7 @@ const FIND_HELD = statement({
   columns: columns({ shard: 'smallint', epoch: 'bigint', now: 'bigint' }),
 });
 
-/** The shards of this node, without balancing. */
+/** Returns the shards of this node without balancing. */
 export async function findHeldShards(db: Queryable, node: string): Promise<Balance> {
   const rows = await db.query(FIND_HELD, [node]);
   return { held: rows.filter(({ shard }) => shard !== null), surplus: undefined, now: rows[0]?.now ?? 0 };
@@ -77,13 +79,13 @@ const TAKE_FREE_SHARDS = statement({
 });
 
 /**
- * Takes what nobody holds, up to this node's share. By the database's clock, one node at a time; undefined while another is
- * at it. It waits for no row: a shard that somebody holds is left for the next time, such as one of which outcomes are just
- * being written down. A node that was late keeps what nobody has taken meanwhile, under the same epoch: what it still has
- * to say is true. A lease that ends later than any can was written before the database's clock was set back.
+ * Takes free shards up to this node's share, by the database's clock. Returns undefined while another node is
+ * balancing. Never waits for a row lock: a locked shard, for example while outcomes are written, is left for the next
+ * time. A late node keeps the shards that no node has taken meanwhile under the same epoch, because its outcomes are
+ * still true. Shortens leases that end too late: they were written before the database's clock was set back.
  */
 export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
-  // A whole table may be held by somebody: the lease has to be renewed meanwhile.
+  // The whole table may be locked, and the lease has to be renewed meanwhile.
   await tx.query(`set local lock_timeout = '1s'`);
   const [turn] = await tx.query(TAKE_TURN, [LOCK]);
   if (!turn?.taken) return undefined;
@@ -98,7 +100,7 @@ export async function balanceShards(tx: Queryable, node: string): Promise<Balanc
   };
 }
 
-/** Returns those that were given back. One whose row somebody else has locked stays for now. */
+/** Returns the shards that were released. A shard whose row is locked stays for now. */
 export const releaseShards = declareList({
   text: `with mine as (
        select shard from delivery_shards where owner = $1 and shard = any($2::smallint[]) for update skip locked
@@ -109,7 +111,7 @@ export const releaseShards = declareList({
   value: ({ shard }) => shard,
 });
 
-/** Before a node ends: other nodes can take its shards at once. A shard whose owner has no row in delivery_nodes is free too. */
+/** Releases all shards of a node that is stopping. A shard whose owner has no row in delivery_nodes is free too. */
 export const releaseNode = declareWrite({
   text: `with gone as (
        delete from delivery_nodes where node = $1
@@ -123,8 +125,8 @@ export const releaseNode = declareWrite({
 const LEASE_END = `now() + interval '${LEASE_SECONDS} s'`;
 
 /**
- * Renews the lease of this node, which touches nothing but its own row: whatever somebody holds elsewhere, a node that
- * sends goes on sending. False when the lease has ended: then its shards may be another's.
+ * Renews the lease of this node. Updates only its own row, so that locks elsewhere do not stop a node from sending.
+ * Returns false if the lease has ended, because other nodes may have taken the shards.
  */
 export const renewLease = declareHas({
   name: 'renew-delivery-lease',
@@ -145,5 +147,5 @@ const ENTER_NODE = statement({
   columns: columns({ now: 'bigint' }),
 });
 
-/** Any number that no other advisory lock uses. */
+/** A number that no other advisory lock uses. */
 const LOCK = 5_700_001;

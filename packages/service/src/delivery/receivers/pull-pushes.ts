@@ -13,12 +13,12 @@ export interface PullDeps {
   readonly log: Logger;
   readonly channel: Channel;
   readonly links: RedeemLinks;
-  /** Of the address that they are signed for. */
+  /** The path of the address for which they are signed. */
   readonly path: string;
   readonly now: number;
 }
 
-/** The pushes of these events as they would be sent now, for the first time. One past its retention is left out. */
+/** Returns the pushes of these events as a first attempt now would send them. Omits events past their retention. */
 export async function createPulledPushes(deps: PullDeps, rows: readonly PushRow[]): Promise<PulledPush[]> {
   const { db, channel } = deps;
   const due = rows.map((row) => toDueEvent(channel.channelId, row));
@@ -44,12 +44,12 @@ function createPulledPush(
     const { eventType } = event;
     return [{ eventId: message.eventId, eventType, occurredAt, writtenAt, headers: readHeaders(headers), body }];
   } catch (err) {
-    log.error({ err, eventId: String(keyOf(due)) }, 'an event could not be put together');
+    log.error({ err, eventId: String(keyOf(due)) }, 'event could not be composed; check its stored data');
     return [];
   }
 }
 
-/** Nothing of the schedule: what is pushed to the channel's own address is counted by itself. */
+/** Leaves the schedule empty, because pulls do not affect the pushes to the channel's own address. */
 function toDueEvent(channelId: number, { eventNo, cycleNo, orderNo, typeNo, recordedAt }: PushRow): DueEvent {
   return {
     eventNo,

@@ -6,11 +6,11 @@ import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, unsealUserMobile } from '../../subscriptions/steps/users/login-mobile.js';
 import { type Callbacks, findCallbacks, findVersions } from '../queue/receivers-sql.js';
 
-/** What the events of a channel are signed and encrypted with. Valid for one version of the channel. */
+/** The keys that sign and encrypt the events of a channel. Valid for one version of the channel. */
 export interface PushKeys {
   readonly appId: string;
   readonly version: number;
-  /** Signs pushes, and links of this moment. */
+  /** Signs pushes and newly created links. */
   readonly callbackSecret: Uint8Array;
   readonly aesKey: Uint8Array;
   readonly encryption: EncryptionVersion;
@@ -29,29 +29,29 @@ export function createPushKeys(channel: Channel): PushKeys {
   };
 }
 
-/** Where a channel's events go, and the keys for them. */
+/** The addresses of a channel's events, and the keys for them. */
 export interface Receiver extends PushKeys {
   readonly channelId: number;
-  /** One for each event type, in their order. Undefined: the channel has no address for it. */
+  /** One per event type, in their order. Undefined if the channel has no address for the type. */
   readonly addresses: readonly (Address | undefined)[];
 }
 
 export interface Address {
   readonly url: string;
-  /** The types whose events go to it: they keep their order. */
+  /** The types whose events are sent to it. They keep their order. */
   readonly typeNos: readonly number[];
-  /** By an operator: nothing is pushed to it for now. */
+  /** Whether an operator has paused it. */
   readonly paused: boolean;
 }
 
 export interface Receivers {
-  /** The receiver as it was at most CACHE_MS ago, and no older than `version`. */
+  /** Returns the receiver as of at most CACHE_MS ago, and no older than `version`. */
   get(channelId: number, version?: number): Promise<Receiver>;
-  /** The same without waiting; undefined when the database has to be asked. */
+  /** Returns undefined if the database has to be read. */
   getCached(channelId: number): Receiver | undefined;
 }
 
-/** A change by an operator is noticed after this time at the latest, by one statement for all channels in use. */
+/** The time after which an operator's change takes effect at the latest. One statement checks all channels in use. */
 const CACHE_MS = 200;
 
 export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {

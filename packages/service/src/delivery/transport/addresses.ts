@@ -7,17 +7,17 @@ import { PUSH_DEADLINE_MS } from '../schedule.js';
 export class ForbiddenAddress extends Error {}
 
 export interface AddressRules {
-  /** http and https to localhost and 127.0.0.1 are permitted too: for a sandbox on its embedded database. */
+  /** Whether http and https to localhost and 127.0.0.1 are permitted too, for a sandbox on its embedded database. */
   readonly allowLocalhost: boolean;
 }
 
 /** Finds all IP addresses of a host name. */
 export type ResolveName = (host: string) => Promise<readonly string[]>;
 
-/** Of a name with many addresses, so many are tried until one can be connected to. */
+/** Addresses of a name that are tried until one accepts a connection. */
 const MAX_ADDRESSES_TRIED = 3;
 
-/** Once addresses of one family are known, so long is waited for the other: some name servers never answer about IPv6. */
+/** The time to wait for the other family once one is resolved, because some name servers never answer for IPv6. */
 const OTHER_FAMILY_WAIT_MS = 200;
 
 const LOCALHOST_ADDRESSES = new Map([
@@ -25,13 +25,13 @@ const LOCALHOST_ADDRESSES = new Map([
   ['127.0.0.1', ['127.0.0.1']],
 ]);
 
-/** The host name or IP address of a URL, as name servers and certificates write it. */
+/** Returns the host name or IP address of a URL as name servers and certificates write it. */
 export const hostNameOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 
 /**
- * The IP addresses to connect to. They are looked up and judged for each connection: a name that was harmless when it was
- * registered may lead to an internal address by now. The connection is made to the very address that was judged here. A
- * name with one forbidden address is forbidden as a whole, since whoever controls the name chooses which address comes next.
+ * Returns the IP addresses to connect to. Resolves and checks them for each connection, because a name that was
+ * harmless when registered may now lead to an internal address. The caller connects to exactly the addresses returned
+ * here. One forbidden address forbids the whole name, because the owner of the name chooses which address is next.
  */
 export async function findPermittedAddresses(
   url: URL,
@@ -49,9 +49,9 @@ export async function findPermittedAddresses(
 }
 
 /**
- * Asks the name servers only: the hosts file and the search domains of this machine lead to internal addresses. The lookup
- * of the operating system would also keep one of the process's few threads busy for as long as a name server is silent, so
- * that the name of one channel would delay all others.
+ * Creates a resolver that asks name servers only, because the hosts file and search domains of this machine lead to
+ * internal addresses. The operating system's lookup would also block one of the few libuv threads while a name server
+ * is silent, and one channel's name would delay all others.
  */
 export function createDnsResolver(servers?: readonly string[]): ResolveName {
   return async (host) => {

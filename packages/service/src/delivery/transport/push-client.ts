@@ -19,17 +19,17 @@ import { type PushResult, resultOfAnswer, resultOfError } from './push-result.js
 export interface PushClientOptions extends AddressRules {
   readonly deadlineMs?: number;
   readonly resolveName?: ResolveName;
-  /** Certificates to trust besides those that Node trusts: for tests. */
+  /** Certificates to trust besides Node's own, for tests. */
   readonly ca?: string;
 }
 
-/** When a kept connection is closed within this time after a push was written to it, the push is sent again. */
+/** The time in which a push is resent if the receiver closes a kept connection after the push was written to it. */
 const RESEND_WINDOW_MS = 100;
 const WANTED: WantedAnswer = { maxBytes: MAX_ANSWER_BYTES, encoding: 'utf8' };
-/** Callback addresses that are remembered in their parts. */
+/** Parsed callback addresses in the cache. */
 const MAX_ENDPOINTS = 10_000;
 
-/** Pushes over kept connections, one at a time on each. Everything about one push happens within its deadline. */
+/** Pushes over kept connections, one at a time on each. All steps of a push share its deadline. */
 export function createPushClient(options: PushClientOptions) {
   const { deadlineMs = PUSH_DEADLINE_MS } = options;
   const idle = createIdleConnections();
@@ -46,7 +46,7 @@ export function createPushClient(options: PushClientOptions) {
     return endpoint;
   }
 
-  /** On a kept connection, or on a new one. With callbacks instead of promises: this is done for every single push. */
+  /** Sends on a kept connection or a new one. Uses callbacks instead of promises, because it runs for every push. */
   function send(
     endpoint: Endpoint,
     firstRequest: Request,
@@ -72,7 +72,7 @@ export function createPushClient(options: PushClientOptions) {
     };
     const sendOnNewConnection = (request: Request) =>
       connect(endpoint.url, deadline).then((connection) => sendOn(connection, request, 0), fail);
-    /** The receiver closed the connection most likely before it had read the push, let alone worked on it. */
+    /** The receiver most likely closed the connection before it read the push. */
     const resend = () => {
       try {
         void sendOnNewConnection(createRequest(endpoint, sign()));
@@ -87,8 +87,8 @@ export function createPushClient(options: PushClientOptions) {
 
   return {
     /**
-     * Sends one push and always returns what became of it: only `sign` may throw. `sign` is called again when the push has to
-     * be sent a second time, on another connection.
+     * Sends one push and always resolves with its result: only `sign` may throw. `sign` is called again if the push is
+     * resent on another connection.
      */
     push(url: string, sign: () => SignedPush): Promise<PushResult> {
       const signed = sign();
@@ -107,14 +107,14 @@ export function createPushClient(options: PushClientOptions) {
         }
       });
     },
-    /** Closes the connections that are not in use; one that is in use is closed after its push. */
+    /** Closes idle connections. A connection in use is closed after its push. */
     close: (): void => idle.close(),
   };
 }
 
 export type PushClient = ReturnType<typeof createPushClient>;
 
-/** Returns a function that connects to one of the addresses of a URL that were judged to be permitted. */
+/** Returns a function that connects to one of the permitted addresses of a URL. */
 function createConnector(options: PushClientOptions) {
   const { resolveName = createDnsResolver(), ca } = options;
 
@@ -128,7 +128,7 @@ function createConnector(options: PushClientOptions) {
     const port = Number(url.port || (security ? 443 : 80));
     let firstError: unknown;
     for (const [index, address] of addresses.entries()) {
-      // All but the last have a share of the time, so that there is some for those after them, and for the answer.
+      // All but the last get a share of the time, so that some is left for the others and for the answer.
       const addressesLeft = addresses.length - 1 - index;
       const withinMs = addressesLeft === 0 ? undefined : deadline.remainingMs() / (addressesLeft + 2);
       try {

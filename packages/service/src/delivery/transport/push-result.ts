@@ -7,15 +7,15 @@ import { ForbiddenAddress } from './addresses.js';
 export interface PushResult {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
-  /** The first characters of the answer; of a push that failed, first the reason in a few words. */
+  /** The first characters of the answer. A failed push has the reason before them. */
   readonly answer: string;
 }
 
-/** So many characters of an answer are stored. */
+/** Characters of an answer that are stored. */
 const MAX_STORED_CHARS = 200;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
-/** A connection returns the same Answer object when the same bytes came again, so its result is made once. */
+/** Results by answer, because a connection returns the same Answer object when it receives the same bytes again. */
 const resultsByAnswer = new WeakMap<Answer, PushResult>();
 
 export function resultOfAnswer(answer: Answer): PushResult {
@@ -31,8 +31,8 @@ export function resultOfAnswer(answer: Answer): PushResult {
 }
 
 /**
- * Whether an answer accepts the event: HTTP 200 and a JSON object whose `code` is the text `0`. An answer that was cut does
- * not, since the rest of it is unknown.
+ * Returns whether an answer accepts the event: HTTP 200 and a JSON object whose `code` is the string `0`. A truncated
+ * answer does not, because the rest of it is unknown.
  */
 export function isAccepted({ status, body, isCut }: Pick<Answer, 'status' | 'body' | 'isCut'>): boolean {
   if (status !== 200 || isCut) return false;
@@ -57,12 +57,12 @@ function failedResult(outcome: DeliveryOutcome, reason: string, partial?: Partia
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it failed';
+  if (!(error instanceof Error)) return 'unknown error';
   const { cause = error } = error;
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : error.message;
 }
 
-/** It is stored and shown to people: without characters that PostgreSQL refuses or that control a terminal. */
+/** Replaces characters that PostgreSQL rejects or that control a terminal, because the text is stored and displayed. */
 function toPrintable(text: string): string {
   const start = text.slice(0, MAX_STORED_CHARS);
   return PRINTABLE_ASCII.test(start) ? start : start.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
