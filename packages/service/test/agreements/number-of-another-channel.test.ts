@@ -257,7 +257,7 @@ describe('when no alert can be written', () => {
       level: 'error',
       requestId: expect.any(String),
       appId,
-      msg: 'a number of another channel was refused, and no alert could be written',
+      msg: 'refused a number of another channel, but could not store the alert; check the database',
     };
     expect(log.lines().filter(({ level }) => level === 'error')).toMatchObject([line, line]);
     expect(log.text()).not.toContain(number);

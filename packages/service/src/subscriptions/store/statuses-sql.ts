@@ -2,7 +2,7 @@ import type { AgreementStatus, OrderStatus, PaymentStatus } from '@perennial/wir
 
 export const statusLiteral = (status: OrderStatus | PaymentStatus | AgreementStatus): string => `'${status}'`;
 
-/** SQL conditions on a column with a status. The compiler checks the words. */
+/** SQL: conditions on a status column. The compiler checks the statuses. */
 export const orderStatusIs = (column: string, ...statuses: readonly OrderStatus[]): string => isOneOf(column, statuses);
 export const paymentStatusIs = (column: string, ...statuses: readonly PaymentStatus[]): string =>
   isOneOf(column, statuses);

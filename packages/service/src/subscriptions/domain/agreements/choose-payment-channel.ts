@@ -3,7 +3,7 @@ import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js
 
 type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
 
-/** The payment channel that the request names, else the channel's default, else the only one that it has. */
+/** Returns the payment channel that the request names, else the channel's default, else its only one. */
 export function choosePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
   if (code !== undefined) {
     const named = authorized.get(code);
@@ -17,7 +17,7 @@ export function choosePaymentChannel(authorized: PaymentChannels, code: string |
   return found;
 }
 
-/** A bank that the request names must be served, even where naming one is optional. */
+/** Throws if the named bank is not served, or if a required bank is not named. */
 export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
   const { bankCodeRequired, supportedBanks } = paymentChannel;
   const served =
@@ -25,7 +25,9 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
   if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
 }
 
-/** The code for a payment channel that is not authorized: orders/create answers 403004, as for one that may not be shared. */
+/**
+ * The rejection if the payment channel is not authorized. orders/create uses 403004, as for one that may not be shared.
+ */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareablePaymentChannel(

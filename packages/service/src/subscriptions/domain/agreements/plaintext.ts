@@ -6,7 +6,7 @@ interface PlaintextRule {
   readonly description: string;
 }
 
-/** What a decrypted field may contain. Nothing is stripped or respelled: two spellings are two values. */
+/** The permitted text of a decrypted field. Values are never normalised: two spellings are two values. */
 const PLAINTEXT_RULES = {
   card: { pattern: /^[0-9]{8,32}$/, description: '8 to 32 digits' },
   mobile: { pattern: /^\+?[0-9]{5,20}$/, description: '5 to 20 digits, after an optional +' },
@@ -17,24 +17,24 @@ const PLAINTEXT_RULES = {
 
 export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
 
-/** A field that could not be decrypted, or whose text in v1 is not of the form it must have. */
+/** A field that could not be decrypted, or whose text in v1 has the wrong form. */
 export class UnreadableField extends Rejection {
   constructor(
     name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
     message: string,
-    /** Whether it was v1: then this rejection tells somebody without the key something about a ciphertext. */
+    /** True for v1, because then this rejection reveals something about a ciphertext to a caller without the key. */
     readonly isCounted: boolean,
-    /** What could not be decrypted, as it came. */
+    /** The ciphertext as it was received, if it could not be decrypted. */
     readonly ciphertext?: string,
   ) {
     super(name, message);
   }
 }
 
-/** The channel had too many unreadable fields: no v1 is decrypted for it until the minute ends. */
+/** Thrown if the channel had too many unreadable fields. It may not use v1 until the minute ends. */
 export class TooManyUnreadableFields extends Error {}
 
-/** Throws DECRYPT_FAILED or PARAM_INVALID, with the field's name and never its value; or TooManyUnreadableFields. */
+/** Throws DECRYPT_FAILED or PARAM_INVALID with the field's name and never its value, or TooManyUnreadableFields. */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
   const isV1 = encryptionVersionOf(ciphertext) === 'v1';
   if (isV1) checkV1(channel, field);
@@ -42,7 +42,8 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must hold ${description}`;
-  // With v2 only somebody with the key can have encrypted a wrong text. With v1 anybody gets one by changing enough bytes.
+  // With v2, only a holder of the key can encrypt a wrong text. With v1, changing enough bytes of a ciphertext is
+  // enough.
   if (!isV1) throw new Rejection('PARAM_INVALID', message);
   channel.fieldFailures.add();
   throw new UnreadableField('PARAM_INVALID', message, true);
@@ -60,7 +61,7 @@ function decryptOrCountFailure(channel: Channel, ciphertext: string, field: stri
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     if (isV1) channel.fieldFailures.add();
-    // Which field, but not why: by the interface all reasons look the same to the caller.
+    // Names the field but not the reason, because the interface makes all reasons look the same to the caller.
     throw new UnreadableField('DECRYPT_FAILED', `${field} cannot be decrypted`, isV1, ciphertext);
   }
 }

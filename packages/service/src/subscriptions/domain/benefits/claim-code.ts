@@ -1,6 +1,8 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 
-/** The code of a claim is stored sealed under the channel's data key. The place makes a copy in another claim unreadable. */
+/**
+ * The place under which a claim's code is sealed with the channel's data key. A copy in another claim is unreadable.
+ */
 const claimCodePlace = (claimNo: string) => `code of claim ${claimNo}`;
 
 export function sealClaimCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, code: string): string {

@@ -11,8 +11,8 @@ export interface Cadence {
 }
 
 /**
- * When period `cycleNo` is due: always counted from the anchor, never from the period before, so that the day does not drift.
- * In a month without that day it is the month's last day (31 January, 28 February, 31 March).
+ * Returns the due time of period `cycleNo`. Counts from the anchor, never from the period before, so that the day does
+ * not drift. In a month without that day it is the month's last day (31 January, 28 February, 31 March).
  */
 export function periodDueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
   const units = (cycleNo - 1) * period;
@@ -26,8 +26,8 @@ export function periodDueAt(anchor: number, { periodType, period }: Cadence, cyc
 }
 
 /**
- * The same rule as SQL, for statements that move thousands of orders at once: the time `count` periods after the creation of
- * the order called `o`. A test compares the two.
+ * SQL for the same rule: the time `count` periods after the creation of the order called `o`. For statements that move
+ * thousands of orders at once. A test compares both.
  */
 export const afterPeriodsSql = (count: string, o: string) =>
   addByCalendar(
@@ -36,7 +36,7 @@ export const afterPeriodsSql = (count: string, o: string) =>
      else make_interval(months => ${o}.period * (${count})) end`,
   );
 
-/** The last anchor, taken apart: periods of one order are asked for one after another. */
+/** The date of the last anchor, cached because the periods of one order are computed in a row. */
 let lastAnchor = { anchor: 0, ...shanghaiDateOf(0) };
 
 function shanghaiDateOf(anchor: number) {
@@ -55,8 +55,8 @@ function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * When an order is due after its first period: at the time of the second period. An order with one period is due at once, to
- * be completed.
+ * Returns when an order is due after its first period: at the second period's time. An order with one period is due
+ * immediately, to be completed.
  */
 export function dueAfterFirstPeriod(
   order: Cadence & { readonly createdAt: number; readonly totalCycles: number },

@@ -6,7 +6,10 @@ import { formatPaymentOrderNo } from './order-numbers.js';
 const renderOrderPayload = createSerializer(OrderPayload);
 const renderPaymentPayload = createSerializer(StoredPaymentPayload);
 
-/** The payload of an event about an order. `completedOrderPayloadSql` makes the same in SQL, from the same schema. */
+/**
+ * Renders the payload of an event about an order. `completedOrderPayloadSql` renders the same in SQL from the same
+ * schema.
+ */
 export function orderPayloadJson(order: Order): string {
   return renderOrderPayload({
     orderNo: String(order.orderNo),
@@ -25,7 +28,7 @@ export function orderPayloadJson(order: Order): string {
   });
 }
 
-/** The payload of an event about a period. `paymentPayloadSql` makes the same in SQL, from the same schema. */
+/** Renders the payload of an event about a period. `paymentPayloadSql` renders the same in SQL from the same schema. */
 export function paymentPayloadJson(order: Order, payment: Payment): string {
   return renderPaymentPayload({
     orderNo: String(order.orderNo),

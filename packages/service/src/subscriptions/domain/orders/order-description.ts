@@ -3,28 +3,28 @@ import { periodDueAt } from './calendar.js';
 import { createOrderHead, type Order, type OrderHead, type Payment, unstartedStatus } from './order.js';
 
 /**
- * What an endpoint answers about an order, in short: without the text of each period and the signature of the link, which can
- * be made from it. It is stored with the idempotency key, and the answer's text is made from it, the first time and at replays.
+ * A compact form of an answer about one order, without the text of each period and the link's signature. It is stored
+ * with the idempotency key. The first answer and its replays are rendered from it.
  */
 export interface OrderDescription {
   readonly head: OrderHead;
-  /** Null when the answer has no redemption link. */
+  /** Null if the answer has no redemption link. */
   readonly link: LinkTerms | null;
   readonly periods: readonly PeriodRun[];
 }
 
-/** The parts of a redemption link that its order and its channel do not give. */
+/** The parts of a redemption link that do not follow from its order and channel. */
 export interface LinkTerms {
   readonly channelUserId: string;
-  /** Until when the link is valid, in Unix seconds. */
+  /** The expiry of the link, in Unix seconds. */
   readonly exp: number;
-  /** The address of the redemption page at the node that gave the first answer. Unset in older descriptions. */
+  /** The redemption page's address at the node that gave the first answer. Undefined in older descriptions. */
   readonly host?: string;
 }
 
 /**
- * Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after each period's time by the
- * calendar.
+ * Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after each period's calendar
+ * time.
  */
 export type PeriodRun = readonly [
   from: number,
@@ -44,7 +44,7 @@ export function createOrderDescription(
   return { head: createOrderHead(order), link, periods: [...startedRuns(order, started), ...unstartedRuns(order)] };
 }
 
-/** The periods that were not started. They all have the same values, so they are one run. */
+/** Returns the periods that were not started as one run, because they have the same values. */
 export function unstartedRuns(order: Order): PeriodRun[] {
   const status = unstartedStatus(order);
   if (status === undefined || order.cycleNo >= order.totalCycles) return [];

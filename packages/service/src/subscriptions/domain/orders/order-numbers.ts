@@ -1,9 +1,9 @@
-/** paymentOrderNo is orderNo x 10,000 + cycleNo: as text, since it may pass 2^53. */
+/** Returns orderNo × 10,000 + cycleNo as text, because it may exceed 2^53. */
 export function formatPaymentOrderNo(orderNo: number | string, cycleNo: number): string {
   return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
 }
 
-/** The number of one try to debit one period: the idempotency key at the institution. */
+/** Returns the number of one attempt to debit a period, the idempotency key at the institution. */
 export function formatAttemptNo(orderNo: number, cycleNo: number, tryNo: number): string {
   return `${formatPaymentOrderNo(orderNo, cycleNo)}${String(tryNo).padStart(2, '0')}`;
 }

@@ -9,7 +9,7 @@ export type OrderTrigger =
   | 'last-period-ended'
   | 'unsubscribe';
 
-/** Who unsubscribes an order, as docs/interface.md says it. */
+/** The sources of an unsubscription, as worded in docs/interface.md. */
 export const UNSUBSCRIBE_SOURCES = {
   CHANNEL: 'the channel, by `orders/unsubscribe`',
   USER: 'the user, on the redemption page',
@@ -20,9 +20,9 @@ export const UNSUBSCRIBE_SOURCES = {
 export type UnsubscribeSource = keyof typeof UNSUBSCRIBE_SOURCES;
 
 export interface OrderTransition extends Transition<OrderStatus, OrderTrigger> {
-  /** Whether channels hear order.status.changed. */
+  /** Whether it sends order.status.changed. */
   readonly emitsEvent: boolean;
-  /** The trigger as docs/interface.md says it. */
+  /** The trigger as worded in docs/interface.md. */
   readonly when: string;
 }
 
@@ -67,11 +67,11 @@ export const { find: findOrderTransition, require: requireOrderTransition } = cr
   OrderTransition
 >(ORDER_TRANSITIONS);
 
-/** What the rest of the code asks of a status: a new one has to answer here first. */
+/** The properties of a status on which other code depends. Every new status must define them. */
 interface OrderStatusFacts {
-  /** Nothing is debited or billed any more, and no other status follows. */
+  /** Whether nothing more is debited or billed, and no other status follows. */
   readonly hasEnded: boolean;
-  /** The code of a request that needs an order which has not ended. */
+  /** The code for requests that need an order which has not ended. */
   readonly refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' | 'SUBSCRIPTION_ALREADY_COMPLETED' | undefined;
 }
 
@@ -85,10 +85,10 @@ export const ORDER_STATUS_FACTS: Readonly<Record<OrderStatus, OrderStatusFacts>>
 
 export const hasEnded = (status: OrderStatus): boolean => ORDER_STATUS_FACTS[status].hasEnded;
 
-/** The indexes `orders_ended` and `orders_ended_of_channel` have the same. */
+/** The indexes `orders_ended` and `orders_ended_of_channel` must list the same statuses. */
 export const ENDED_ORDER_STATUSES = orderStatuses.filter(hasEnded);
 
-/** While an agreement has an order that may still be debited, it is needed. */
+/** An agreement is needed while it has an order in one of these statuses. */
 export const DEBITABLE_ORDER_STATUSES = orderStatuses.filter((status) => !hasEnded(status));
 
 export function requireNotEnded(status: OrderStatus): void {

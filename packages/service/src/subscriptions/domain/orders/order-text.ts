@@ -8,16 +8,16 @@ import type { OrderDescription, PeriodRun } from './order-description.js';
 import { formatPaymentOrderNo } from './order-numbers.js';
 import type { RedeemLinks } from './redeem-links.js';
 
-/** Periods whose text is made at a time: some 45,000 characters in less than a millisecond. */
+/** Periods that are rendered at a time: about 45,000 characters in less than a millisecond. */
 export const PERIODS_AT_A_TIME = 250;
 
-/** Whether an answer about this many periods is sent in pieces. */
+/** Returns whether an answer about this many periods is sent in pieces. */
 export const isLongAnswer = (periods: number) => periods > PERIODS_AT_A_TIME;
 
 export interface OrderParts {
   readonly head: OrderHead;
   readonly redeemUrl: string | null;
-  /** The text of periods that was made in the database; `periods` are the others, which follow. */
+  /** The periods that the database rendered. `periods` follow them. */
   readonly started: string;
   readonly periods: readonly PeriodRun[];
 }
@@ -25,7 +25,7 @@ export interface OrderParts {
 const renderRecord = createSerializer(PaymentRecord);
 const aroundRecords = createTextAroundItems(MainOrder, 'paymentRecords');
 
-/** The text of an order: a string, or pieces if it is long. */
+/** Renders an order: a string, or pieces if it is long. */
 export function renderOrder(parts: OrderParts, periods: number): string | TextPieces {
   if (isLongAnswer(periods)) return renderOrderInPieces(parts);
   const { head, redeemUrl, started, periods: runs } = parts;
@@ -47,7 +47,7 @@ export function* renderOrderInPieces({ head, redeemUrl, started, periods }: Orde
 const joinTexts = (some: string, others: string) =>
   some === '' || others === '' ? some + others : `${some},${others}`;
 
-/** The only place that makes the text of periods in TypeScript. The text of others is made in the database. */
+/** Renders periods. All others are rendered in the database. */
 function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   const anchor = parseTime(head.createTime);
   if (anchor === undefined) throw new Error(`order ${head.orderNo} was created at no time`);
@@ -70,7 +70,7 @@ function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   return text;
 }
 
-/** The same runs, cut into stretches of PERIODS_AT_A_TIME periods. */
+/** Splits runs into stretches of PERIODS_AT_A_TIME periods. */
 export function* cutIntoStretches<Run extends readonly [from: number, to: number, ...rest: unknown[]]>(
   runs: readonly Run[],
 ): Generator<Run[]> {
@@ -92,7 +92,7 @@ export function* cutIntoStretches<Run extends readonly [from: number, to: number
   if (stretch.length > 0) yield stretch;
 }
 
-/** The link is signed with the channel's present secret, also when a stored answer is replayed. */
+/** Signs the link with the channel's current secret, also in a replayed answer. */
 export function partsOfDescription(
   links: RedeemLinks,
   channel: Channel,
@@ -101,7 +101,7 @@ export function partsOfDescription(
   return { head, redeemUrl: link && links.sign(channel, head.orderNo, link), started: '', periods };
 }
 
-/** Renders the answer of endpoints that answer with one order, from its description. */
+/** Returns a renderer for endpoints that answer with one order. */
 export function createOrderRenderer(links: RedeemLinks) {
   return (channel: Channel, description: OrderDescription): string | TextPieces =>
     renderOrder(partsOfDescription(links, channel, description), description.periods.at(-1)?.[1] ?? 0);

@@ -9,7 +9,7 @@ import {
 import { isWaitingForRetry } from '../payments/payment-states.js';
 import { periodDueAt } from './calendar.js';
 
-/** An order as it is stored, times in Unix milliseconds. */
+/** A stored order, with times in Unix milliseconds. */
 export interface Order {
   readonly orderNo: number;
   readonly channelId: number;
@@ -49,24 +49,27 @@ export interface Payment {
 
 export const formatTimeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 
-/** When the next debit or billing is planned. Null when only something else is due, such as completing the order. */
+/**
+ * Returns the time of the next planned debit or billing. Null if only something else is due, such as completing the
+ * order.
+ */
 export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
   if (isWaitingForRetry(order.latestPaymentStatus)) return order.nextDueAt;
   if (order.cycleNo === order.totalCycles) return null;
-  // While a debit is under way `nextDueAt` is null, but the time of the next period is known.
+  // `nextDueAt` is null while a debit is in flight, but the time of the next period is known.
   return order.nextDueAt ?? periodDueAt(order.createdAt, order, order.cycleNo + 1);
 }
 
 export const nextPayTime = (order: Order): string | null => formatTimeOrNull(nextPayAt(order));
 
-/** The status of periods that were not started follows from their order. Undefined when they will never exist. */
+/** Returns the status of periods that were not started. Undefined if they will never exist. */
 export function unstartedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
   if (order.status === 'ACTIVE') return 'WAIT';
   return order.status === 'UNSUBSCRIBED' ? 'CANCELED' : undefined;
 }
 
-/** How many periods an answer about the order has. */
+/** Returns the number of periods in an answer about the order. */
 export function countShownPeriods(order: Order): number {
   return unstartedStatus(order) === undefined ? order.cycleNo : order.totalCycles;
 }
@@ -83,14 +86,14 @@ export function unstartedPayment(order: Order, cycleNo: number, status: PaymentS
   };
 }
 
-/** One period of an order, started or not. Undefined when the order has no such period. */
+/** Returns one period, started or not. Undefined if the order has no such period. */
 export function findPaymentOfCycle(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
   if (cycleNo <= order.cycleNo) return started.find((payment) => payment.cycleNo === cycleNo);
   const status = unstartedStatus(order);
   return status === undefined || cycleNo > order.totalCycles ? undefined : unstartedPayment(order, cycleNo, status);
 }
 
-/** An order as endpoints answer it, without its link and its periods. */
+/** An order as answered, without its link and its periods. */
 export type OrderHead = Omit<MainOrder, 'redeemUrl' | 'paymentRecords'>;
 
 export function createOrderHead(order: Order): OrderHead {

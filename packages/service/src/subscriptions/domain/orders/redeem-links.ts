@@ -11,10 +11,12 @@ export function createRedeemLinks(ownHost: () => string, clock: Clock) {
     host: ownHost(),
   });
   return {
-    /** The same, whether there is something to redeem or not. */
+    /** Returns the terms of a link that is valid for seven days, whether or not anything is left to redeem. */
     newTerms,
-    /** Null when nothing is left to redeem, or the order was unsubscribed (docs/decisions/0010). */
-    /** The terms of a new link, valid for seven days from now. */
+    /**
+     * Returns the terms of a new link, or null if nothing is left to redeem or the order was unsubscribed
+     * (docs/decisions/0010).
+     */
     termsFor({ order, redeemable }: { readonly order: Order; readonly redeemable: boolean }): LinkTerms | null {
       if (!redeemable || order.status === 'UNSUBSCRIBED') return null;
       return newTerms(order.channelUserId);

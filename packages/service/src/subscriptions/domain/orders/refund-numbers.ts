@@ -5,10 +5,10 @@ export interface RefundReference extends PaymentReference {
   readonly refundSeq: number;
 }
 
-/** A refund's number has two digits for its sequence. */
+/** A refund number has two digits for the sequence. */
 export const MAX_REFUNDS = 99;
 
-/** The idempotency key of a refund at the institution. The letter tells it apart from the number of an attempt. */
+/** Returns the idempotency key of a refund at the institution. The letter distinguishes it from an attempt number. */
 export function formatRefundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
   return `R${formatPaymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
 }

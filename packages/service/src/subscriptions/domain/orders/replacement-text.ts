@@ -5,7 +5,7 @@ import { createSerializer, createTextAroundItems } from '../../../platform/answe
 import { formatPaymentOrderNo } from './order-numbers.js';
 import { cutIntoStretches, isLongAnswer } from './order-text.js';
 
-/** What agreements/replace answers. Affected periods with the same status that follow each other are one run. */
+/** The answer of agreements/replace. Consecutive affected periods with the same status are one run. */
 export interface ReplaceDescription {
   readonly head: Omit<ReplaceData, 'affectedPayments'>;
   readonly affected: readonly AffectedRun[];

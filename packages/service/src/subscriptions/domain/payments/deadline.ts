@@ -1,8 +1,8 @@
 const UNKNOWN = { kind: 'unknown' } as const;
 
 /**
- * The outcome of a call to an institution. When the call fails or takes too long it is unknown: the institution may have
- * acted.
+ * Returns the outcome of a call to an institution. The outcome is unknown if the call fails or takes too long, because
+ * the institution may have acted.
  */
 export function withinDeadline<Outcome extends { readonly kind: string }>(
   call: () => Promise<Outcome>,

@@ -1,51 +1,53 @@
 import type { PeriodType } from '@perennial/wire';
 import type { DebitOutcome } from '../../../gateways/gateway.js';
 
-/** How long a debit is waited for. After that its outcome is unknown, and orders/create answers PROCESSING. */
+/** The timeout of a debit. After it the outcome is unknown, and orders/create answers PROCESSING. */
 export const DEBIT_DEADLINE_MS = 8_000;
 
-/** When an attempt without a known outcome is first asked about, in seconds after its start. */
+/** Seconds from the start of an attempt with unknown outcome to the first query. */
 export const FIRST_ASK_SECONDS = 10;
 
 /**
- * How long a renewal that was started belongs to the node that started it. Longer than a debit and its settlement can take, and
- * short enough that other nodes continue within 20 s what a dead node has started.
+ * The lease of a started renewal. It is longer than a debit and its settlement can take. It is short enough that other
+ * nodes take over a dead node's renewals within 20 s.
  */
 export const RENEWAL_LEASE_SECONDS = 18;
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-/** Of a product that is made without delays of its own: when a renewal that failed for now is tried again, in seconds after the try before. */
+/** Seconds from a failed renewal to its retry, for products that define no delays. */
 export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
   DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
   MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
 };
 
-/** An attempt's number has two digits for its try. */
+/** An attempt number has two digits for the try. */
 export const MAX_TRIES = 99;
 
-/** Pauses before each further question to the institution; the last one repeats. */
+/** Seconds before each further query to the institution. The last one repeats. */
 const ASK_DELAYS_SECONDS = [30, 60, 300, 900, 3600];
 
 export function nextAskSeconds(asked: number): number {
   return ASK_DELAYS_SECONDS[Math.min(Math.max(asked, 1), ASK_DELAYS_SECONDS.length) - 1] ?? 3600;
 }
 
-/** An institution may name the time of its result, but no later than this. */
+/** The limit of the query time that an institution may name. */
 const MAX_NAMED_ASK_SECONDS = 3600;
 
-/** Seconds until the time that the institution has named, 0 when it has passed. Undefined when it has named none. */
+/**
+ * Returns the seconds until the query time named by the institution, 0 if it has passed, undefined if it named none.
+ */
 export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;
   return Math.min(Math.max(0, (outcome.askAt - now) / 1000), MAX_NAMED_ASK_SECONDS);
 }
 
 /**
- * How long after the end of its order a debit that the institution has never seen is sure never to arrive there. By
- * docs/bridge.md that takes ten minutes from the last send, which may have been shortly after the end.
+ * The time after an order's end when a debit unknown to the institution can no longer arrive there. docs/bridge.md
+ * allows ten minutes from the last send, which may have been shortly after the end.
  */
 export const UNSEEN_IS_FINAL_AFTER_MS = 11 * 60_000;
 
-/** When an outcome has been unknown for this long, operators get an alert. */
+/** The time with an unknown outcome after which operators get an alert. */
 export const UNKNOWN_ALERT_AFTER_MS = 24 * 3_600_000;

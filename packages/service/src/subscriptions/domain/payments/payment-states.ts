@@ -7,23 +7,23 @@ export type PaymentTrigger =
   | 'billed'
   | 'debit-succeeded'
   | 'debit-failed' // for good
-  | 'debit-failed-for-now' // a renewal that is tried again
+  | 'debit-failed-for-now' // a renewal that will be retried
   | 'retry-too-late' // the next period's time came first
   | 'unsubscribe'
   | 'refunded-in-part'
   | 'refunded-in-full';
 
 export interface PaymentTransition extends Transition<PaymentStatus, PaymentTrigger> {
-  /** Whether channels hear payment.status.changed. */
+  /** Whether it sends payment.status.changed. */
   readonly emitsEvent: boolean;
-  /** The trigger as docs/interface.md says it. */
+  /** The trigger as worded in docs/interface.md. */
   readonly when: string;
 }
 
 export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
   { from: 'none', on: 'first-debit-started', to: 'PROCESSING', emitsEvent: false, when: '`orders/create`, A' },
   { from: 'none', on: 'billed', to: 'BILLED', emitsEvent: true, when: '`orders/create`, B' },
-  // A period that is WAIT has no row in the database: it follows from its order.
+  // A period in WAIT has no row in the database: it follows from its order.
   { from: 'WAIT', on: 'billed', to: 'BILLED', emitsEvent: true, when: 'due, B' },
   { from: 'WAIT', on: 'renewal-started', to: 'PROCESSING', emitsEvent: false, when: 'due, A' },
   { from: 'WAIT', on: 'unsubscribe', to: 'CANCELED', emitsEvent: true, when: 'unsubscribe' },
@@ -88,13 +88,13 @@ export const { find: findPaymentTransition, require: requirePaymentTransition } 
   PaymentTransition
 >(PAYMENT_TRANSITIONS);
 
-/** What the rest of the code asks of a status: a new one has to answer here first. */
+/** The properties of a status on which other code depends. Every new status must define them. */
 interface PaymentStatusFacts {
-  /** It was paid or billed. Some of it, or all, may have been given back since. */
+  /** Whether it was paid or billed. It may have been refunded since. */
   readonly isPaid: boolean;
-  /** It is due once more: the same period, not the next. */
+  /** Whether the same period, not the next, is due again. */
   readonly isWaitingForRetry: boolean;
-  /** It may still be debited, and moves along when its order gets another agreement. */
+  /** Whether it may still be debited. It then moves along when its order gets another agreement. */
   readonly isOpen: boolean;
 }
 

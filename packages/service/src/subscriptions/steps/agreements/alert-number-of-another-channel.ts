@@ -7,8 +7,8 @@ import type { Origin } from '../../../platform/tracing.js';
 import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 
 /**
- * A channel was refused a number that another channel has: the alert tells operators whose it is, the channel is not told. The
- * channel gets its refusal even if the alert cannot be stored; then the log says so.
+ * Alerts operators that a channel was refused a number of another channel. The alert names the other channel; the
+ * answer does not. The channel gets its refusal even if the alert cannot be stored.
  */
 export async function alertNumberOfAnotherChannel(
   log: Logger,
@@ -21,7 +21,7 @@ export async function alertNumberOfAnotherChannel(
     const { appId } = channel;
     log.error(
       { err, requestId: origin.requestId, appId },
-      'a number of another channel was refused, and no alert could be written',
+      'refused a number of another channel, but could not store the alert; check the database',
     );
   }
 }

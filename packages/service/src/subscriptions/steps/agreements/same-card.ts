@@ -12,14 +12,14 @@ import {
   storeBindingReplacement,
 } from '../../store/agreements/same-card-sql.js';
 
-/** The card or its orders changed while they were being locked: the transaction must be run again. */
+/** Thrown if the card or its orders changed while they were being locked. The transaction must be retried. */
 class CardChanged extends Error {}
 
 export type EarlierBinding = Pick<BindingReplacement, 'oldAgreementId' | 'orderNos'>;
 
 /**
- * Locks the binding that a card has already, the orders that run on it, and the new binding. Undefined when the card has no
- * other binding. Orders are locked before agreements, both in the order of their numbers, as in every transaction.
+ * Locks the card's earlier binding, the orders on it, and the new binding. Returns undefined if the card has no other
+ * binding. Locks orders before agreements, both by ascending number, as every transaction does.
  */
 export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Promise<EarlierBinding | undefined> {
   const oldAgreementId = await findBindingOfCard(tx, binding);
@@ -27,8 +27,8 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
   const orderNos = await lockOrdersOnAgreement(tx, oldAgreementId);
   const locked = await lockBindings(tx, [oldAgreementId, binding.agreementId]);
   const earlier = locked.find(({ agreementId }) => agreementId === oldAgreementId);
-  // Before the binding was locked, another order may have started on it, another binding may have replaced it, or it may have
-  // ended. Waiting for the lock of such an order now, with an agreement locked, could be a deadlock.
+  // Before the binding was locked, another order may have started on it, or it may have been replaced or ended. Waiting
+  // now for the lock of such an order, with an agreement locked, could deadlock.
   const isTheSame =
     earlier?.status === 'BIND_SUCCESS' && (await countOrdersOnAgreement(tx, oldAgreementId)) === orderNos.length;
   if (!isTheSame) throw new CardChanged(`agreement ${oldAgreementId} changed while it was being locked`);
@@ -36,9 +36,8 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
 }
 
 /**
- * The new binding replaces the earlier one: that becomes REPLACED, its orders move to the new one, and its number is canceled
- * at the institution. To be done before the new one becomes BIND_SUCCESS, since the index allows only one of them at any
- * time.
+ * Replaces the earlier binding: sets it to REPLACED, moves its orders to the new one, and schedules its cancellation at
+ * the institution. Call it before the new one becomes BIND_SUCCESS, because the unique index allows only one.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: BindingReplacement, now: number): Promise<void> {
   const step = requireAgreementTransition('BIND_SUCCESS', 'bound-again');
@@ -46,10 +45,10 @@ export async function replaceEarlierBinding(tx: Queryable, succession: BindingRe
   await storeBindingReplacement(tx, succession, step.to, now);
 }
 
-/** Each further try means that another transaction changed the same card at that moment. */
+/** Each retry means that another transaction changed the same card at that moment. */
 const MAX_TRIES = 10;
 
-/** Repeats a transaction while other transactions change the same card. */
+/** Retries a transaction while other transactions change the same card. */
 export async function retryWhileCardChanges<T>(transaction: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

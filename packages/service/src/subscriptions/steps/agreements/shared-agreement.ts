@@ -13,14 +13,17 @@ export function readSharedCard(
   return readCard(channel, shared, `${field}.`);
 }
 
-/** The number is in use by another channel. The message does not say by which. */
+/** The number is in use by another channel. The message does not name it. */
 export class NumberOfAnotherChannel extends Rejection {
   constructor() {
     super('SHARED_AGREEMENT_NOT_ALLOWED', 'sharedAgreementNo is in use elsewhere and cannot be shared');
   }
 }
 
-/** A shared agreement counts as bound because the channel says so: the institution is not asked. The caller inserts the row. */
+/**
+ * Creates a row that is bound from the start: the service trusts the channel and does not ask the institution. Inserts
+ * nothing.
+ */
 export function createSharedAgreementRow(
   channel: Channel,
   shared: SharedAgreement,

@@ -18,8 +18,8 @@ import { nowInWholeSeconds, settleClaim } from './settle-claim.js';
 export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' | 'UNKNOWN';
 
 /**
- * Resolves when the claim is committed and, if a supplier is called, when it has answered or its deadline has passed. Whether
- * there is a code then is in the table `claims`.
+ * Resolves after the commit and, if a supplier is called, after its answer or its deadline. The table `claims` then
+ * shows whether there is a code.
  */
 export type Claimer = (
   database: Transactional,
@@ -28,7 +28,7 @@ export type Claimer = (
   asking?: ClaimCaller,
 ) => Promise<ClaimOutcome>;
 
-/** The request that claims, when somebody waits for the answer. */
+/** The request that claims, if a caller waits for the answer. */
 export interface ClaimCaller {
   readonly origin?: Origin;
   readonly caller?: Caller | undefined;
@@ -43,7 +43,7 @@ export interface ClaimDeps {
 
 export function createClaimer(deps: ClaimDeps): Claimer {
   const { clock, log, counts } = deps;
-  /** Calls to suppliers that are running, by claim number: a user who presses twice waits for the same call. */
+  /** Supplier calls in flight, by claim number. A user who clicks twice waits for the same call. */
   const supplierCalls = new Map<string, Promise<void>>();
 
   async function callSupplier(
@@ -60,7 +60,10 @@ export function createClaimer(deps: ClaimDeps): Claimer {
     } catch (err) {
       const { claimNo, origin } = claim;
       // The claim is stored: a job asks the supplier about it later.
-      log.warn({ err, requestId: origin?.requestId, claimNo }, 'the answer about a claim could not be stored');
+      log.warn(
+        { err, requestId: origin?.requestId, claimNo },
+        "supplier's answer could not be stored; the job will ask the supplier again",
+      );
     } finally {
       counts?.countClaim(counted);
       supplierCalls.delete(claim.claimNo);
@@ -78,7 +81,7 @@ export function createClaimer(deps: ClaimDeps): Claimer {
   };
 }
 
-/** A claim that is sent to its supplier after it is committed. */
+/** A claim that is sent to its supplier after the commit. */
 interface SupplierCall {
   readonly supplier: Supplier;
   readonly claim: ClaimToFulfil;
@@ -113,7 +116,7 @@ async function claimInTransaction(
     fulfilment: fulfilment.kind,
     code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
     claimedAt,
-    // Until then no other node asks: this one is calling the supplier.
+    // No other node asks before that, because this node is calling the supplier.
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
   });
   if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
@@ -122,7 +125,7 @@ async function claimInTransaction(
   return { outcome: 'CLAIMED', counted: 'waiting' };
 }
 
-/** Why the benefit could not be claimed. A benefit that is still ISSUED has expired, and was not marked yet. */
+/** Returns why the benefit could not be claimed. A benefit that is still ISSUED has expired but is not marked yet. */
 async function findRefusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ConcludedClaim> {
   const status = await findBenefitStatus(tx, { ...benefit, channelId });
   if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };

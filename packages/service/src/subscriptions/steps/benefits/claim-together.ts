@@ -11,8 +11,8 @@ import { claimTogether, type VisitorsClaim } from '../../store/benefits/claims-s
 import { nowInWholeSeconds } from './settle-claim.js';
 
 /**
- * True when the benefit is claimed and has its code. False when nothing was done: the claim needs more than one statement, cannot
- * be made, or the channel has changed since the link was checked.
+ * Returns true if the benefit is claimed and has its code. Returns false without effect if the claim needs more than
+ * one statement or is refused, or if the channel has changed since the link was checked.
  */
 export type SharedClaimer = (
   channel: Channel,
@@ -29,8 +29,8 @@ export interface SharedClaimDeps {
 }
 
 /**
- * Claims that wait at the same time share one statement and one commit. By itself each takes six statements: that was two thirds of
- * what a claim cost the node, and four fifths of what it cost PostgreSQL (32 at a time).
+ * Claims benefits, many in one statement and one commit. A single claim takes six statements: two thirds of its cost on
+ * the node and four fifths on PostgreSQL (32 at a time).
  */
 export function createSharedClaimer({ database, clock, counts }: SharedClaimDeps): SharedClaimer {
   const claim = createBatcher<VisitorsClaim, boolean>({

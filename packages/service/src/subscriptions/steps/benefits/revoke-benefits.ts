@@ -3,7 +3,7 @@ import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 
 type Benefit = RowOf<typeof LOCK_BENEFITS>;
 
-/** All refunds of a period together. */
+/** The sum of all refunds of a period. */
 export interface RefundedSum {
   readonly inFull: boolean;
   readonly sumCent: number;
@@ -23,7 +23,7 @@ const REVOKE_BENEFITS = statement({
 });
 
 /**
- * Revokes benefits of a period that were not claimed: all of them when the period is refunded in full, otherwise as many as the
+ * Revokes unclaimed benefits of a period: all of them if the period is refunded in full, otherwise as many as the
  * refunded sum covers (docs/decisions/0017-operators-money.md).
  */
 export async function revokeBenefits(
@@ -31,20 +31,20 @@ export async function revokeBenefits(
   { orderNo, cycleNo }: PaymentReference,
   refunded: RefundedSum,
 ): Promise<void> {
-  // Locked, so that a benefit that is being claimed at this moment counts as claimed.
+  // Locked, so that a benefit that is being claimed now counts as claimed.
   const benefits = await tx.query(LOCK_BENEFITS, [orderNo, cycleNo]);
   const positions = findPositionsToRevoke(benefits, refunded);
   if (positions.length === 0) return;
   await tx.query(REVOKE_BENEFITS, [orderNo, cycleNo, positions]);
 }
 
-/** Pure. Of benefits that were not claimed. */
+/** Pure. Returns only benefits that were not claimed. */
 export function findPositionsToRevoke(benefits: readonly Benefit[], { inFull, sumCent }: RefundedSum): number[] {
   if (!inFull) return choosePositionsToRevoke(benefits, sumCent);
   return benefits.filter(({ status }) => status === 'ISSUED').map(({ position }) => position);
 }
 
-/** The newest benefits first. One that is worth more than what is left of the sum is skipped. */
+/** Chooses the newest benefits first. Skips benefits that are worth more than the rest of the sum. */
 export function choosePositionsToRevoke(benefits: readonly Benefit[], sumCent: number): number[] {
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   let left = sumCent - revoked.reduce((sum, { faceValueCent }) => sum + faceValueCent, 0);

@@ -10,7 +10,7 @@ import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '..
 
 export const MAX_SERVED_CLAIMS = 500;
 
-/** Gives codes of the pool to claims that wait for them, the oldest first. Returns how many got one. */
+/** Assigns pool codes to waiting claims, oldest first. Returns the number of claims served. */
 export async function servePoolClaims(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
   const waiting = new Map(
     (await lockClaimsWaitingForPool(tx, benefitCode, MAX_SERVED_CLAIMS)).map((one) => [formatClaimNo(one), one]),

@@ -8,7 +8,7 @@ import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { scheduleClaimQuestion, storeClaimCodes } from '../../store/benefits/claims-sql.js';
 
-/** Stores what a supplier has said about a claim. Stores nothing when the outcome is unknown. */
+/** Stores a supplier's answer about a claim. Stores nothing if the outcome is unknown. */
 export async function settleClaim(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   channel: Pick<Channel, 'sealing'>,
@@ -24,7 +24,7 @@ export async function settleClaim(
     );
   } else if (outcome.kind === 'refused') {
     await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
-    // Once: it is refused again every hour, and operators need one alert only.
+    // Once, because the supplier refuses again every hour and operators need only one alert.
     await raiseAlertOnce(database, 'claim-refused', claimNo, outcome.reason);
   }
 }

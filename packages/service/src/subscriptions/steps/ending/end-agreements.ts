@@ -11,9 +11,9 @@ import {
 import { lockOrders } from '../../store/orders/orders-sql.js';
 import { endOrders, type UnsubscribedBy } from './end-orders.js';
 
-/** Agreements that may end, under their locks and those of every order on them. */
+/** Agreements that may end, locked with every order on them. */
 export interface LockedAgreements {
-  /** By order number, in ascending order. Includes the orders that the caller asked for. */
+  /** By order number, ascending. Includes the orders that the caller requested. */
   readonly orders: ReadonlyMap<number, Order>;
   readonly agreements: readonly NumberedAgreement[];
 }
@@ -21,9 +21,9 @@ export interface LockedAgreements {
 const MAX_ROUNDS = 10;
 
 /**
- * Takes the locks that are needed to end agreements, in the order of docs/decisions/0010: first orders, including those of the
- * caller, then agreements. Locks all agreements with the same numbers, and all orders that are ACTIVE or INITIALIZING on them.
- * The caller must not have locked an order or an agreement before.
+ * Locks what is needed to end agreements, in the order of docs/decisions/0010: first orders, including the caller's,
+ * then agreements. Locks all agreements with the same numbers, and their orders in ACTIVE or INITIALIZING. The caller
+ * must hold no lock on an order or agreement.
  */
 export async function lockAgreementsWithOrders(
   tx: Queryable,
@@ -41,21 +41,21 @@ export async function lockAgreementsWithOrders(
       await tx.query('release savepoint without_locks');
       return { orders, agreements };
     }
-    // Another order has started to use a binding meanwhile. Whoever has locked it may be waiting for the agreement, so all
-    // locks are released before the next round.
+    // Another order has started on a binding meanwhile. Its transaction may wait for the agreement, so all locks are
+    // released before the next round.
     await tx.query('rollback to savepoint without_locks');
   }
   throw new Error(`orders keep coming to agreements ${agreementIds}`);
 }
 
-/** The agreements of orders whose first debit is not settled: its settlement depends on them. */
+/** Returns the agreements of orders with an unsettled first debit, because its settlement depends on them. */
 export function agreementsOfFirstDebits(orders: readonly Order[]): number[] {
   return orders.flatMap(({ status, agreementId }) =>
     status === 'INITIALIZING' && agreementId !== null ? [agreementId] : [],
   );
 }
 
-/** The institution has said that the agreement has ended. */
+/** The source of an unsubscription because the institution reported the agreement's end. */
 export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
   source: 'AGREEMENT_INVALID',
   reason: reason.slice(0, 1024),
@@ -63,14 +63,16 @@ export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
 
 export interface AgreementEnding {
   readonly agreementIds: readonly number[];
-  /** Read under their locks. Those that are ACTIVE on one of the agreements end. */
+  /** Locked orders. Those ACTIVE on one of the agreements end. */
   readonly orders: Iterable<Order>;
   readonly by: UnsubscribedBy;
-  /** The agreement through which the institution is told. Undefined when the institution itself said so. */
+  /**
+   * The agreement whose cancellation is sent to the institution. Undefined if the institution itself reported the end.
+   */
   readonly tellBy?: number;
 }
 
-/** The only place where an agreement ends while orders may run on it: they all end in the same transaction. */
+/** Ends agreements and the orders on them in one transaction. No other code ends an agreement that may have orders. */
 export async function endAgreements(tx: Queryable, ending: AgreementEnding, now: number): Promise<Order[]> {
   const { agreementIds, orders, by, tellBy } = ending;
   await cancelAgreements(tx, agreementIds, tellBy);
@@ -81,7 +83,7 @@ export async function endAgreements(tx: Queryable, ending: AgreementEnding, now:
   return endOrders(tx, active, by, now);
 }
 
-/** Why orders end that are ACTIVE on an agreement that is not bound. New ones no longer appear, but old data may have some. */
+/** The reason for orders that are ACTIVE on an agreement that is not bound. Only old data has such orders. */
 export const UNSUBSCRIBED_AS_LEFT_OVER = unsubscribedByInstitution('the agreement had ended before');
 
 export async function endLeftOverOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {

@@ -13,8 +13,8 @@ export interface AgreementEnderDeps {
 }
 
 /**
- * The institution says that an agreement has ended: all agreements with its number end here, with all active orders on them.
- * A second notice changes nothing. An order whose first debit is under way is left to the outcome of that debit.
+ * Ends all agreements with a number that the institution reports as ended, with all active orders on them. A repeated
+ * notice changes nothing. An order whose first debit is in flight is left to that debit's outcome.
  */
 export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {

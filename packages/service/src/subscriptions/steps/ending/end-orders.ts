@@ -20,7 +20,7 @@ export interface UnsubscribedBy {
   readonly reason: string | null;
 }
 
-/** Ends an active order, whose lock the caller holds, and its agreement too if no other order runs on that. */
+/** Ends an active order, and its agreement too if no other order uses that. The caller holds the order's lock. */
 export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, now: number): Promise<Order> {
   const [ended] = await endOrders(tx, [order], by, now);
   if (!ended) return order;
@@ -28,13 +28,13 @@ export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, 
   return ended;
 }
 
-/** Their events are about a megabyte. */
+/** The events of so many orders are about a megabyte. */
 const ORDERS_PER_STATEMENT = 500;
 
 /**
- * Ends active orders, whose locks the caller holds: the orders, their open periods, the periods that were not started, and the
- * events about all this, in the caller's transaction. The caller sees to their agreements. A debit that is under way is settled
- * by its own outcome. Returns the orders that have ended now, without those that had ended before.
+ * Ends active orders with their open and unstarted periods, and stores the events, in the caller's transaction. The
+ * caller holds the orders' locks and handles their agreements. Debits in flight are settled by their own outcome.
+ * Returns only the orders that ended now.
  */
 export async function endOrders(
   tx: Queryable,
@@ -51,7 +51,7 @@ export async function endOrders(
   return all;
 }
 
-/** What ending these orders would store, and for those that have ended before nothing. Writes nothing. */
+/** Returns the rows that ending these orders would store. Omits orders that have ended before. Writes nothing. */
 export async function planEndings(db: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {
     const row = findOrderTransition(order.status, 'unsubscribe');

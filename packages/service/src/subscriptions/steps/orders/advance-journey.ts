@@ -5,28 +5,29 @@ import { requireNotEnded } from '../../domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
-/** What time travel is asked for: a number of periods, or everything up to a time. */
+/** A request for time travel: a number of periods, or everything up to a time. */
 export interface AdvanceWish {
   readonly to: { readonly cycles: number } | { readonly time: number };
-  /** One outcome for each period, in their order. Periods without one succeed. */
+  /** One outcome per period, in order. Periods without one succeed. */
   readonly outcomes: readonly RehearsedOutcome[];
 }
 
 /**
- * How far an order is to be advanced. Fixed before the first step, so that a request that continues after a crash goes
- * exactly as far: to a try of a period, or to a time (Unix milliseconds).
+ * The end of a time travel: a try of a period, or a time (Unix milliseconds). Fixed before the first step, so that a
+ * request that continues after a crash goes exactly as far.
  */
 export interface Journey {
-  /** Has the order while it lasts. A resend that continues the journey has the same. */
+  /** The holder of the order's lease. A resend that continues the journey has the same id. */
   readonly id: string;
   readonly orderNo: number;
-  /** The period that the first outcome is for. */
+  /** The period of the first outcome. */
   readonly from: number;
   readonly to: { readonly cycleNo: number; readonly tryNo: number } | { readonly time: number };
 }
 
 /**
- * A period that failed for now is tried again, otherwise the next one begins. After the last period only completion is left.
+ * Returns the period to process next: the same one if it waits for a retry, else the next. After the last period only
+ * completion is left.
  */
 export function nextCycleNo(order: Order): number {
   return isWaitingForRetry(order.latestPaymentStatus) ? order.cycleNo : order.cycleNo + 1;
@@ -35,7 +36,7 @@ export function nextCycleNo(order: Order): number {
 const triesBefore = (order: Order, { tries }: OrderStanding) =>
   isWaitingForRetry(order.latestPaymentStatus) ? tries : 0;
 
-/** The caller holds the order's lock. Rejects what is not possible for the order. */
+/** Rejects a wish that is impossible for the order. The caller holds the order's lock. */
 export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {
   requireNotEnded(order.status);
   if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
@@ -57,7 +58,7 @@ export function planJourney(order: Order, standing: OrderStanding, { to, outcome
   return { id, orderNo, from, to: { cycleNo: from + to.cycles - 1, tryNo } };
 }
 
-/** The time of the next step. Undefined when the journey is over, or the order cannot be advanced further. */
+/** Returns the time of the next step. Undefined if the journey is over or the order cannot be advanced further. */
 export function nextStepTime({ to }: Journey, order: Order, standing: OrderStanding): number | undefined {
   const { dueAt } = standing;
   if (order.status !== 'ACTIVE' || dueAt === null) return undefined;
@@ -67,5 +68,5 @@ export function nextStepTime({ to }: Journey, order: Order, standing: OrderStand
   return isBefore ? dueAt : undefined;
 }
 
-/** Up to when it goes, if that is what was asked for. */
+/** Returns the time to which the order is advanced, if a time was requested. */
 export const endTime = ({ to }: Journey): number | undefined => ('time' in to ? to.time : undefined);

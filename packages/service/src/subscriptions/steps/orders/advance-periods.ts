@@ -24,21 +24,23 @@ import { endTime, type Journey, nextCycleNo, nextStepTime } from './advance-jour
 export interface AdvanceDeps {
   readonly database: Transactional;
   readonly gateways: Gateways;
-  /** The channel of the order. Read only when an institution is called. */
+  /** Reads the order's channel. Called only before a call to an institution. */
   readonly channel: () => Promise<Channel>;
-  /** In place of the policy's, for a test that cannot wait. */
+  /** Replaces the policy's timeout in tests. */
   readonly debitDeadlineMs?: number;
 }
 
-/** One thing that happened, at a time of the order's own clock. */
+/** One step of time travel, at a time of the order's own clock. */
 export interface AdvanceStep {
   readonly at: number;
-  /** Undefined when the order was only completed, or ended because its agreement had ended. */
+  /** Undefined if the order was only completed, or ended because its agreement had ended. */
   readonly payment: { readonly cycleNo: number; readonly status: PaymentStatus } | undefined;
   readonly orderStatus: OrderStatus;
 }
 
-/** Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if another journey has the order. */
+/**
+ * Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if another journey holds the order.
+ */
 export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promise<void> {
   if (await leaseOrderToJourney(tx, orderNo, id)) return;
   throw new Rejection(
@@ -48,9 +50,9 @@ export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promis
 }
 
 /**
- * Time travel: processes an order's periods one after another, each at the time when it is due and by the statements that
- * renew orders otherwise, until the journey is over or a step has no outcome. Each step is a transaction of its own, so that
- * the order is consistent if this is interrupted. `conclude` runs in the last transaction, before another journey can begin.
+ * Travels in time: processes an order's periods one after another at their due times, with the same statements as
+ * renewals. Ends with the journey, or at a step without an outcome. Each step is its own transaction, so that an
+ * interruption leaves the order consistent. `conclude` runs in the last transaction, before another journey can begin.
  */
 export async function advancePeriods<End>(
   deps: AdvanceDeps,
@@ -73,7 +75,7 @@ export async function advancePeriods<End>(
       steps.push('renewal' in taken ? await callInstitution(deps, taken) : taken);
     }
   } catch (error) {
-    // Otherwise the order is free when the lease ends.
+    // If this fails, the order is free when the lease ends.
     await deps.database.transaction((tx) => endJourney(tx, orderNo, id)).catch(() => undefined);
     throw error;
   }
@@ -84,7 +86,7 @@ interface InstitutionCall {
   readonly renewal: StartedRenewal;
 }
 
-/** Waits for the order's lock, so that nothing that is due is skipped. The sandbox's own institution is not called. */
+/** Waits for the order's lock, so that no due step is skipped. Does not call the sandbox's own institution. */
 async function takeStep(
   tx: Queryable,
   journey: Journey,
@@ -121,7 +123,7 @@ async function takeStep(
   return settledStep(await settleDebit(tx, renewal, outcome, at), at);
 }
 
-/** If one of the outcomes ends the agreement, all orders on it are locked from the start, in the usual order. */
+/** Locks all orders on the agreement from the start, in the usual order, if one of the outcomes ends the agreement. */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
   const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
   const order =
@@ -132,7 +134,7 @@ async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly Re
   return order;
 }
 
-/** An institution behind a bridge is really called. If it gives no outcome now, a job asks later, as always. */
+/** Calls an institution behind a bridge. If it gives no outcome now, the job asks later, as for every debit. */
 async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
   { at, renewal }: InstitutionCall,

@@ -5,7 +5,7 @@ import { parsePaymentOrderNo } from '../../domain/orders/order-numbers.js';
 import { findClaimsOfPeriod } from '../../store/benefits/claims-sql.js';
 import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 
-/** One period of the channel's orders, started or not, with what was claimed of it. */
+/** Returns one period of the channel's orders, started or not, with its claims. */
 export async function findPaymentDetail(
   db: Queryable,
   channelId: number,

@@ -20,11 +20,11 @@ export interface AppliedOutcome {
   readonly events: readonly NewEvent[];
   /** Whether the order must be unsubscribed in the same transaction, because its agreement has ended. */
   readonly endsOrder?: boolean;
-  /** Set when operators have to look at it. */
+  /** An alert for operators, if the outcome needs one. */
   readonly alert?: 'debit-after-unsubscribe';
 }
 
-/** Pure. The order's status tells whether it was the first debit, a renewal, or a debit that ended after the order. */
+/** Pure. The order's status shows whether it was the first debit, a renewal, or a debit that ended after the order. */
 export function applyOutcome(
   order: Order,
   attempt: AttemptToSettle,
@@ -49,7 +49,7 @@ function applyToFirstDebit(order: Order, attempt: AttemptToSettle, outcome: Fina
     order: next,
     payment,
     events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
-    // The agreement ended during this debit, when the order was not yet ACTIVE and so did not end with it.
+    // The agreement ended during this debit. The order was not yet ACTIVE, so it did not end with the agreement.
     endsOrder: succeeded && attempt.agreementEnded,
   };
 }
@@ -76,7 +76,7 @@ function applyToRenewal(order: Order, attempt: AttemptToSettle, outcome: FinalOu
   return { order: next, payment, events: eventsAbout(next) };
 }
 
-/** The period gets its outcome, but is never tried again: the order has ended. */
+/** Settles the period without a retry, because the order has ended. */
 function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): AppliedOutcome {
   const { payment, eventsAbout, paid } = settlePeriod(order, attempt.payment, outcome, 'debit-failed');
   return {
@@ -88,10 +88,9 @@ function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: 
 }
 
 /**
- * When a declined renewal is tried again; undefined once the retries are used up. The product's delays count, each after the
- * attempt that failed. On an agreement that was replaced meanwhile, what the old one could not pay says nothing about the new
- * one: that is tried at once, or by the schedule if whoever replaced it wanted that, whatever the decline. Never past the
- * time of the period that comes next.
+ * Returns the time of the next attempt after a declined renewal, or undefined if no retry is left. Uses the product's
+ * delays, each from the failed attempt. If the agreement was replaced meanwhile, retries at once regardless of the
+ * decline, or by the schedule if the replacement requested that. Never retries after the next period is due.
  */
 function nextTryAt(
   order: Order,
@@ -110,7 +109,7 @@ function nextTryAt(
 
 interface SettledPeriod {
   readonly payment: Payment;
-  /** The order with its totals. */
+  /** The order with its new totals. */
   readonly paid: Order;
   readonly eventsAbout: (order: Order) => NewEvent[];
 }

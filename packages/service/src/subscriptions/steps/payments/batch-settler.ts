@@ -10,7 +10,7 @@ export interface SettlementOfAttempt extends Settlement {
 
 export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<SettledDebit>;
 
-/** Outcomes that arrive at the same time are settled in one transaction. An error in one does not fail the others. */
+/** Settles outcomes that arrive at the same time in one transaction. An error in one does not fail the others. */
 export function createBatchSettler(database: Database, clock: Clock, counts?: SubscriptionCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>
     database.transaction((tx) => settleDebits(tx, settlements, clock.now()));
@@ -35,7 +35,7 @@ export function createBatchSettler(database: Database, clock: Clock, counts?: Su
           if (isDatabaseAway(error)) throw error;
         }
       }
-      // Two outcomes for one order, or an error: each is settled by itself.
+      // Settles each on its own after an error, or if an order has two outcomes.
       const results: (SettledDebit | Error)[] = [];
       for (const settlement of settlements) results.push(await settleAlone(settlement));
       return results;

@@ -4,7 +4,7 @@ import { DEBIT_DEADLINE_MS, FIRST_ASK_SECONDS } from '../../domain/payments/debi
 import { findPaymentTransition } from '../../domain/payments/payment-states.js';
 import { findPayingAttempt, insertRefund, type Refund } from '../../store/payments/refunds-sql.js';
 
-/** A period, and what its refunds depend on. */
+/** A period, with its order and refunds. */
 export interface PeriodToRefund {
   readonly order: Order;
   readonly payment: Payment;
@@ -16,7 +16,7 @@ export const isRefundable = ({ status }: Pick<Payment, 'status'>): boolean =>
 
 export const nextRefundSeq = (refunds: readonly Refund[]): number => (refunds.at(-1)?.refundSeq ?? 0) + 1;
 
-/** Of what was paid for a period. Refunds that are on their way count as refunded. */
+/** Sums the refunds of a period. Refunds in flight count as refunded. */
 export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' | 'refunds'>) {
   const open = refunds.filter(({ status }) => status === 'STARTED');
   const openCent = open.reduce((sum, { amountCent }) => sum + amountCent, 0);
@@ -24,10 +24,10 @@ export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' 
   return { open, openCent, refundedCent, leftCent: payment.amountCent - refundedCent };
 }
 
-/** If this process dies, the job asks the institution when the call must be over. */
+/** The time after which the job asks the institution if this process dies. The call must be over by then. */
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
-/** Stores a refund, which may then be sent. The caller holds the order's lock, and has found that there is as much to refund. */
+/** Stores a refund, which may then be sent. The caller holds the order's lock and has checked the amount. */
 export async function storeRefund(
   tx: Queryable,
   { order, payment, refunds }: PeriodToRefund,

@@ -9,7 +9,7 @@ import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Attempt } from '../../store/payments/attempts-sql.js';
 
-/** The request to the institution for an attempt, on behalf of the channel. */
+/** Creates the request to the institution for an attempt, on behalf of the channel. */
 export function createDebitRequest(
   attempt: Attempt,
   { appId }: Channel,
@@ -29,7 +29,7 @@ export function createDebitRequest(
   };
 }
 
-/** Sends a debit for the first time. Whatever error occurs, the institution may have debited. */
+/** Sends a debit for the first time. After any error, the institution may have debited. */
 export async function sendDebit(
   gateway: Gateway,
   request: DebitRequest,
@@ -39,8 +39,8 @@ export async function sendDebit(
 }
 
 /**
- * Asks the institution about a debit. If it has never seen the number, the debit is sent again with the same number, which is
- * safe however late the first one may still arrive; or `onUnseen` decides otherwise.
+ * Queries a debit at the institution. If the institution does not know the number, sends the debit again with the same
+ * number, unless `onUnseen` decides otherwise. The idempotency key makes this safe however late the first one arrives.
  */
 export async function askDebit(
   gateway: Gateway,
@@ -54,7 +54,7 @@ export async function askDebit(
   return instead === 'send' ? sendDebit(gateway, request, deadlineMs) : instead;
 }
 
-/** A success with another amount than was asked for settles nothing: it counts as unknown and raises an alert. */
+/** Treats a success with a wrong amount as unknown, and raises an alert. */
 export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
   const number = formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

@@ -9,7 +9,7 @@ import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Refund } from '../../store/payments/refunds-sql.js';
 
-/** Sends a refund for the first time. Whatever error occurs, the institution may have refunded. */
+/** Sends a refund for the first time. After any error, the institution may have refunded. */
 export async function sendRefund(
   gateways: Gateways,
   refund: Refund,
@@ -21,7 +21,7 @@ export async function sendRefund(
   );
 }
 
-/** Asks the institution about a refund. If it has never seen the number, the refund is sent again with the same number. */
+/** Queries a refund at the institution. Sends it again with the same number if the institution does not know it. */
 export async function askRefund(
   gateways: Gateways,
   refund: Refund,
@@ -38,7 +38,7 @@ export async function askRefund(
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
 }
 
-/** A refund with another amount than was asked for settles nothing: it counts as unknown and raises an alert. */
+/** Treats a refund with a wrong amount as unknown, and raises an alert. */
 export async function rejectWrongRefundAmount(
   db: Queryable,
   refund: Refund,

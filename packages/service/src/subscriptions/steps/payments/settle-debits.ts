@@ -32,14 +32,14 @@ export interface Settlement {
 export interface SettledDebit {
   readonly order: Order;
   readonly payment: Payment;
-  /** False when the attempt was settled before: then this is the earlier result. */
+  /** False if the attempt was settled before: this is then the earlier result. */
   readonly changed: boolean;
 }
 
 /**
- * Stores outcomes of debits, whatever has become of their orders meanwhile. Renewals, recovery, notices and time travel call it,
- * and a creation whose outcome `settleKnownDebits` could not store. It takes the order's row lock, so that the second caller finds the attempt closed and changes nothing. A batch has each order
- * at most once.
+ * Stores outcomes of debits, whatever has happened to their orders meanwhile. Renewals, recovery, notices and time
+ * travel call it, and creations whose outcome `settleKnownDebits` could not store. Takes the order's row lock, so that
+ * a second caller finds the attempt closed and changes nothing. A batch has each order at most once.
  */
 export async function settleDebits(
   tx: Queryable,
@@ -83,8 +83,8 @@ export async function settleDebits(
 }
 
 /**
- * Locks the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks all orders on
- * them together with its own, which avoids deadlocks (docs/decisions/0010).
+ * Locks the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks all
+ * orders on them together with its own, to avoid deadlocks (docs/decisions/0010).
  */
 async function lockForSettlement(tx: Queryable, settlements: readonly Settlement[]): Promise<LockedAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
@@ -96,7 +96,9 @@ async function lockForSettlement(tx: Queryable, settlements: readonly Settlement
   return { orders, agreements: [] };
 }
 
-/** An agreement that was shared for an order whose first debit failed releases its number. The agreements are locked. */
+/**
+ * Releases the numbers of agreements that were shared for an order whose first debit failed. The agreements are locked.
+ */
 async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
@@ -113,7 +115,9 @@ interface CountedSettlement {
   readonly after: AppliedOutcome;
 }
 
-/** Ends agreements that a decline has reported as ended, with all orders on them. Returns all orders as they are afterwards. */
+/**
+ * Ends agreements that a decline reported as ended, with all orders on them. Returns all orders as they are afterwards.
+ */
 async function endOrdersOfEndedAgreements(
   tx: Queryable,
   { orders: before, agreements }: LockedAgreements,
@@ -167,14 +171,14 @@ export function toSettledRow(
   };
 }
 
-/** An attempt that counted as failed has succeeded after all, before the period was debited again: then the period is paid. */
+/** Returns true for an attempt that was settled as failed and has succeeded, if the period was not debited again. */
 function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): boolean {
   const isOpen = order.status === 'ACTIVE' && isWaitingForRetry(attempt.payment.status);
   return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
 }
 
 /**
- * Raises an alert about an outcome that contradicts the settled one. A late success that counts has an alert kind of its own,
+ * Raises an alert about an outcome that contradicts the settled one. A late success that counts has its own alert kind,
  * so that a later contradiction does not overwrite it.
  */
 async function alertContradiction(

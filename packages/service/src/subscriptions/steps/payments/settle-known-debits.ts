@@ -12,8 +12,8 @@ import { type AppliedOutcome, applyOutcome, type FinalOutcome } from './apply-ou
 import { endsAgreement, toSettledRow } from './settle-debits.js';
 
 /**
- * What the outcome of a first debit comes to, if nothing has changed since this node has stored the order. Undefined when more than the
- * order depends on it: an agreement that has ended, with all that runs on it.
+ * Plans the settlement of a first debit, assuming that nothing has changed since this node stored the order. Returns
+ * undefined if the outcome ends the agreement, because other orders depend on that.
  */
 export function planKnownSettlement(
   before: Order,
@@ -44,12 +44,12 @@ export function planKnownSettlement(
   };
 }
 
-/** False when something was not as it was known, or was held by somebody else: then nothing was written. */
+/** Resolves to false, with nothing written, if a row has changed or is locked by another transaction. */
 export type SettleKnown = (settlement: KnownSettlement, answer: OwedAnswer | null, caller: Caller) => Promise<boolean>;
 
 /**
- * Settles debits whose outcomes arrive at the same time in one statement (docs/decisions/0034). Whatever is not settled here,
- * because it has changed or because the statement has failed, its caller settles by itself with `settleDebits`.
+ * Settles debits whose outcomes arrive at the same time in one statement (docs/decisions/0034). Callers settle the
+ * others with `settleDebits`: those that have changed, and all if the statement fails.
  */
 export function createKnownDebitSettler(database: Database): SettleKnown {
   const settle = createBatcher<KnownDebitRow, boolean>({
@@ -61,7 +61,7 @@ export function createKnownDebitSettler(database: Database): SettleKnown {
         const settled = await settleKnownDebits(database, rows);
         return rows.map(({ settlement }) => settled.has(settlement.before.orderNo));
       } catch (error) {
-        // An error of one must not fail the others; a database that cannot be reached fails all of them.
+        // An error of one must not fail the others. An unreachable database fails all of them.
         if (isDatabaseAway(error)) throw error;
         return rows.map(() => false);
       }

@@ -15,13 +15,13 @@ export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'ref
 export interface SettledRefund {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** False when it was settled before: then this is the earlier result. */
+  /** False if it was settled before: this is then the earlier result. */
   readonly changed: boolean;
 }
 
 /**
- * The only place where the outcome of a refund is stored. The operator's command and the job both call it. It takes the order's
- * row lock, so that the second caller finds the refund closed and changes nothing.
+ * Stores the outcome of a refund. The operator's command and the job both call it, and no other code does. Takes the
+ * order's row lock, so that the second caller finds the refund closed and changes nothing.
  */
 export async function settleRefund(
   tx: Queryable,
@@ -30,7 +30,7 @@ export async function settleRefund(
   now: number,
 ): Promise<SettledRefund> {
   const order = await lockOrderByNumber(tx, reference.orderNo);
-  // Read after the lock was granted: before that, another settlement may have been running.
+  // Read after the lock was granted, because another settlement may have been running before.
   const refund = await findRefund(tx, reference);
   const payments = await findPayments(tx, reference.orderNo);
   const payment = payments.find((one) => one.cycleNo === reference.cycleNo);
@@ -59,7 +59,7 @@ export async function settleRefund(
   return { refund: { ...refund, status, refundedAt }, payment: after.payment, changed: true };
 }
 
-/** What a refund makes of its order and period. */
+/** An order and its period after a refund. */
 export interface AppliedRefund {
   readonly order: Order;
   readonly payment: Payment;

@@ -4,8 +4,8 @@ import type { Queryable } from '../../../platform/db/database.js';
 import { findUsersByIdOrMobile, insertUser, type UserRow } from '../../store/users/users-sql.js';
 
 /**
- * Whether user and mobile are bound to each other already, or neither is bound to anything. Otherwise rejects: first when
- * the user has another mobile, then when the mobile has another user.
+ * Returns 'bound' if user and mobile are bound to each other, 'new' if neither is bound. Otherwise rejects: first if
+ * the user has another mobile, then if the mobile has another user.
  */
 export async function checkUserMobile(
   db: Queryable,
@@ -25,8 +25,8 @@ export async function checkUserMobile(
 }
 
 /**
- * Binds user and mobile for good, unless they are bound to each other already. Rejects like `checkUserMobile`, also in a
- * race.
+ * Binds user and mobile for good, unless they are bound to each other already. Rejects like `checkUserMobile`, also in
+ * a race.
  */
 export async function bindUserMobile(
   tx: Queryable,
@@ -38,7 +38,7 @@ export async function bindUserMobile(
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'bound') return;
   const user = createUserRow(channel, channelUserId, mobile);
   if (await insertUser(tx, { channelId: channel.channelId, ...user, boundAt: now })) return;
-  // Another transaction has bound one of the two and has committed: check again what it has bound.
+  // Another transaction has bound one of the two and committed, so check again.
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'new') {
     throw new Error('a channel user was in the way and is not there');
   }

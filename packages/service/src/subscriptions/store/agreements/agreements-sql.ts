@@ -6,7 +6,7 @@ import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
-/** Which card, sealed and hashed under the channel's keys. */
+/** A card, sealed and hashed under the channel's keys. */
 export type CardColumns = Pick<AgreementRow, keyof typeof CARD_PARAMETERS>;
 
 export type AgreementRow = RowOf<typeof AGREEMENT_COLUMNS>;
@@ -39,7 +39,7 @@ const AGREEMENT_COLUMNS = columns({
   /** Sealed. */
   details: 'text',
   bankCode: 'text?',
-  /** Unix milliseconds, as every time here. */
+  /** Unix milliseconds, like every time here. */
   createdAt: 'bigint',
 });
 
@@ -67,7 +67,7 @@ const TAKE_AGREEMENT_NUMBERS = statement({
   columns: columns({ id: 'bigint' }),
 });
 
-/** Agreement numbers for orders that bring their agreement along, read from the sequence in blocks. */
+/** Supplies agreement numbers for orders with a shared agreement, read from the sequence in blocks. */
 export function createAgreementNumbers(db: Queryable): NumberSupply {
   return createNumberSupply(async () => {
     const rows = await db.query(TAKE_AGREEMENT_NUMBERS);
@@ -100,15 +100,15 @@ export const insertAgreement = declareWrite({
     institutionNo: 'text?',
     ...CARD_PARAMETERS,
     createdAt: 'double precision',
-    /** The hash of the institution's number, which is stored and never read back. */
+    /** The hash of the institution's number, which is never read back. */
     institutionHash: 'bytea?',
   },
 });
 
-/** Exactly as the service writes the number: any other spelling is treated as a number that does not exist. */
+/** Exactly as the service writes the number. Any other spelling is an unknown number. */
 const BIND_ORDER_NO_PATTERN = /^[1-9][0-9]{0,14}$/;
 
-/** The channel is a condition: bindings of other channels, and shared agreements, are not found. */
+/** Filters by channel, so that bindings of other channels and shared agreements are not found. */
 const bindingStatement = (name: string, lock: '' | 'for update') =>
   statement({
     name,
@@ -150,9 +150,9 @@ const FIND_BINDING_IN_FORCE = statement({
 });
 
 /**
- * The binding in force that a bindOrderNo stands for. If the card was bound again, that is the last of the bindings that
- * replaced each other, if it is bound. It is found by the card: the conditions match the index, so it is one look-up however
- * often the card was bound again. A card that is bound again after its last binding has ended begins another line.
+ * Finds the binding in force for a bindOrderNo. If the card was bound again, that is the last binding in the line of
+ * replacements, if it is bound. Searches by card: the conditions match the index, so it is one look-up however often
+ * the card was bound again. A card that is bound again after its last binding has ended begins another line.
  */
 export async function findBindingInForce(
   db: Queryable,
@@ -164,7 +164,7 @@ export async function findBindingInForce(
   return (await queryOne(db, FIND_BINDING_IN_FORCE, [named.agreementId])) ?? named;
 }
 
-/** Reads a binding under its row lock. Everything that changes a binding takes this lock first. */
+/** Reads a binding under its row lock. Every change of a binding takes this lock first. */
 export async function lockBinding(
   tx: Queryable,
   channelId: number,
@@ -173,7 +173,7 @@ export async function lockBinding(
   return queryBinding(tx, LOCK_BINDING, channelId, bindOrderNo);
 }
 
-/** Another code is about to be sent, maybe for another card: the earlier code and its tries no longer count. */
+/** Prepares for another code, maybe for another card: the earlier code and its attempts no longer count. */
 export const restartBinding = declareWrite({
   text: `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
        bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${fromEpochMs('$8')}
@@ -186,27 +186,27 @@ export const restartBinding = declareWrite({
   },
 });
 
-/** False when the binding has changed since this card was stored: then the code that was sent is not for it. */
+/** Returns false if the binding has changed since this card was stored, because the code is then for another card. */
 export const storeCodeSent = declareHas({
   text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
      where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
   parameters: { agreementId: 'bigint', details: 'text', at: 'double precision', reference: 'text?' },
 });
 
-/** Counts a try before the institution is asked, so that tries at the same time are counted too. */
+/** Counts an attempt before the institution is asked, so that concurrent attempts are counted too. */
 export const countCodeTry = declareWrite({
   text: 'update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1',
   parameters: ['bigint'],
 });
 
-/** Takes back a counted try, when the institution did not say that the code was wrong. */
+/** Takes back a counted attempt if the institution did not report a wrong code. */
 export const uncountCodeTry = declareWrite({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,
   parameters: { agreementId: 'bigint', details: 'text' },
 });
 
-/** Stores the card that the institution was asked about again, since another may have been stored meanwhile. */
+/** Stores the card again that the institution confirmed, because another may have been stored meanwhile. */
 export const storeBoundAgreement = declareWrite({
   text: `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
        certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${fromEpochMs('$10')},
@@ -223,7 +223,7 @@ export const storeBoundAgreement = declareWrite({
   },
 });
 
-/** The code cannot be used again. Does nothing when the binding has got another card or code since. */
+/** Makes the code unusable. Does nothing if the binding has another card or code since. */
 export const storeRefusedBinding = declareWrite({
   text: `update agreements set status = $3, code_sent_at = null, changed_at = ${fromEpochMs('$4')}
      where agreement_id = $1 and details = $2`,
@@ -244,8 +244,8 @@ export interface AgreementFilter {
 export type AgreementKey = readonly [agreementId: number];
 
 /**
- * The filters, whose parameters follow the channel, the limit and the offset. A statement has only those that are given, to
- * use their index.
+ * The filters. Their parameters follow the channel, the limit and the offset. A statement contains only the given
+ * filters, so that it uses their index.
  */
 const AGREEMENT_FILTERS = [
   {
@@ -258,7 +258,7 @@ const AGREEMENT_FILTERS = [
   { field: 'after', condition: (value: string) => `a.agreement_id < ${value}`, type: 'bigint' },
 ] as const;
 
-/** A statement for each combination of filters. The bits of its index say which filters it has. */
+/** A statement for each combination of filters. The bits of its index select the filters. */
 const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length }, (_, choice) => {
   const given = AGREEMENT_FILTERS.filter((_filter, bit) => choice & (1 << bit));
   const conditions = given.map(({ condition }, place) => ` and ${condition(`$${place + 4}`)}`);
@@ -271,7 +271,7 @@ const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length
   });
 });
 
-/** Agreements that were ever bound, which means that they have a number, and that match all given filters. Newest first. */
+/** Lists agreements that were ever bound (and so have a number) and match all filters, newest first. */
 export async function listBoundAgreements(
   db: Queryable,
   channelId: number,

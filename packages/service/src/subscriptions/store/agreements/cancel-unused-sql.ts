@@ -7,19 +7,20 @@ import { lockNumberForEndingSql, sameNumberSql } from './same-number-sql.js';
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /**
- * SQL: whether an order uses the number of the agreement called `a`. One order may be excepted (an SQL expression), and
- * `counts` may restrict whose agreements count, called `other`. An agreement that has released its number is not used by any
- * order.
+ * SQL: whether an order uses the number of the agreement called `a`. `exceptOrderNo` excludes one order, and `counts`
+ * restricts the agreements, called `other`. No order uses an agreement that has released its number.
  */
 export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
     and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
-/** By another order of the same channel: a channel may end its own rows of a number whatever other channels do with it. */
+/**
+ * Whether another order of the same channel uses it. A channel may end its own rows of a number regardless of others.
+ */
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
-/** The rows `g` that end together with the agreement called `a`: those with its number, of its channel. */
+/** SQL: the rows `g` that end together with the agreement called `a`: those of its channel with its number. */
 const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 
@@ -49,26 +50,27 @@ const CANCEL_UNUSED = statement({
 });
 
 /**
- * Ends the agreement when no other order runs on it: here at once, and at the institution in the background, when `cancel_at`
- * is due. The institution knows an agreement by its number only, and a channel may have shared one number for several orders,
- * each with a row of its own: so all rows with the number count. A channel ends its own rows, whatever other channels do.
- * While another channel has the number in force, the institution is not asked.
+ * Ends the agreement if no other order uses it: here at once, and at the institution in the background when `cancel_at`
+ * is due. The institution knows an agreement only by its number, and a channel may have shared one number for several
+ * orders. So all of the channel's rows with the number count, and end together. The institution is not asked while
+ * another channel has the number in force.
  */
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
-  // When two orders end at the same time, the second waits here for the first: otherwise each would find the other one
-  // running, and nobody would end the agreement.
+  // If two orders end at the same time, the second waits here for the first. Otherwise each would find the other
+  // running, and neither would end the agreement.
   await tx.query(LOCK_NUMBER_FOR_ENDING, [agreementId]);
   const [row] = await tx.query(IS_NUMBER_IN_USE, [agreementId, exceptOrderNo]);
   if (row?.isInUse) return releaseNumbers(tx, [agreementId]);
-  // Until the binding is locked a new order may start to use it, so the statement checks again under the lock.
+  // A new order may use the binding until it is locked, so the statement checks again under the lock.
   await tx.query(LOCK_ROWS_OF_NUMBER, [agreementId]);
   const ended = await tx.query(CANCEL_UNUSED, [agreementId, exceptOrderNo]);
   if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
 }
 
 /**
- * For shared agreements whose order was unsubscribed or terminated: they no longer reserve the number for the channel. A
- * binding keeps its number even without orders. With several agreements, the caller has locked them.
+ * Releases the numbers of shared agreements whose order was unsubscribed or terminated, so that the channel no longer
+ * reserves them. A binding keeps its number without orders. The caller must have locked the agreements if there are
+ * several.
  */
 export const releaseNumbers = declareWrite({
   text: `update agreements set number_released = true

@@ -4,7 +4,7 @@ import type { CardDetails } from '../../../gateways/gateway.js';
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
 import type { AgreementRow, CardColumns } from './agreements-sql.js';
 
-/** The fields of bind-sms and of a shared agreement that say which card. */
+/** The card fields of bind-sms and of a shared agreement. */
 export interface EncryptedCard {
   readonly bankCardNoEncrypted: string;
   readonly certificateNoEncrypted: string;
@@ -13,7 +13,7 @@ export interface EncryptedCard {
   readonly certType?: string;
 }
 
-/** `within` is the path of the object with the fields, for error messages: `sharedAgreement.`, or an empty text. */
+/** `within` is the path of the object in error messages: `sharedAgreement.`, or empty. */
 export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
   return {
     bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
@@ -30,7 +30,7 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
 }
 
 /**
- * A card as it is stored. Sealing the same card twice gives different texts, so `details` also identifies this very storing.
+ * Seals a card for storage. Sealing the same card twice gives different texts, so `details` also identifies one write.
  */
 export function sealCard(
   { sealing }: Channel,
@@ -58,7 +58,7 @@ export function sealInstitutionNo({ sealing }: Channel, agreementId: number, ins
   return sealing.seal(institutionNo, institutionNoPlace(agreementId));
 }
 
-/** The institution's number of a bound agreement, in the clear. */
+/** Returns the institution's number of a bound agreement in plain text. */
 export function unsealInstitutionNo(
   { sealing }: Channel,
   { agreementId, institutionNo: sealed }: Pick<AgreementRow, 'agreementId' | 'institutionNo'>,

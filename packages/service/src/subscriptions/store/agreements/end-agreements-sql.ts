@@ -12,7 +12,7 @@ import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import { sameNumberSql } from './same-number-sql.js';
 
-/** One of the agreements with this number at the institution, in whatever status. */
+/** Finds an agreement with this number at the institution, in any status. */
 export const findAgreementByInstitutionNo = declareFind({
   text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
   parameters: ['text', 'bytea'],
@@ -22,15 +22,15 @@ export const findAgreementByInstitutionNo = declareFind({
 
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
-/** One agreement with a number at an institution, and the orders that run on it. */
+/** An agreement with a number at an institution, and the orders on it. */
 export type NumberedAgreement = RowOf<typeof findAgreementsOfSameNumbers>;
 
 const ordersOnAgreementSql = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)}`;
 
 /**
- * These agreements, and all bound agreements of any channel with the same numbers, read in one statement. Others that have
- * ended are left out, since there may be very many.
+ * Lists these agreements, and all bound agreements of any channel with the same numbers, in one statement. Omits other
+ * ended agreements, because there may be very many.
  */
 export const findAgreementsOfSameNumbers = declareList({
   text: `with asked as materialized (
@@ -47,14 +47,14 @@ export const findAgreementsOfSameNumbers = declareList({
   parameters: ['bigint[]'],
   columns: columns({
     agreementId: 'bigint',
-    /** The same text for all agreements with one number. */
+    /** Identifies the number: the same text for all its agreements. */
     number: 'text',
-    /** Orders that are ACTIVE or INITIALIZING. */
+    /** Orders in ACTIVE or INITIALIZING. */
     orderNos: column<readonly number[]>('json'),
   }),
 });
 
-/** Locks agreements in the order of their ids. The caller has locked the orders on them before. */
+/** Locks agreements by ascending id. The caller has locked the orders on them before. */
 export const lockAgreements = declareWrite({
   text: 'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
   parameters: ['bigint[]'],
@@ -67,7 +67,9 @@ export const findOrdersOnAgreements = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-/** Cancels those that are bound. If `tellBy` is given, the institution is told in the background, through that agreement. */
+/**
+ * Cancels bound agreements. If `tellBy` is given, the institution is notified in the background through that agreement.
+ */
 export const cancelAgreements = declareWrite({
   text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
      where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,

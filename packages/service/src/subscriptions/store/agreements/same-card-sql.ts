@@ -12,10 +12,10 @@ import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
 
-/** The unique index: a card has at most one binding in force for each user and payment channel. */
+/** The unique index that allows a card one binding in force per user and payment channel. */
 export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
-/** The other binding of the same card that is in force. The conditions match the index. */
+/** Finds the other binding of the same card that is in force. The conditions match the index. */
 export const findBindingOfCard = declareFind({
   text: `select agreement_id as "agreementId" from agreements
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
@@ -31,7 +31,7 @@ export const findBindingOfCard = declareFind({
   value: ({ agreementId }) => agreementId,
 });
 
-/** Locks the orders that run on an agreement, in the order of their numbers. */
+/** Locks the orders on an agreement by ascending number. */
 export const lockOrdersOnAgreement = declareList({
   text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}
      order by order_no for update`,
@@ -47,7 +47,7 @@ export const countOrdersOnAgreement = declareRequire({
   value: ({ orders }) => orders,
 });
 
-/** Locks bindings in the order of their ids, as every transaction does. */
+/** Locks bindings by ascending id, as every transaction does. */
 export const lockBindings = declareList({
   text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
      order by agreement_id for update`,
@@ -55,13 +55,12 @@ export const lockBindings = declareList({
   columns: columns({ agreementId: 'bigint', status: column<AgreementStatus>('text') }),
 });
 
-/** A new binding replaces an old one of the same card. */
 export interface BindingReplacement {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
-  /** The orders on the old binding, all of them locked. */
+  /** The orders on the old binding, all locked. */
   readonly orderNos: readonly number[];
-  /** The hash of the number that the institution gave the new binding. */
+  /** The hash of the institution's number for the new binding. */
   readonly institutionHash: Buffer;
 }
 
@@ -79,8 +78,8 @@ const MOVE_OPEN_ATTEMPTS = statement({
 });
 
 /**
- * Moves the orders to the new binding. A debit that is under way was sent with the old binding's number, so it is moved only if
- * the institution gave both bindings the same number.
+ * Moves the orders to the new binding. A debit in flight was sent with the old number, so it moves only if both
+ * bindings have the same number at the institution.
  */
 export async function moveOrdersToBinding(
   tx: Queryable,
@@ -104,8 +103,8 @@ const CONTINUE_LINE = statement({
 });
 
 /**
- * The new binding continues the line of the old one. The old one's number is canceled at the institution in the background,
- * unless both have the same number.
+ * Stores that the new binding continues the line of the old one. The old number is canceled at the institution in the
+ * background, unless both have the same number.
  */
 export async function storeBindingReplacement(
   tx: Queryable,

@@ -1,15 +1,15 @@
 import { columns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
-/** The number of an agreement at an institution, as a hash: the number itself is never stored in the clear. */
+/** The number of an agreement at an institution, as a hash because the number is never stored in plain text. */
 export interface NumberAtInstitution {
   readonly paymentChannelCode: string;
   readonly institutionHash: Buffer;
 }
 
 /**
- * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows up
- * one by one: a plan that was made while the table was small must not read the whole table later.
+ * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows
+ * up one by one, because a plan made while the table was small must not read the whole table later.
  */
 export const sameNumberSql = (
   other: string,
@@ -17,12 +17,12 @@ export const sameNumberSql = (
 ) => `${other}.payment_channel_code = any(array[${a}.payment_channel_code])
   and ${other}.institution_hash = any(array[${a}.institution_hash])`;
 
-/** SQL call that locks a number, given by its hash in hex (an SQL expression), until the transaction ends. */
+/** SQL: locks a number until the transaction ends. `hash` is an SQL expression for its hash in hex. */
 export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
 /**
- * The lock for ending agreements of a number, taken after those of orders and before those of agreements. It is another lock
- * than the one for sharing, because a transaction that waits for the sharing lock may have locked agreements already.
+ * SQL: the lock for ending agreements of a number, taken after those of orders and before those of agreements. It
+ * differs from the lock for sharing, because a transaction that waits for that one may have locked agreements already.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 
@@ -37,7 +37,10 @@ const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ foreign: 'boolean' }),
 });
 
-/** Locks the number first: when two channels share it at the same time, the second sees the first. */
+/**
+ * Locks the number, then returns whether no other channel has it. Of two channels that share it at once, the second
+ * waits.
+ */
 export async function lockNumberAndCheckShareable(
   tx: Queryable,
   channelId: number,
@@ -60,7 +63,7 @@ const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ agreementNo: 'text', appId: 'text' }),
 });
 
-/** An agreement of another channel with this number. As in is_number_of_another_channel, two index look-ups find it. */
+/** Finds an agreement of another channel with this number, by two index look-ups like is_number_of_another_channel. */
 export async function findAgreementOfAnotherChannel(
   db: Queryable,
   channelId: number,

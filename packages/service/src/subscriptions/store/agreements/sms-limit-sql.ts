@@ -7,16 +7,16 @@ const LOCK_BANK_MOBILE = statement({
 });
 
 /**
- * One request at a time for a phone number, until its transaction ends. The hash is keyed, so 64 bits of it can be the lock's
- * key.
+ * Serializes requests for a phone number until the transaction ends. The hash is keyed, so 64 bits of it suffice as
+ * lock key.
  */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
 /**
- * How many codes were sent after each of the two moments. A send in the future comes from a clock that was set back: it makes
- * nobody pause.
+ * Counts the codes sent after each of the two moments. Sends in the future come from a clock that was set back and do
+ * not count for the pause.
  */
 export const countSmsSends = declareRequire({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day

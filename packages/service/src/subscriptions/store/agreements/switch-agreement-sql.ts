@@ -8,9 +8,9 @@ export interface AgreementSwitch {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
   readonly paymentChannelCode: string;
-  /** When a period that failed for now is due again, unless it is due earlier. Null: its due time stays. */
+  /** The time of the retry if the latest period failed for now, unless it is due earlier. Null keeps its due time. */
   readonly retryAt: number | null;
-  /** If the debit that is under way fails, the next try comes by the product's schedule and not at once. */
+  /** Whether the retry follows the product's schedule if the debit in flight fails. Otherwise it is immediate. */
   readonly retryBySchedule: boolean;
 }
 
@@ -38,16 +38,16 @@ const STORE_AGREEMENT_STATUS = statement({
 });
 
 /**
- * Moves the order to another agreement. An attempt that is under way keeps the agreement that it was started with. The old
- * agreement becomes REPLACED, unless it has ended before, for example because its institution said so during the first debit.
- * Returns the number of the old agreement.
+ * Moves the order to another agreement. An attempt in flight keeps the agreement with which it was started. The old
+ * agreement becomes REPLACED unless it has ended before, for example because the institution reported its end during
+ * the first debit. Returns the number of the old agreement.
  */
 export async function switchAgreement(
   tx: Queryable,
   { orderNo, oldAgreementId, newAgreementId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
 ): Promise<string> {
   await tx.query(SWITCH_AGREEMENT_OF_ORDER, [orderNo, newAgreementId, paymentChannelCode, retryAt]);
-  // At most one attempt is open: while it is, no other is started.
+  // At most one attempt is open, because none is started meanwhile.
   await tx.query(MARK_OPEN_ATTEMPTS, [orderNo, retryBySchedule]);
   const [row] = await tx.query(LOCK_AGREEMENT, [oldAgreementId]);
   if (!row) throw new Error(`there is no agreement ${oldAgreementId}`);

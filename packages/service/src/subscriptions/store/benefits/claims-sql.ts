@@ -12,7 +12,7 @@ import {
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
-/** Undefined when the benefit cannot be claimed at that time. */
+/** Returns undefined if the benefit cannot be claimed at that time. */
 export const claimBenefit = declareFind({
   name: 'claim-benefit',
   text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${fromEpochMs('$6')}
@@ -30,10 +30,12 @@ export const claimBenefit = declareFind({
   columns: columns({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
 
-/** A claim by a visitor of the page, with a code that was made for it in case that the benefit's codes are made by the service. */
+/**
+ * A claim by a visitor of the page, with a generated code that is used if the service generates the benefit's codes.
+ */
 export interface VisitorsClaim extends BenefitReference {
   readonly channelId: number;
-  /** The version of the channel by which the visitor's link was checked. */
+  /** The channel's version with which the visitor's link was checked. */
   readonly version: number;
   readonly channelUserId: string;
   readonly claimNo: string;
@@ -42,10 +44,10 @@ export interface VisitorsClaim extends BenefitReference {
 }
 
 /**
- * Claims of several visitors in one statement, each stored with its code. It takes only what needs nothing else: the link was
- * checked with the present version of the channel, the order is the visitor's, the benefit can be claimed and its codes are made
- * by the service. A row that somebody else has locked is passed over, so that no claim waits for another. Of two claims of one
- * benefit one is stored.
+ * Claims benefits of several visitors in one statement, each with its code. Takes only claims that need nothing else:
+ * the link was checked with the channel's current version, the order is the visitor's, the benefit can be claimed, and
+ * the service generates its codes. Skips locked rows, so that no claim waits for another. Stores one of two claims of
+ * the same benefit.
  */
 const CLAIM_TOGETHER = statement({
   name: 'claim-together',
@@ -91,7 +93,9 @@ select n from claimed`,
   columns: columns({ n: 'bigint' }),
 });
 
-/** For each whether it was claimed by this. One that was not may be claimed by itself, or that says why it cannot. */
+/**
+ * Returns for each claim whether it was made. Claim the others individually, which also gives the reason for a refusal.
+ */
 export async function claimTogether(db: Queryable, claims: readonly VisitorsClaim[], at: number): Promise<boolean[]> {
   const rows = await db.query(CLAIM_TOGETHER, [
     claims.map(({ orderNo }) => orderNo),
@@ -132,7 +136,7 @@ export const insertClaim = declareWrite({
     /** Sealed. Undefined while the claim waits for its code. */
     code: 'text?',
     claimedAt: 'double precision',
-    /** When the supplier is asked about the claim, if its outcome is still unknown by then. */
+    /** Seconds until the supplier is asked about the claim if its outcome is still unknown. */
     askAfterSeconds: 'double precision?',
   },
 });
@@ -177,7 +181,7 @@ const WAITING_CLAIM_COLUMNS = columns({
   faceValueCent: 'bigint',
 });
 
-/** Claims of one benefit whose supplier is to be asked now. No other node gets them until `leaseSeconds` have passed. */
+/** Leases claims of one benefit whose supplier is to be asked now. No other node gets them for `leaseSeconds`. */
 export const leaseClaimsToAsk = declareList({
   text: `update claims c set ask_at = now() + $3::double precision * interval '1 s', asked = c.asked + 1
      where (c.order_no, c.cycle_no, c.position) in (
@@ -202,7 +206,7 @@ export async function scheduleClaimQuestion(
   await db.query(SCHEDULE_CLAIM_QUESTION, [orderNo, cycleNo, position, seconds]);
 }
 
-/** Claims that wait for codes of a pool, the oldest first, without those that another transaction has locked. */
+/** Locks claims that wait for pool codes, oldest first. Skips claims that another transaction has locked. */
 export const lockClaimsWaitingForPool = declareList({
   text: `select ${WAITING_CLAIM_FIELDS} from claims c where c.benefit_code = $1 and c.status = 'PENDING' and c.fulfilment = 'POOL'
      order by c.claimed_at, c.order_no, c.cycle_no, c.position limit $2 for update skip locked`,
@@ -210,7 +214,7 @@ export const lockClaimsWaitingForPool = declareList({
   columns: WAITING_CLAIM_COLUMNS,
 });
 
-/** Benefits with claims that wait for a code from the pool, and with codes in the pool. */
+/** Lists benefits with both waiting claims and free codes in the pool. */
 export const findBenefitsToServe = declareList({
   text: `select f.benefit_code as "benefitCode" from benefit_fulfilments f
      where exists (select from claims c
@@ -240,7 +244,7 @@ const FIND_CLAIMS_OF_PERIOD = statement({
   }),
 });
 
-/** The claimed benefits of one period, and their value together. */
+/** Returns the claimed benefits of one period and their total value. */
 export async function findClaimsOfPeriod(db: Queryable, orderNo: number, cycleNo: number): Promise<ClaimsOfPeriod> {
   const claims = await db.query(FIND_CLAIMS_OF_PERIOD, [orderNo, cycleNo]);
   return { claims, usedCent: claims.reduce((sum, claim) => sum + claim.faceValueCent, 0) };

@@ -9,7 +9,7 @@ export type PaymentExpressions = Omit<
   'paymentOrderNo' | 'refundTime' | 'refundAmountCent'
 >;
 
-/** The same JSON as `paymentPayloadJson`. */
+/** SQL: the same JSON as `paymentPayloadJson`. */
 export function paymentPayloadSql(period: PaymentExpressions): string {
   return jsonSql(StoredPaymentPayload.properties, {
     ...period,
@@ -19,7 +19,7 @@ export function paymentPayloadSql(period: PaymentExpressions): string {
   });
 }
 
-/** The same JSON as `orderPayloadJson`, for the order called `o`, which has just been completed. */
+/** SQL: the same JSON as `orderPayloadJson`, for the just completed order called `o`. */
 export function completedOrderPayloadSql(o: string): string {
   return jsonSql(OrderPayload.properties, {
     orderNo: `${o}.order_no`,
@@ -38,7 +38,9 @@ export function completedOrderPayloadSql(o: string): string {
   });
 }
 
-/** What is told before the period after that of the order called `o`. Nothing but SQL writes it. */
+/**
+ * SQL: the payload of the notice before the next period of the order called `o`. It has no counterpart in TypeScript.
+ */
 export function upcomingPayloadSql(o: string): string {
   return jsonSql(StoredUpcomingPayload.properties, {
     orderNo: `${o}.order_no`,

@@ -1,4 +1,4 @@
-/** For each field the SQL expression of its value. Times are text as the interface writes it. */
+/** The SQL expression of each field's value. Times are text in the interface's format. */
 export type FieldExpressions<Fields> = { readonly [Name in keyof Fields]: string };
 
 interface FieldSchema {
@@ -7,14 +7,16 @@ interface FieldSchema {
   readonly enum?: readonly unknown[];
 }
 
-/** A part of an SQL expression: a text as it stands in the JSON, or SQL that gives one. */
+/** A part of an SQL expression: literal JSON text, or SQL that returns some. */
 type Part = { readonly text: string } | { readonly sql: string };
 
 /**
- * An SQL expression that makes the same JSON as the serializer of these fields, so that rows become text inside the database.
- * The fields have the schema's order. A null that the schema does not allow makes the whole text null, and the columns that
- * store it are not null. Concatenated by hand: json_build_object takes twice as long. Texts that follow each other are one, since
- * PostgreSQL joins them anew for each row: a tenth of what the periods of an order take.
+ * Returns an SQL expression for the same JSON as the serializer of these fields, so that the database renders rows.
+ * Fields are in the schema's order. A null that the schema forbids makes the whole text null, and the storing columns
+ * are not null.
+ *
+ * Concatenates, because json_build_object takes twice as long. Merges adjacent literals, because PostgreSQL joins them
+ * for each row: a tenth of the cost of an order's periods.
  */
 export function jsonSql<Fields extends object>(fields: Fields, expressions: FieldExpressions<Fields>): string {
   const parts = Object.entries(fields).flatMap(([name, field], place): Part[] => [
@@ -56,7 +58,7 @@ function typedParts(
 ): readonly Part[] {
   if (types.includes('integer')) return [{ sql: `${value}::text` }];
   if (types.includes('boolean')) return [{ sql: `case when ${value} then 'true' when not ${value} then 'false' end` }];
-  // Digits, times and the words of an enum contain nothing that must be escaped.
+  // Digits, times and enum values need no escaping.
   if (pattern === undefined && words === undefined) return [{ sql: `to_json(${value})::text` }];
   return [{ text: '"' }, { sql: value }, { text: '"' }];
 }

@@ -4,14 +4,14 @@ import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-
 import type { Order, Payment } from '../../domain/orders/order.js';
 
 /**
- * An event for the channel, stored in the same transaction as the change that it reports. Whatever is inserted into `events`, here
- * or by a statement of its own, the trigger `queue_events` (migrations/000021) makes a delivery of in the same transaction: a row
- * of `due_events`, or of `undelivered_events` if the channel has no address for it.
+ * An event for the channel, stored in the transaction of the change that it reports. For every row of `events` the
+ * trigger `queue_events` (migrations/000021) creates a delivery in the same transaction: a row of `due_events`, or of
+ * `undelivered_events` if the channel has no address for it.
  */
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
-  /** Set when several periods were voided together: one row, from which an event for each period is sent. */
+  /** The last period, if several were voided together: one row, from which one event per period is sent. */
   readonly cycleTo: number | null;
   readonly data: string;
 }
@@ -27,7 +27,7 @@ export function paymentChangedEvent(order: Order, payment: Payment): NewEvent {
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 
-/** All periods from `first` to the order's last were voided together. */
+/** Reports that all periods from `first` to the order's last were voided together. */
 export function paymentsVoidedEvent(order: Order, first: Payment): NewEvent {
   return { ...paymentChangedEvent(order, first), cycleTo: order.totalCycles };
 }
@@ -39,7 +39,7 @@ const INSERT_EVENTS = statement({
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** Events are first sent in the order in which they are given here. The trigger `queue_events` on the table makes them due. */
+/** Inserts events, which are first sent in this order. The table's trigger `queue_events` makes them due. */
 export async function insertEvents(
   tx: Queryable,
   order: Order,

@@ -16,30 +16,31 @@ import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
 /**
- * Due orders of mode B are divided into billing lanes by order number modulo this. The index of due orders has the same number in it.
+ * The number of billing lanes. Due orders of mode B are divided by order number modulo this. The index of due orders
+ * contains the same number.
  */
 export const BILLING_LANES = 4;
 
 /** The first key of the advisory locks of billing lanes: 'bill' in ASCII. */
 const LANE_LOCK_CLASS = 0x62696c6c;
 
-/** The status of a billed period, and of an order after its last one. */
+/** The status of a billed period, and of an order after its last period. */
 const BILLED = requirePaymentTransition('WAIT', 'billed').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/** The due orders of a lane after the cursor ($1 and $2), by the database's clock. */
+/** SQL: the due orders of a lane after the cursor ($1 and $2), by the database's clock. */
 const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
     and (o.next_due_at, o.order_no) > ($1::timestamptz, $2::bigint)`;
 const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
 
 /**
- * Mode B: bills the next period of every order that matches `which`, in one statement and so in one commit. An order advances
- * by one period under its row lock, and only if it is still due then; its period, benefits, events and completion come from
- * the rows that were updated. So no period is billed twice, however many nodes do this at once; and if a period existed
+ * SQL, mode B: bills the next period of every order that matches `which` in one statement and commit. An order advances
+ * by one period under its row lock, and only if it is still due then. Its period, benefits, events and completion come
+ * from the updated rows. So no period is billed twice, however many nodes run this at once. If a period existed
  * already, the whole statement would fail.
  *
- * An order with a single period has it already, and is only completed. Values that are the same for all orders are made once,
- * in `moment`.
+ * An order with a single period has it already, and is only completed. `moment` computes once the values that all
+ * orders share.
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (
@@ -86,7 +87,7 @@ moment as materialized (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select d.channel_id, d.order_no, 'order.status.changed', (select at from moment),
     ${completedOrderPayloadSql('d')}
-  -- After the event of the period: reading it makes PostgreSQL number that one first.
+  -- After the event of the period: reading that event makes PostgreSQL number it first.
   from moved d where d.is_last and (d.billed_no is null or d.order_no in (select e.order_no from billed_events e))
 )`;
 
@@ -119,14 +120,14 @@ select count(*)::integer as orders from moved`,
   columns: columns({ orders: 'integer' }),
 });
 
-/** Bills the next `limit` due orders of a lane. When it fails, none of them is billed. */
+/** Bills the next `limit` due orders of a lane, or none of them if it fails. */
 export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<DueBatch> {
   const row = await requireOne(db, BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   const { orders, dueAt, orderNo } = row;
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
 }
 
-/** Bills one order at a time of its own, for the sandbox's time travel. False when it was not due then. */
+/** Bills one order at its own time, for the sandbox's time travel. Returns false if it was not due then. */
 export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
   return (await queryOne(db, BILL_ORDER, [orderNo, isoTime(at)]))?.orders === 1;
 }
@@ -141,7 +142,7 @@ export async function findFirstDueOrder(db: Queryable, lane: number, after: DueC
   return queryOne(db, FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
 }
 
-/** Locks a lane until the transaction ends, or returns false. Row locks of other transactions are waited for only 100 ms. */
+/** Locks a lane until the transaction ends, or returns false. Limits waits for row locks to 100 ms. */
 export const lockLane = declareRequire({
   text: `select pg_try_advisory_xact_lock(${LANE_LOCK_CLASS}, $1) as taken, set_config('lock_timeout', '100ms', true) as patience`,
   parameters: ['integer'],

@@ -1,29 +1,29 @@
 import { isoTime } from '../../../platform/db/time-sql.js';
 /**
- * Which due orders a statement takes: all that are due by the database's clock, or one order at a given time, for the sandbox's
- * time travel. The text of the statement differs, its three parameters do not.
+ * The due orders that a statement takes: all that are due by the database's clock, or one order at a given time, for
+ * the sandbox's time travel. The statement's text differs, its three parameters do not.
  */
 export type DueOrders =
-  /** `after` is where the previous statement stopped: rows that are done stay in the index until a vacuum. */
+  /** `after` is the end of the previous statement, because processed rows stay in the index until a vacuum. */
   | { readonly kind: 'everything'; readonly after: DueCursor }
   | { readonly kind: 'one-order'; readonly at: number; readonly orderNo: number };
 
-/** The last row that a statement took. Its time is text as PostgreSQL writes it. */
+/** The last row that a statement took. Its time is in PostgreSQL's notation. */
 export interface DueCursor {
   readonly dueAt: string;
   readonly orderNo: number;
 }
 
 export interface DueBatch {
-  /** How many orders were moved on. */
+  /** The number of orders that were advanced. */
   readonly orders: number;
-  /** Where the next statement continues. Undefined when nothing is left. */
+  /** The start of the next statement. Undefined at the end. */
   readonly last: DueCursor | undefined;
 }
 
 export const START_OF_DUE_ORDERS: DueCursor = { dueAt: '-infinity', orderNo: 0 };
 
-/** SQL condition on the order called `o`. Orders that another node has locked are skipped. */
+/** SQL: the condition on the order called `o`. Skips orders that another node has locked. */
 export function dueOrdersSql(kind: DueOrders['kind']): string {
   const which =
     kind === 'everything'
@@ -40,6 +40,6 @@ export function dueParameters(due: DueOrders, limit: number): [number, string, n
     : [limit, isoTime(due.at), due.orderNo];
 }
 
-/** SQL of the present time in whole seconds, as times are shown; or the time that was given for the one order. */
+/** SQL: the current time in whole seconds, as displayed, or the given time of the one order. */
 export const momentSql = (kind: DueOrders['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';

@@ -10,14 +10,17 @@ import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/** SQL: whether at the time `at` the order called `o` waits for a retry and its next period is due: then there is no retry. */
+/**
+ * SQL: whether the order called `o` waits for a retry while its next period is due at the time `at`. Then there is no
+ * retry.
+ */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
 /**
- * Mode A, due orders that need no debit: an order with one period is completed, and a period that was still waiting for its
- * retry when the next period became due is FAIL. All in one statement, and so in one commit. The first condition matches the
- * index.
+ * Mode A, due orders that need no debit: completes an order with one period, and sets a period to FAIL that still
+ * waited for its retry when the next period became due. Runs as one statement and commit. The first condition matches
+ * the index.
  */
 const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({
@@ -59,7 +62,7 @@ with due as materialized (
   insert into events (channel_id, order_no, event_type, occurred_at, data)
   select m.channel_id, m.order_no, 'order.status.changed', m.at,
     ${completedOrderPayloadSql('m')}
-  -- After the event of the period: reading it makes PostgreSQL number that one first.
+  -- After the event of the period: reading that event makes PostgreSQL number it first.
   from moved m where m.completed and (not m.failed or m.order_no in (select e.order_no from failed_events e))
 )
 select m.order_no as "orderNo", m.cycle_no as "cycleNo", m.failed, m.completed, m.next_due_at::text as "dueAt"
@@ -68,7 +71,7 @@ from moved m order by m.next_due_at, m.order_no`,
     columns: columns({
       orderNo: 'bigint',
       cycleNo: 'integer',
-      /** True when its period became FAIL. False when the order was only completed. */
+      /** True if its period became FAIL, false if the order was only completed. */
       failed: 'boolean',
       completed: 'boolean',
       dueAt: 'text',

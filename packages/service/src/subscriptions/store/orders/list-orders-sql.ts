@@ -4,7 +4,7 @@ import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { type OrderText, redeemableSql, startedPeriodsSql } from './order-texts-sql.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from './orders-sql.js';
 
-/** Started periods of all orders of a page together: they are in memory until the caller has read them. */
+/** The limit of started periods on a page, because they are in memory until the caller has read them. */
 const MAX_STARTED_PERIODS = 500;
 const NEWEST_FIRST = 'order by o.created_at desc, o.order_no desc';
 
@@ -19,7 +19,10 @@ export interface OrderFilter {
   readonly cycles: 'SINGLE' | 'MULTIPLE' | undefined;
 }
 
-/** The index keeps orders with one period apart from the others: a page is merged from the newest of both. */
+/**
+ * SQL: the newest orders of a kind. The index separates orders with one period, so a page merges the newest of both
+ * kinds.
+ */
 const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
   select e.created_at, e.order_no from external_orders e
   where e.channel_id = $1 and e.user_key = key_of($2::text) and ${isSingle} and coalesce($4::text, '${cycles}') = '${cycles}'
@@ -40,7 +43,10 @@ const LIST_ORDER_TEXTS = statement({
   columns: joinColumns(ORDER_COLUMNS, columns({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' })),
 });
 
-/** A user's orders, newest first by time of creation. Their numbers do not tell, since each node has a block of its own. */
+/**
+ * Lists a user's orders, newest first by creation time. Numbers are not in that order, because each node has its own
+ * block.
+ */
 export async function listOrderTexts(
   db: Queryable,
   channelId: number,

@@ -8,7 +8,7 @@ import { statusLiteral } from '../statuses-sql.js';
 
 const SHARED_STATUS = requireAgreementTransition('none', 'shared').to;
 
-/** One order of the insert of many, with the rows that belong to it. */
+/** An order to insert, with the rows that belong to it. */
 export interface NewOrderRow {
   readonly order: OrderInsert;
   readonly benefits: readonly BenefitInsert[];
@@ -16,11 +16,11 @@ export interface NewOrderRow {
   readonly idempotency: IdempotencyInsert | null;
 }
 
-/** The time as the node has it, in ISO 8601. */
+/** The node's time, in ISO 8601. */
 const TIME = column<string>('timestamp with time zone');
 const TIME_OR_NULL = column<string>('timestamp with time zone?');
 
-/** What the row of the order has, under the names that it has there. */
+/** The columns of the order's row, by their names in the table. */
 const ORDER_ROW = columns({
   order_no: 'bigint',
   channel_id: 'bigint',
@@ -40,11 +40,11 @@ const ORDER_ROW = columns({
   paid_amount_cent: 'bigint',
   latest_payment_status: 'text',
   agreement_id: 'bigint?',
-  /** Mode A: where the debit goes. */
+  /** Mode A: the payment channel of the debit. */
   payment_channel_code: 'text?',
   shared: 'boolean',
   channel_agreement_ref: 'text?',
-  /** How many days before a period its channel is told. Null: it is not. */
+  /** The days between the notice and its period. Null sends no notice. */
   notice_days: 'integer?',
 });
 
@@ -52,16 +52,16 @@ const ORDER_ROW = columns({
 const ORDER = joinColumns(
   ORDER_ROW,
   columns({
-    /** Null when the agreement says who the user is. */
+    /** Null if the agreement identifies the user. */
     mobile_hash: 'text?',
     mobile: 'text?',
     payment_status: 'text',
     paid_at: TIME_OR_NULL,
-    /** Mode A: after how many seconds the institution is asked if the outcome of the debit is unknown. */
+    /** Mode A: seconds until the institution is asked if the outcome of the debit is unknown. */
     ask_after_seconds: 'double precision?',
-    /** A shared agreement that comes with the order. */
+    /** A shared agreement that is created with the order. */
     agreement: column<AgreementInsert>('json?'),
-    /** Hash of the agreement's number, when no other channel may have the same number. */
+    /** Hash of the agreement's number, if no other channel may have the same number. */
     exclusive_number: 'text?',
     benefits_expire_at: TIME_OR_NULL,
   }),
@@ -95,12 +95,12 @@ const IDEMPOTENCY = columns({
   subject: 'text?',
   code: 'text?',
   message: 'text?',
-  /** Set when the state is DESCRIBED. */
+  /** Set if the state is DESCRIBED. */
   data: column<object>('json?'),
 });
 export type IdempotencyInsert = RowOf<typeof IDEMPOTENCY>;
 
-/** The fields of a JSON record, as json_to_recordset takes them. */
+/** Returns the fields of a JSON record in the syntax of json_to_recordset. */
 const fieldsOf = ({ types }: Columns<unknown>) =>
   Object.entries(types)
     .map(([name, type]) => `"${name}" ${type.replace('?', '')}`)
@@ -116,13 +116,13 @@ export type NewOrderRefusal =
   | 'CHANNEL_MOBILE_OCCUPIED';
 
 /**
- * Inserts many orders with everything that belongs to them in one statement, and so in one commit. Orders that conflict with
- * stored rows are refused one by one. A conflict with a transaction that runs at the same time fails the whole statement with
- * a unique violation: then the caller inserts the orders one at a time.
+ * Inserts many orders with their related rows in one statement and commit. Orders that conflict with stored rows are
+ * refused individually. A conflict with a concurrent transaction fails the whole statement with a unique violation: the
+ * caller then inserts the orders one at a time.
  *
- * Look-ups are scalar subqueries, one for each row: a plan with joins, made while the tables were small, would read whole
- * tables later. Lists and long texts of an order are parameters of their own, because JSON inside JSON is parsed again for
- * each level (measured: a quarter of the statement's CPU).
+ * Look-ups are scalar subqueries, because a plan with joins, made while the tables were small, would read whole tables
+ * later. An order's lists and long texts are separate parameters, because nested JSON is parsed again for each level
+ * (measured: a quarter of the statement's CPU).
  */
 const INSERT_ORDERS = statement({
   name: 'store-new-orders',
@@ -136,10 +136,10 @@ with asked as (
     (select u.mobile_hash from channel_users u
      where u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)) as bound_hash,
     (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
-    -- Locked until the commit: whoever ends the agreement then sees this order, or has ended it before. Rows come in the
-    -- order of their agreements, in which every transaction locks them.
+    -- Locked until the commit: a transaction that ends the agreement then sees this order, or has ended it before. Rows
+    -- come in the order of their agreements, in which every transaction locks them.
     (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,
-    -- Locked too: when two channels share a number at the same time, the second looks after the first is stored.
+    -- Locked too: of two channels that share a number at once, the second checks after the first is stored.
     case when a.exclusive_number is not null then ${lockNumberForSharingSql('a.exclusive_number')} is not null end as number_held
   from asked a
 ), judged as (
@@ -207,7 +207,7 @@ select order_no, refusal from judged where refusal is not null`,
   columns: columns({ order_no: 'bigint', refusal: column<NewOrderRefusal>('text') }),
 });
 
-/** For each row, in the order given: why it was refused. Undefined when it was stored. */
+/** Returns for each row, in order, why it was refused, or undefined if it was stored. */
 export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
@@ -223,14 +223,15 @@ export async function insertOrders(
 }
 
 /**
- * Rows take their locks, on a binding or on a shared number, one after another: every statement must do so in the same order.
+ * Sorts rows by the locks that they take, on a binding or a shared number, because all statements must lock in the same
+ * order.
  */
 function compareByLockOrder(a: OrderInsert, b: OrderInsert): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
 }
 
-// Field by field, here and wherever a creation makes an object: one that is put together by spreading others costs V8 a multiple.
+// Objects in a creation are built field by field, because spreading others costs V8 several times as much.
 
 const toBenefitRows = ({ order: { order_no }, benefits }: NewOrderRow) =>
   benefits.map(({ benefitCode, name, faceValueCent }, index) => ({
@@ -263,14 +264,14 @@ function toAnswerRows({ order: { order_no }, idempotency: row }: NewOrderRow) {
   ];
 }
 
-/** Whether an answer older than its seven days had the key. It is deleted. */
+/** Deletes the key if its answer is older than the retention. Returns whether it did. */
 export const deleteExpiredKey = declareHas({
   text: `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
      returning 1`,
   parameters: ['bigint', 'text', 'integer'],
 });
 
-/** The sequence in the database advances by this many with each value. */
+/** The increment of the sequence in the database. */
 const ORDER_NUMBERS_PER_BLOCK = 1000;
 
 const TAKE_ORDER_NUMBERS = statement({
@@ -279,7 +280,7 @@ const TAKE_ORDER_NUMBERS = statement({
   columns: columns({ first: 'bigint' }),
 });
 
-/** Order numbers, read from the sequence in blocks. */
+/** Supplies order numbers, read from the sequence in blocks. */
 export function createOrderNumbers(db: Queryable): NumberSupply {
   return createNumberSupply(async () => {
     const row = await requireOne(db, TAKE_ORDER_NUMBERS);

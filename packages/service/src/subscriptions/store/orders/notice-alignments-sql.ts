@@ -2,13 +2,13 @@ import { columns, declareWrite, type Queryable, requireOne, statement } from '..
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
-/** How often the orders of a channel are gone through: some may be stored with the former days meanwhile. */
+/** Passes over a channel's orders, because some may be stored with the former notice days meanwhile. */
 const ROUNDS = 2;
-/** Longer than any request that was under way when the days were changed. */
+/** Longer than any request that was in flight when the days were changed. */
 const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 
-/** From now on the channel's orders are given the days that it has. What was under way begins again. */
+/** Requests that all orders of the channel get its notice days. Restarts an alignment in progress. */
 export const requestAlignment = declareWrite({
   text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
      on conflict (channel_id) do update set rounds_left = ${ROUNDS}, not_before = now(), after_product = null,
@@ -16,7 +16,7 @@ export const requestAlignment = declareWrite({
   parameters: ['bigint'],
 });
 
-/** With the place up to which the orders of the channel are aligned. */
+/** Locks the next alignment, with the position up to which the channel's orders are aligned. */
 const LOCK_ALIGNMENT = statement({
   text: `select channel_id as "channelId", after_product as product, after_created_at::text as "createdAt",
        after_order_no as "orderNo"
@@ -58,7 +58,7 @@ from (select) as always left join lateral (
     createdAt: 'text?',
     orderNo: 'bigint?',
     orders: 'integer',
-    /** Somebody else holds them. */
+    /** The number of orders that another transaction has locked. */
     left: 'integer',
   }),
 });
@@ -87,14 +87,14 @@ const DELETE_DONE = statement({
 });
 
 /**
- * Gives the next orders of one channel its days. False when there is nothing to do now. Orders that somebody holds are not
- * waited for: the same ones come again a moment later, and other channels before them.
+ * Gives the next orders of one channel its notice days. Returns false if there is nothing to do now. Does not wait for
+ * locked orders: retries the page a moment later, after other channels.
  */
 export async function alignOrders(tx: Queryable, limit: number): Promise<boolean> {
   const [place] = await tx.query(LOCK_ALIGNMENT);
   if (!place) return false;
   const { channelId } = place;
-  // A statement of its own, after the lock: it sees the days that the channel has now.
+  // A separate statement after the lock, so that it sees the channel's current days.
   const page = await requireOne(tx, ALIGN_PAGE, [
     channelId,
     place.product ?? '',

@@ -12,20 +12,20 @@ import { upcomingPayloadSql } from '../events/event-payload-sql.js';
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
-/** SQL: when the next period of the order called `o` is told, to the letter as the index has it. */
+/** SQL: the notice time of the next period of the order called `o`. Must equal the expression of the index exactly. */
 const NOTICE_TIME = 'notice_time(o.next_due_at, o.notice_days)';
 
-/** SQL: the next period of the order called `o` is to be told, and was not; as the index has it. A try again is not told. */
+/** SQL: whether the next period of the order called `o` has no notice yet, as in the index. Retries have no notice. */
 const TO_NOTICE = `o.notice_days is not null and o.next_due_at is not null and ${orderStatusIs('o.status', 'ACTIVE')}
     and o.noticed_cycle <= o.cycle_no and o.cycle_no < o.total_cycles and o.latest_payment_status <> ${statusLiteral('FAIL_RETRY')}`;
 
-/** By the database's clock, after the cursor ($1 and $2). */
+/** SQL: the due notices after the cursor ($1 and $2), by the database's clock. */
 export const DUE_NOTICES = `${TO_NOTICE} and ${NOTICE_TIME} <= now() and (${NOTICE_TIME}, o.order_no) > ($1::timestamptz, $2::bigint)`;
 const BY_NOTICE_TIME = `order by ${NOTICE_TIME}, o.order_no`;
 
 /**
- * Writes the notices of orders that are locked in `due`, each with its time `at`. An order and its event are written in one
- * statement, and so in one commit: no period is told twice, and none that counts as told was not.
+ * SQL: writes the notices of the orders locked in `due`, each with its time `at`. Order and event are written in one
+ * statement, so each period is announced exactly once.
  */
 const WRITE_NOTICES = `noticed as (
   update orders o set noticed_cycle = o.cycle_no + 1 from due d where o.order_no = any(array[d.order_no])
@@ -49,20 +49,20 @@ select d.notice_at::text as "dueAt", d.order_no as "orderNo" from due d order by
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
-/** Tells the next periods of up to `limit` orders, whose time has come. Orders that somebody holds are left for another time. */
+/** Announces the next periods of up to `limit` orders whose notice is due. Skips locked orders. */
 export async function noticeOrders(db: Queryable, after: DueCursor, limit: number): Promise<DueBatch> {
   const orders = await db.query(NOTICE_ORDERS, [after.dueAt, after.orderNo, limit]);
   return { orders: orders.length, last: orders.length < limit ? undefined : orders.at(-1) };
 }
 
-/** The first order after the cursor whose next period is to be told. */
+/** Finds the first due notice after the cursor. */
 export const findFirstNotice = declareFind({
   text: `select ${NOTICE_TIME}::text as "dueAt", o.order_no as "orderNo" from orders o where ${DUE_NOTICES} ${BY_NOTICE_TIME} limit 1`,
   parameters: { dueAt: 'timestamp with time zone', orderNo: 'bigint' },
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
-/** When an order's own clock reaches its notice: not before the period that it is in has begun, and was settled. */
+/** SQL: the notice time by the order's own clock, which is not before its current period has begun and is settled. */
 const OWN_NOTICE_TIME = `greatest(date_trunc('second', ${NOTICE_TIME}), ${afterPeriodsSql('o.cycle_no - 1', 'o')},
     (select case o.settlement_mode when 'CHANNEL_COLLECT' then p.paid_at else (
         select max(t.settled_at) from debit_attempts t where t.order_no = o.order_no and t.cycle_no = o.cycle_no) end
@@ -80,12 +80,15 @@ select count(*)::integer as orders from noticed`,
   columns: columns({ orders: 'integer' }),
 });
 
-/** Of one order, for the sandbox's time travel, if its own clock comes by there until a time. The caller holds its lock. */
+/**
+ * Announces the next period of one order if its own clock reaches the notice by `until`. For time travel; the caller
+ * holds the lock.
+ */
 export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
   return (await queryOne(tx, NOTICE_ORDER, [orderNo, isoTime(until)]))?.orders === 1;
 }
 
-/** Periods that are to be told now, counted up to so many. */
+/** Counts due notices, up to a limit. */
 export const readDueNotices = declareRequire({
   text: `select (select count(*)::integer from (select from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now() limit $1) d) as count,
        coalesce((select extract(epoch from now() - ${NOTICE_TIME}) from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now()
@@ -93,7 +96,7 @@ export const readDueNotices = declareRequire({
   parameters: ['bigint'],
   columns: columns({
     count: 'integer',
-    /** For how long the oldest has been due. */
+    /** The seconds since the oldest notice became due. */
     oldestSeconds: 'double precision',
   }),
 });

@@ -1,9 +1,9 @@
 import { declareHas, declareWrite } from '../../../platform/db/database.js';
 
-/** Longer than one step may take: a debit has 8 s, a statement 30 s at most. */
+/** Longer than one step can take: a debit takes at most 8 s, a statement 30 s. */
 const LEASE_SECONDS = 45;
 
-/** Leases an order to a journey, or extends the lease. False if another journey has the order. */
+/** Leases an order to a journey, or extends the lease. Returns false if another journey holds the order. */
 export const leaseOrderToJourney = declareHas({
   text: `insert into order_journeys as j (order_no, journey_id, lease_until)
      values ($1, $2, now() + interval '${LEASE_SECONDS} s')

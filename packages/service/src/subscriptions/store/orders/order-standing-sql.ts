@@ -1,9 +1,9 @@
 import { columns, declareRequire, type RowOf } from '../../../platform/db/database.js';
 
-/** What the next step of an order depends on, besides its own row. */
+/** The state on which an order's next step depends, besides its own row. */
 export type OrderStanding = RowOf<typeof findOrderStanding>;
 
-/** To be read after the order's lock was granted: before that, another step may have been running. */
+/** Call it after the order's lock was granted, because another step may have been running before. */
 export const findOrderStanding = declareRequire({
   name: 'find-standing',
   text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
@@ -16,19 +16,22 @@ export const findOrderStanding = declareRequire({
              from orders o where o.order_no = $1`,
   parameters: ['bigint'],
   columns: columns({
-    /** When the next step is due, rounded up to a whole second: times are shown in seconds, and none may be shown too early. */
+    /**
+     * The due time of the next step, rounded up to whole seconds, because times are displayed in seconds and never too
+     * early.
+     */
     dueAt: 'bigint?',
     paymentChannelCode: 'text?',
-    /** How often its latest period was tried. */
+    /** The number of attempts of its latest period. */
     tries: 'integer',
-    /** Whether the payment channel is the sandbox's own, which charges nobody. */
+    /** True for the sandbox's own payment channel, which charges nobody. */
     rehearsable: 'boolean',
-    /** Whether its channel is told before each period. */
+    /** True if its channel gets a notice before each period. */
     hasNotices: 'boolean',
   }),
 });
 
-/** The agreement that an order runs on; null in mode B. */
+/** Returns the agreement of an order, or null in mode B. */
 export const findAgreementIdOfOrder = declareRequire({
   text: 'select agreement_id as "agreementId" from orders where order_no = $1',
   parameters: ['bigint'],

@@ -20,8 +20,8 @@ import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from './orders-sql.j
 export interface OrderText {
   readonly order: Order;
   /**
-   * The started periods as JSON objects with commas between them, as in the interface's paymentRecords. Null when they are too
-   * many for a statement that reads several orders: then the order is read by itself.
+   * The started periods as JSON objects separated by commas, as in paymentRecords of the interface. Null if they are
+   * too many for a statement that reads several orders: the order is then read on its own.
    */
   readonly started: string | null;
   /** Whether the user still has something to redeem. */
@@ -39,21 +39,23 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 });
 
 /**
- * SQL of the started periods as the text of the answer: reading, formatting and serializing them in the node took a tenth of
- * what a query costs it. Null for an order for which `isFew` is false.
+ * SQL: the started periods as text of the answer, because rendering them in the node took a tenth of the cost of a
+ * query. Null for an order for which `isFew` is false.
  */
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
-/** SQL: whether something is left to redeem at the time of the parameter. Newest first, since old benefits have mostly expired. */
+/**
+ * SQL: whether something is left to redeem at the given time. Newest first, because old benefits have mostly expired.
+ */
 export const redeemableSql = (
   now: string,
 ) => `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
   b.expires_at > ${fromEpochMs(now)} order by b.cycle_no desc, b.position desc limit 1), false)`;
 
 /**
- * Orders for requests that are granted, each looked up by itself (offset 0), whatever statistics the planner has. The text of an
- * order is made inside, so that nothing is made of one that is not there.
+ * Finds orders for granted requests, each by its own look-up (offset 0) regardless of the planner's statistics. Renders
+ * inside the look-up, so that nothing is rendered for a missing order.
  */
 const ADMIT_AND_FIND_ORDERS = statement({
   name: 'admit-and-find-orders',
@@ -79,11 +81,11 @@ export interface AdmissionWithOrder extends AdmissionQuery {
 }
 
 export interface AdmittedWithOrder extends AdmissionAnswer {
-  /** Undefined when the channel does not have the order, or none was asked for. */
+  /** Undefined if the channel does not have the order, or none was requested. */
   readonly found?: OrderText | undefined;
 }
 
-/** Admits requests and reads the orders that they ask for, all at one moment. An order is read only for a request that is granted. */
+/** Admits requests and reads their orders in one statement. Reads an order only for a granted request. */
 export function admitAndFindOrders(
   db: Queryable,
   asked: readonly AdmissionWithOrder[],

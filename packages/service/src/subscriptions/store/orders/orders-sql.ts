@@ -5,7 +5,7 @@ import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
 
-/** For a select in which the table orders is called `o`. */
+/** SQL: for a select that names the table orders `o`. */
 export const ORDER_FIELDS = `o.order_no as "orderNo", o.channel_id as "channelId",
   o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode",
   o.settlement_mode as "settlementMode", o.status, o.period_type as "periodType", o.period,
@@ -46,8 +46,8 @@ export type OrderReference =
   | { readonly externalOrderNo: string; readonly orderNo?: undefined };
 
 /**
- * Conditions on the order called `o`, by either of its numbers, `$2`. The channel, `$1`, is part of them: orders of other
- * channels are not found.
+ * SQL: conditions on the order called `o`, by either of its numbers ($2). They include the channel ($1), so that orders
+ * of other channels are not found.
  */
 const BY_NUMBER = 'o.channel_id = $1 and o.order_no = $2';
 const BY_EXTERNAL = `o.channel_id = $1 and o.order_no =
@@ -63,7 +63,7 @@ const lockOrderStatement = <Type extends 'bigint' | 'text'>(where: string, type:
 const LOCK_ORDER_OF_CHANNEL_BY_NUMBER = lockOrderStatement(BY_NUMBER, 'bigint');
 const LOCK_ORDER_OF_CHANNEL_BY_EXTERNAL = lockOrderStatement(BY_EXTERNAL, 'text');
 
-/** Reads an order under its row lock. Everything that changes an order takes this lock first. */
+/** Reads an order under its row lock. Every change of an order takes this lock first. */
 export async function lockOrderOfChannel(
   tx: Queryable,
   channelId: number,
@@ -90,7 +90,7 @@ const LOCK_ORDERS = statement({
   columns: ORDER_COLUMNS,
 });
 
-/** Reads orders under their row locks, taken in the order of their numbers, so that two batches cannot deadlock. */
+/** Reads orders under their row locks, taken by ascending number so that two batches cannot deadlock. */
 export async function lockOrders(tx: Queryable, orderNos: readonly number[]): Promise<Map<number, Order>> {
   const orders = await tx.query(LOCK_ORDERS, [orderNos]);
   return new Map(orders.map((order) => [order.orderNo, order]));
@@ -126,8 +126,7 @@ export interface OrderWithPayments {
 }
 
 /**
- * A period as an array: measured a quarter less work for PostgreSQL to write and for the node to read than an object with
- * names.
+ * A period as an array, because PostgreSQL and the node need a quarter less work for it than for an object (measured).
  */
 type PaymentTuple = readonly [
   cycleNo: number,
@@ -139,7 +138,7 @@ type PaymentTuple = readonly [
   refundAt: number | null,
 ];
 
-/** `$3` is the time: benefits that have expired by then cannot be redeemed. */
+/** SQL: `$3` is the current time. Benefits that have expired by then cannot be redeemed. */
 const SELECT_ORDER_WITH_PAYMENTS = `select ${ORDER_FIELDS},
   coalesce((select json_agg(json_build_array(p.cycle_no, p.status, ${epochMs('p.expect_at')}, ${epochMs('p.paid_at')}, p.amount_cent,
       p.refund_amount_cent, ${epochMs('p.refund_at')}) order by p.cycle_no)
@@ -174,7 +173,7 @@ const findOrderStatement = <Type extends 'bigint' | 'text'>(name: string, where:
 const FIND_ORDER_BY_NUMBER = findOrderStatement('find-order-by-number', BY_NUMBER, 'bigint');
 const FIND_ORDER_BY_EXTERNAL = findOrderStatement('find-order-by-external', BY_EXTERNAL, 'text');
 
-/** An order with its periods, read in one statement and so at one moment. */
+/** Finds an order with its periods in one statement, and so as of one moment. */
 export async function findOrderWithPayments(
   db: Queryable,
   channelId: number,
@@ -200,7 +199,7 @@ export const findPayments = declareList({
   columns: PAYMENT_COLUMNS,
 });
 
-/** Stores everything of an order that may change. The caller has held the order's lock since it read the order. */
+/** Stores all mutable columns of an order. The caller has held the order's lock since it read the order. */
 export const storeOrder = declareWrite({
   name: 'store-order',
   text: `update orders set status = $2, success_at = ${fromEpochMs('$3')}, unsubscribed_at = ${fromEpochMs('$4')},

@@ -25,22 +25,24 @@ export interface StartedRenewal extends Attempt {
 
 export interface StartedBatch {
   readonly renewals: readonly StartedRenewal[];
-  /** Agreements of due orders that are not bound: nothing was stored for those orders. */
+  /** Agreements of due orders that are not bound. Nothing was stored for these orders. */
   readonly notBound: readonly number[];
   readonly last: DueCursor | undefined;
 }
 
 /**
- * Mode A: takes due orders of one payment channel and stores a debit attempt for each, before the institution is called. That
- * also reserves the order: while an attempt is open its order is not due. If this node dies, any node that finds the attempt
- * open after `ask_at` asks the institution. A period that failed for now is tried again, otherwise the next period begins.
- * Orders that need no debit are left to expire-and-complete-sql.ts.
+ * Mode A: takes due orders of one payment channel and stores a debit attempt for each, before the institution is
+ * called. This also reserves the order, because an order with an open attempt is not due. If this node dies, any node
+ * that finds the attempt open after `ask_at` asks the institution. A period that failed for now is retried, otherwise
+ * the next period begins. expire-and-complete-sql.ts handles orders that need no debit.
  *
- * Nothing is stored for an agreement that is not bound. The order's lock keeps this true until the commit: an agreement ends
- * only under the locks of all active orders on it (docs/decisions/0010). If an order's row is newer than this statement's
- * snapshot, PostgreSQL checks it again after locking it: an order whose agreement has ended meanwhile is not due any more.
+ * Nothing is stored for an agreement that is not bound. The order's lock keeps this true until the commit, because an
+ * agreement ends only under the locks of all active orders on it (docs/decisions/0010). If an order's row is newer than
+ * this statement's snapshot, PostgreSQL checks it again after locking it: an order whose agreement has ended meanwhile
+ * is no longer due.
  *
- * `= any(array[…])` makes PostgreSQL look rows up one by one: a plan that was made for few rows must not read the whole table.
+ * `= any(array[…])` makes PostgreSQL look rows up one by one, because a plan for few rows must not read the whole
+ * table.
  */
 const startRenewalsStatement = (kind: DueOrders['kind']) =>
   statement({

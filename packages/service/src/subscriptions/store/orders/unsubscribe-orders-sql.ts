@@ -11,7 +11,7 @@ const FIND_LATEST_PAYMENTS = statement({
   columns: joinColumns(PAYMENT_COLUMNS, columns({ orderNo: 'bigint' })),
 });
 
-/** The last started period of each of these orders, by the order's number. */
+/** Returns the last started period of each order, by order number. */
 export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
   if (orders.length === 0) return new Map();
   const rows = await tx.query(FIND_LATEST_PAYMENTS, [
@@ -21,7 +21,7 @@ export async function findLatestPayments(tx: Queryable, orders: readonly Order[]
   return new Map(rows.map(({ orderNo, ...payment }) => [orderNo, payment]));
 }
 
-/** What is stored when one order is unsubscribed. */
+/** The changes that unsubscribe one order. */
 export interface UnsubscribedRow {
   readonly order: Order;
   /** The order's open period, which is voided too. */
@@ -31,7 +31,7 @@ export interface UnsubscribedRow {
   readonly voidedEvents: readonly NewEvent[];
 }
 
-/** Orders, open periods and events in one statement. The caller holds the locks of the orders. */
+/** Stores orders, open periods and events in one statement. The caller holds the locks of the orders. */
 const STORE_UNSUBSCRIBED_ORDERS = statement({
   name: 'store-unsubscribed',
   text: `
@@ -89,7 +89,7 @@ export async function storeUnsubscribedOrders(
   ]);
 }
 
-/** When an order was unsubscribed. Null when it was not. */
+/** Returns when an order was unsubscribed, or null if it was not. */
 export const findUnsubscribedAt = declareRequire({
   text: `select ${epochMs('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
   parameters: ['bigint'],

@@ -46,7 +46,7 @@ const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
   columns: columns({ agreementId: 'bigint' }),
 });
 
-/** The agreements that these debits were made on. */
+/** Returns the agreements on which these debits were made. */
 export async function findAgreementsOfAttempts(
   db: Queryable,
   attempts: readonly AttemptReference[],
@@ -59,7 +59,7 @@ export async function findAgreementsOfAttempts(
   return rows.map(({ agreementId }) => agreementId);
 }
 
-/** The last try of an order's first period: an interrupted creation continues with it. */
+/** Finds the last try of an order's first period, with which an interrupted creation continues. */
 export const findLastTryOfFirstPeriod = declareFind({
   text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
   parameters: ['bigint'],
@@ -67,8 +67,8 @@ export const findLastTryOfFirstPeriod = declareFind({
 });
 
 /**
- * Attempts whose institution is to be asked now. The next question is moved to `leaseSeconds` later: until then no other node
- * gets them, and if this node dies, another asks then.
+ * Leases attempts whose institution is to be asked now. Postpones the next query by `leaseSeconds`: until then no other
+ * node gets them, and if this node dies, another asks then.
  */
 export const leaseAttemptsToAsk = declareList({
   text: `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1

@@ -9,7 +9,7 @@ import { column, columns, type RowOf, statement } from '../../../platform/db/sta
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { RefundReference } from '../../domain/orders/refund-numbers.js';
 
-/** Times in Unix milliseconds. */
+/** A refund, with times in Unix milliseconds. */
 export type Refund = RowOf<typeof REFUND_COLUMNS>;
 
 const REFUND_FIELDS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq", r.try_no as "tryNo",
@@ -29,7 +29,7 @@ const REFUND_COLUMNS = columns({
   paymentChannelCode: 'text',
   amountCent: 'bigint',
   status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
-  /** Why the institution refused. */
+  /** The institution's reason for a refusal. */
   reason: 'text?',
   /** The operator's idempotency key. */
   key: 'text?',
@@ -40,7 +40,7 @@ const REFUND_COLUMNS = columns({
   asked: 'integer',
 });
 
-/** The refunds of one period, in the order in which they were asked for. */
+/** Lists the refunds of one period in the order in which they were requested. */
 export const findRefundsOfPeriod = declareList({
   text: `select ${REFUND_FIELDS} from refunds r where r.order_no = $1 and r.cycle_no = $2 order by r.refund_seq`,
   parameters: { orderNo: 'bigint', cycleNo: 'integer' },
@@ -59,7 +59,7 @@ export const findRefund = declareFind({
   columns: REFUND_COLUMNS,
 });
 
-/** The attempt that paid for a period. */
+/** Finds the attempt that paid for a period. */
 export const findPayingAttempt = declareFind({
   text: `select try_no as "tryNo", payment_channel_code as "paymentChannelCode" from debit_attempts
      where order_no = $1 and cycle_no = $2 and status = 'SUCCESS'`,
@@ -67,7 +67,7 @@ export const findPayingAttempt = declareFind({
   columns: columns({ tryNo: 'integer', paymentChannelCode: 'text' }),
 });
 
-/** After `askAfterSeconds` the institution is asked, if the outcome is still unknown. */
+/** Stores a refund. The institution is asked after `askAfterSeconds` if the outcome is still unknown. */
 export const insertRefund = declareRequire({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
        request_key, requested_by, note, started_at, ask_at)
@@ -90,7 +90,7 @@ export const insertRefund = declareRequire({
   columns: REFUND_COLUMNS,
 });
 
-/** Refunds whose institution is to be asked now. No other node gets them until `leaseSeconds` have passed. */
+/** Leases refunds whose institution is to be asked now. No other node gets them for `leaseSeconds`. */
 export const leaseRefundsToAsk = declareList({
   text: `update refunds r set ask_at = now() + $2::double precision * interval '1 s', asked = r.asked + 1
      where (r.order_no, r.cycle_no, r.refund_seq) in (
@@ -111,7 +111,7 @@ export async function scheduleRefundQuestion(db: Queryable, refund: RefundRefere
   await db.query(SCHEDULE_REFUND_QUESTION, [refund.orderNo, refund.cycleNo, refund.refundSeq, seconds]);
 }
 
-/** The caller holds the order's lock, and the refund is STARTED. */
+/** Settles a refund in STARTED. The caller holds the order's lock. */
 export const closeRefund = declareWrite({
   text: `update refunds set status = $4, reason = $5, refunded_at = ${fromEpochMs('$6')}, settled_at = ${fromEpochMs('$7')},
        ask_at = null

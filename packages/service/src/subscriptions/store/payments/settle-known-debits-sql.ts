@@ -12,27 +12,27 @@ import {
   WRITE_SETTLED,
 } from './settle-debits-sql.js';
 
-/** The settlement of a debit whose order is known as it was before, and what has to be so for it to hold. */
+/** A planned settlement of a debit, with the state of the order on which the plan depends. */
 export interface KnownSettlement {
   readonly settled: SettledDebitRow;
   readonly before: Order;
-  /** Milliseconds. */
+  /** Unix milliseconds. */
   readonly now: number;
-  /** The agreement that has to be in force. Null: the settlement does not depend on it. */
+  /** The agreement that must be in force. Null if the settlement does not depend on it. */
   readonly agreementInForce: number | null;
-  /** Of a shared agreement whose order was never paid for: other channels may have its number. */
+  /** Whether a shared agreement releases its number to other channels, because its order was never paid. */
   readonly releasesNumber: boolean;
 }
 
 export interface KnownDebitRow {
   readonly settlement: KnownSettlement;
-  /** The answer that is owed under an Idempotency-Key. Null: there is no key. */
+  /** The answer that is owed under an Idempotency-Key. Null without a key. */
   readonly answer: OwedAnswer | null;
 }
 
 export interface OwedAnswer {
   readonly key: string;
-  /** Names the run of the request that may answer it. */
+  /** Identifies the run of the request that may answer it. */
   readonly owner: string;
   readonly code: string;
   readonly message: string;
@@ -40,15 +40,16 @@ export interface OwedAnswer {
 }
 
 /**
- * Settles many debits in one statement, and so in one commit, each only if everything is as it was known: the order, its open
- * attempt, the agreement in force, the idempotency row still with the same owner. Rows that are held by another transaction
- * are passed over like rows that have changed, so nobody waits here for somebody else's lock.
+ * Settles many debits in one statement and commit, each only if everything is as planned: the order, its open attempt,
+ * the agreement in force, and the owner of the idempotency row. Skips rows that have changed or that another
+ * transaction has locked, so that it never waits for a lock.
  *
- * What is written and what has to be so are two lists, of which the n-th rows belong together: one object of both was slow to make.
+ * The written values and the conditions are two lists whose n-th rows belong together, because one object for both was
+ * slow to create.
  *
- * The locks come in the order of docs/decisions/0010: orders, then agreements. They are granted after the statement's snapshot
- * was taken; what a subquery with `for update` compares and returns is the row as it is when its lock is granted. Such a
- * subquery is also looked up by its key for each row: a join would be planned while the tables are small.
+ * Locks in the order of docs/decisions/0010: orders, then agreements. Locks are granted after the statement's snapshot
+ * was taken. A subquery with `for update` compares and returns the row as of the grant. Such a subquery is also looked
+ * up by its key for each row, where a join would be planned while the tables are small.
  */
 const SETTLE_KNOWN_DEBITS = statement({
   name: 'settle-known-debits',
@@ -100,7 +101,7 @@ select order_no as "orderNo" from moved`,
   columns: columns({ orderNo: 'bigint' }),
 });
 
-/** The orders of those that were settled. Of the others nothing was written. Each order comes at most once. */
+/** Returns the numbers of the settled orders. Nothing was written for the others. Each order occurs at most once. */
 export async function settleKnownDebits(db: Queryable, rows: readonly KnownDebitRow[]): Promise<ReadonlySet<number>> {
   const inOrder = rows.toSorted((a, b) => a.settlement.before.orderNo - b.settlement.before.orderNo);
   const settledRows = inOrder.map(({ settlement }) => settlement.settled);
@@ -119,7 +120,7 @@ function toKnownColumns({ settlement, answer }: KnownDebitRow) {
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
     before_paid_cycles: before.paidCycles,
-    // Given and not in the text, so that it is no reason to read all open attempts by their index.
+    // A parameter instead of a literal, so that the planner does not read all open attempts by their index.
     before_attempt_status: 'STARTED',
     agreement_in_force: settlement.agreementInForce,
     settled_at: isoTime(settlement.now),

@@ -26,7 +26,7 @@ export const findUsersByIdOrMobile = declareList({
   columns: USER_COLUMNS,
 });
 
-/** False when the id or the mobile is taken. Waits for a transaction that is about to take one of them. */
+/** Returns false if the id or the mobile is taken. Waits for a transaction that is about to take one of them. */
 export const insertUser = declareHas({
   name: 'insert-user',
   text: `insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile, bound_at)
