@@ -9,16 +9,16 @@ export interface BusinessReaderDeps {
   readonly clock: Clock;
   readonly metrics: BusinessMetrics;
   readonly clockWatch: Pick<ClockWatch, 'skewSeconds'>;
-  /** In place of the usual ones, for a test that cannot write as much. */
+  /** Replaces the default bounds in tests. */
   readonly bounds?: Partial<ReadingBounds>;
 }
 
-/** A reading that takes the database longer than this is given up. */
+/** The time after which a reading is canceled. */
 const MAX_STATEMENT_MS = 3_000;
-/** How far back refunds are read again, to find those that were committed after refunds with a later time. */
+/** How far back refunds are read again, to find refunds that were committed after others with a later time. */
 const OVERLAP_MS = 600_000;
 
-/** Reads what the gauges of the installation show. A job calls it every 15 s, never a scrape. */
+/** Reads the values of the installation's gauges. A job calls it every 15 s; a scrape never does. */
 export function createBusinessReader({ database, clock, metrics, clockWatch, bounds }: BusinessReaderDeps) {
   const limits = { ...READING_BOUNDS, ...bounds };
   const startedAt = clock.now();

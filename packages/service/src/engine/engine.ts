@@ -30,35 +30,36 @@ import { runEvery } from './timer.js';
 
 export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, 'counts' | 'stopping'> {
   readonly links: RedeemLinks;
-  /** What came of the calls through the gateways. */
+  /** Records the results of calls through the gateways. */
   readonly institutionHealth: InstitutionHealth;
   readonly clockWatch: ClockWatch;
   /** Shown by this node's /metrics. */
   readonly metrics?: BusinessMetrics;
-  /** In place of the usual 15, for a test that cannot wait. */
+  /** Replaces the default of 15 in tests. */
   readonly readingSeconds?: number;
   readonly eventsRetentionDays?: number;
-  /** Events may also go to this machine: a sandbox on its embedded database. */
+  /** Permits callbacks to this machine, for a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
 }
 
-/** How often the clock is compared with the database's. */
+/** The interval at which the clock is compared with the database's. */
 const CLOCK_COMPARISON_SECONDS = 5;
 
-/** How often the gauges of the installation are read from the database. */
+/** The interval at which the gauges of the installation are read from the database. */
 const READING_SECONDS = 15;
 
-/** Starts everything that a node does without a request. Any number of nodes may do it at the same time. */
+/** Starts everything that a node does without a request. Any number of nodes may run it at the same time. */
 export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
   const { metrics } = engine;
-  // A node whose clock is wrong starts nothing new and finishes what must be finished, like a node that is stopping.
+  // A node whose clock is wrong behaves like one that is stopping: it begins nothing and finishes what must be
+  // finished.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
   const mendTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
-  /** Jobs that depend on the time run only on a node whose clock is right. */
+  /** Runs time-dependent jobs only while the node's clock is right. */
   const whileClockIsRight = (job: () => Promise<unknown>) => async () => {
     await clockWatch.firstLook;
     return clockWatch.isRight() ? job() : undefined;

@@ -28,14 +28,14 @@ export interface HousekeepingDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly eventsRetentionDays?: number;
-  /** The sandbox keeps former app secrets, to tell a channel that it signs with one. */
+  /** The sandbox keeps former app secrets, to report that a channel signs with one. */
   readonly environment?: Environment;
 }
 
 /**
- * Deletes what no request can ask for any more, and makes partitions for the coming weeks and days. Many nodes may do it at once: a
- * chore that is done twice does no harm, and each works in steps of bounded size. Access tokens are not stored, so none are
- * deleted.
+ * Deletes data that no request can need any more, and creates partitions for the coming weeks and days. Several nodes
+ * may run it at once: a repeated chore does no harm, and each works in bounded steps. Access tokens are not stored, so
+ * none are deleted.
  */
 export function createHousekeeping({
   log,
@@ -68,7 +68,7 @@ export function createHousekeeping({
   };
   type Chore = keyof typeof chores;
 
-  /** Runs all chores and returns what each has done. A chore that fails is logged, and the others run all the same. */
+  /** Runs all chores and returns the count of each. Logs a chore that fails and continues with the others. */
   return async function tidy(): Promise<Partial<Record<Chore, number>>> {
     const done: Partial<Record<Chore, number>> = {};
     for (const [chore, run] of Object.entries(chores) as [Chore, () => Promise<number>][]) {

@@ -9,7 +9,7 @@ import type { Environment } from '../platform/settings.js';
 import type { SubscriptionCounts } from '../subscriptions/domain/counts.js';
 import type { SettleInBatch } from '../subscriptions/steps/payments/batch-settler.js';
 
-/** What the jobs of a node are given; each names what it needs of it. */
+/** The dependencies of a node's jobs. Each job picks those that it needs. */
 export interface JobDeps {
   readonly database: Database;
   readonly vault: Vault;
@@ -21,8 +21,8 @@ export interface JobDeps {
   readonly log: Logger;
   readonly environment: Environment;
   readonly counts?: SubscriptionCounts;
-  /** A node that is stopping begins nothing more. */
+  /** Returns true if the node is stopping. It then begins nothing more. */
   readonly stopping?: () => boolean;
-  /** In place of the policy's, for a test that cannot wait. */
+  /** Replaces the policy's timeout in tests. */
   readonly debitDeadlineMs?: number;
 }

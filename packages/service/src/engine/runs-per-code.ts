@@ -1,5 +1,5 @@
 /**
- * Runs a job for each payment channel, or each benefit with a supplier, one run at a time for each code: an institution or a
+ * Runs a job for each payment channel, or each benefit with a supplier, one run at a time per code. An institution or
  * supplier that hangs delays no other.
  */
 export function createRunsPerCode<Item extends { readonly code: string }>(
@@ -9,7 +9,7 @@ export function createRunsPerCode<Item extends { readonly code: string }>(
 ) {
   const running = new Map<string, Promise<unknown>>();
   return {
-    /** Starts a run for each code that has none running. */
+    /** Starts a run for each code without one. */
     async startRuns(): Promise<void> {
       for (const item of await items()) {
         const { code } = item;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Runs a job again and again, never twice at the same time. A run that fails is logged. */
+/** Runs a job periodically, never twice at the same time. Logs a run that fails. */
 export function runEvery(
   seconds: number,
   name: string,

@@ -2,7 +2,7 @@ import { alertText } from '../alerts/alert-wordings.js';
 import { raiseAlertOnce, resolveAlert } from '../alerts/alerts-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 
-/** Returns what stores the currency that the bridge of a payment channel has named: as an alert, or as the end of one. */
+/** Returns a function that raises or resolves the alert about the bridge's currency. */
 export function createCurrencyAlert(
   db: Queryable,
   paymentChannelCode: string,

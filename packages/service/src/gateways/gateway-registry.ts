@@ -2,7 +2,7 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { createBatcher } from '../platform/db/sharing/batcher.js';
 import type { Gateway } from './gateway.js';
 
-/** The gateway of each payment channel, by its code. */
+/** The gateways of payment channels, by code. */
 export interface Gateways {
   of(paymentChannelCode: string): Promise<Gateway>;
   close?(): Promise<void>;
@@ -24,8 +24,8 @@ const FIND_GATEWAYS = statement({
 });
 
 /**
- * Read from the database for each debit, so that a change by an operator applies from the next debit on. Concurrent reads
- * share a statement. A gateway is created once for each address and key, because it may hold connections.
+ * Reads the payment channel for each debit, so that an operator's change applies from the next debit on. Concurrent
+ * reads share a statement. Creates a gateway once per address and key, because it may hold connections.
  */
 export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): Gateways {
   const findGatewayRow = createBatcher({

@@ -1,29 +1,29 @@
 import type { Origin } from '../platform/tracing.js';
 
 /**
- * How the service talks to a payment institution. A gateway translates; it decides nothing about orders, and keeps nothing that
- * must survive a restart. Every call has its own deadline. `unknown` means that the institution may or may not have acted: the
- * caller must ask again with the same number, and must not try another number.
+ * The connection to a payment institution. A gateway translates: it decides nothing about orders, and keeps no state
+ * that must survive a restart. Every call has its own deadline. `unknown` means that the institution may or may not
+ * have acted: the caller must query with the same number, and must not use another number.
  */
 export interface Gateway {
   sendBindCode(request: BindCodeRequest): Promise<BindCodeOutcome>;
   confirmBind(request: BindConfirmation): Promise<BindOutcome>;
-  /** Safe to repeat with the same attemptNo: the institution debits once. */
+  /** Idempotent by attemptNo: the institution debits once. */
   debit(request: DebitRequest): Promise<DebitOutcome>;
   queryDebit(request: DebitQuery): Promise<DebitOutcome | NotFound>;
-  /** Safe to repeat with the same refundNo. */
+  /** Idempotent by refundNo. */
   refund(request: RefundRequest): Promise<RefundOutcome>;
   queryRefund(request: RefundQuery): Promise<RefundOutcome | NotFound>;
   cancelAgreement(request: AgreementCancellation): Promise<CancelOutcome>;
-  /** Throws NoticeRefused when the notice is not from the institution, or has no content that can be used. */
+  /** Throws NoticeRefused if the notice is not from the institution, or has no usable content. */
   verifyNotice(notice: RawNotice): Notice;
-  /** What the institution booked on a day of Asia/Shanghai, yyyy-MM-dd. */
+  /** Yields the institution's bookings on a day of Asia/Shanghai, yyyy-MM-dd. */
   statement(day: string): AsyncIterable<StatementLine>;
-  /** Closes connections. Running calls have an unknown outcome. */
+  /** Closes connections. Calls in flight have an unknown outcome. */
   close?(): Promise<void>;
 }
 
-/** Card data in the clear: exists only in memory, on its way to the institution. */
+/** Card data in plain text, which exists only in memory on its way to the institution. */
 export interface CardDetails {
   readonly bankCardNo: string;
   readonly certificateNo: string;
@@ -32,10 +32,10 @@ export interface CardDetails {
   readonly bankMobile: string;
 }
 
-/** The channel that a call is made for: an institution may refuse a channel that an agreement does not belong to. */
+/** The channel for which a call is made. An institution may refuse a channel to which an agreement does not belong. */
 export interface OnBehalf {
   readonly appId: string;
-  /** The request that the call is made for. Undefined when a job makes it. */
+  /** The request for which the call is made. Undefined if a job makes it. */
   readonly origin?: Origin | undefined;
 }
 
@@ -66,9 +66,9 @@ export interface DebitRequest extends OnBehalf {
   readonly amountCent: number;
   readonly orderNo: string;
   readonly cycleNo: number;
-  /** The channel's own number. The triggers of the sandbox depend on it. */
+  /** The channel's own number. The sandbox's triggers depend on it. */
   readonly externalOrderNo: string;
-  /** When the attempt was stored, in Unix milliseconds. */
+  /** The time when the attempt was stored, in Unix milliseconds. */
   readonly startedAt: number;
 }
 export type DebitQuery = Omit<DebitRequest, 'institutionNo'>;
@@ -77,14 +77,14 @@ export type DebitOutcome =
   | { readonly kind: 'success'; readonly paidAt: number; readonly amountCent: number; readonly institutionRef: string }
   | { readonly kind: 'declined'; readonly decline: Decline; readonly reason: string }
   /**
-   * Accepted; the outcome comes by a notice or by asking. `askAt` is when it is known at the latest, in Unix milliseconds.
-   * `isUnheard`: the bridge has accepted it, and its institution did not answer.
+   * Accepted; a notice or a query gives the outcome. `askAt` is the latest time when it is known, in Unix milliseconds.
+   * `isUnheard`: the bridge has accepted it, but its institution did not answer.
    */
   | { readonly kind: 'pending'; readonly askAt?: number; readonly isUnheard?: true }
   | { readonly kind: 'unknown' };
-/** Whether trying again later can help, cannot help, or the agreement itself has ended. */
+/** The kind of decline: a later retry can help, cannot help, or the agreement itself has ended. */
 export type Decline = 'retryable' | 'final' | 'agreement-invalid';
-/** The institution has never seen the number. */
+/** The institution does not know the number. */
 export type NotFound = { readonly kind: 'not-found' };
 
 export interface RefundRequest extends OnBehalf {
@@ -117,7 +117,7 @@ export type Notice =
   | { readonly kind: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly kind: 'agreement-canceled'; readonly institutionNo: string; readonly reason: string };
 
-/** `untrusted`: it is not certain who sent it. `unusable`: the institution sent it, but it has nothing that can be stored. */
+/** `untrusted`: the sender is not certain. `unusable`: the institution sent it, but it has no content to store. */
 export class NoticeRefused extends Error {
   constructor(
     readonly kind: 'untrusted' | 'unusable',

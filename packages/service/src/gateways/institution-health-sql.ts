@@ -2,12 +2,12 @@ import { columns, declareList, type Queryable, statement } from '../platform/db/
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { CallsSeen } from './institution-health.js';
 
-/** SQL: the latest answer, of those stored and those that this node has seen. */
+/** SQL: the latest answer that is stored or that this node has seen. */
 const ANSWERED_AT = 'greatest(h.answered_at, excluded.answered_at)';
 /** SQL: whether calls of the row failed after the latest answer. */
 const isFailing = (row: string) => `coalesce(${row}.failed_at > ${ANSWERED_AT}, ${row}.failed_at is not null)`;
 
-/** By rows in the order of their codes, so that two nodes never wait for each other. */
+/** Stores rows in the order of their codes, so that two nodes cannot deadlock. */
 const STORE_CALLS = statement({
   text: `insert into institution_health as h (payment_channel_code, answered_at, failing_since, failed_at, failures)
      select code, now() - answered * interval '1 ms', now() - failing * interval '1 ms', now() - failed * interval '1 ms', failures
@@ -24,7 +24,7 @@ const STORE_CALLS = statement({
   parameters: ['text[]', 'double precision[]', 'double precision[]', 'double precision[]', 'integer[]'],
 });
 
-/** Adds what this node has seen to what all nodes have. */
+/** Merges the calls of this node into those of all nodes. */
 export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, CallsSeen>): Promise<void> {
   const now = performance.now();
   const age = (at: number | undefined) => (at === undefined ? null : now - at);
@@ -39,12 +39,12 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
 }
 
 /**
- * SQL: seconds between the first call that failed since the last answer and the last one. Not until now: without calls nobody
- * knows whether the institution would answer.
+ * SQL: seconds from the first to the last failed call since the last answer. Not until now, because without calls it is
+ * unknown whether the institution would answer.
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
 
-/** Institutions that have answered no call for two minutes, over at least a minute of calls and three of them. */
+/** Lists institutions without an answer for two minutes, during at least three calls over at least a minute. */
 export const findSilentInstitutions = declareList({
   text: `select h.payment_channel_code as "paymentChannelCode", ${shanghaiText('h.failing_since')} as since, h.failures
      from institution_health h
@@ -54,7 +54,7 @@ export const findSilentInstitutions = declareList({
   columns: columns({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
 });
 
-/** For each payment channel, for how long every call to its institution has failed; 0 if the last one was answered. */
+/** Lists for each payment channel how long all calls to its institution have failed, or 0 if the last was answered. */
 export const readSilences = declareList({
   text: `select p.code, coalesce(${SILENT_SECONDS}, 0)::double precision as seconds
      from payment_channels p left join institution_health h on h.payment_channel_code = p.code order by p.code`,

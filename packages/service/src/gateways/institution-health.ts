@@ -1,10 +1,10 @@
 import type { Gateway } from './gateway.js';
 import type { Gateways } from './gateway-registry.js';
 
-/** What came of the calls to one institution since this was last taken. Times by performance.now(). */
+/** The results of the calls to one institution since the last `take`. Times by performance.now(). */
 export interface CallsSeen {
   readonly answeredAt: number | undefined;
-  /** Calls after the last answer: the first, the last, and how many. */
+  /** Failed calls after the last answer: the first, the last, and the count. */
   readonly failingSince: number | undefined;
   readonly failedAt: number | undefined;
   readonly failures: number;
@@ -18,8 +18,8 @@ interface Outcome {
 const NOTHING_SEEN: CallsSeen = { answeredAt: undefined, failingSince: undefined, failedAt: undefined, failures: 0 };
 
 /**
- * Notes for each payment channel whether its institution answers. An outcome other than `unknown` is an answer, a refusal
- * included. A call that a bridge has answered without having heard from its institution has failed.
+ * Records for each payment channel whether its institution answers. Any outcome but `unknown` is an answer, including a
+ * refusal. A call fails if the bridge answered it without an answer from its institution.
  */
 export function createInstitutionHealth() {
   let seen = new Map<string, CallsSeen>();
@@ -51,7 +51,7 @@ export function createInstitutionHealth() {
   }
 
   return {
-    /** Returns gateways whose calls are noted. */
+    /** Returns gateways whose calls are recorded. */
     watch(gateways: Gateways): Gateways {
       const watched = new Map<string, { readonly gateway: Gateway; readonly noting: Gateway }>();
       return {
@@ -66,7 +66,7 @@ export function createInstitutionHealth() {
         close: async () => gateways.close?.(),
       };
     },
-    /** Returns what was noted since the last call, by the code of the payment channel. */
+    /** Returns and clears the records, by the code of the payment channel. */
     take(): ReadonlyMap<string, CallsSeen> {
       const taken = seen;
       seen = new Map();

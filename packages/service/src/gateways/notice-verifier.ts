@@ -3,7 +3,7 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
-/** Reads of the database for notices that fail the check, in case that a key or a payment channel is new. */
+/** Reads of the database for notices that fail the check, in case a key or a payment channel is new. */
 const MAX_READS_PER_SECOND = 10;
 
 interface KnownPaymentChannel {
@@ -18,9 +18,9 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
 });
 
 /**
- * Anybody can send a notice. For notices that fail the check with what this node remembers, the database is read at most ten
- * times a second, however many arrive; what was read is remembered for all. A notice that passes is checked again with the
- * present key, so that an old key stops working at once.
+ * Verifies notices, which anybody can send. For notices that fail with the cached gateway, reads the database at most
+ * ten times a second, however many arrive, and caches the result for all. A notice that passes is checked again with
+ * the current key, so that an old key stops working at once.
  */
 export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock) {
   const known = new Map<string, KnownPaymentChannel>();
@@ -40,11 +40,10 @@ export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: C
   }
 
   return {
-    /** Whether this node knows the payment channel, without reading the database. */
+    /** Returns whether this node knows the payment channel, without reading the database. */
     knows: (code: string): boolean => known.has(code),
     /**
-     * Throws NoticeRefused when the notice is not from the institution of that payment channel, or has no content that can be
-     * used.
+     * Throws NoticeRefused if the notice is not from the institution of that payment channel, or has no usable content.
      */
     async verify(code: string, notice: RawNotice): Promise<Notice> {
       const found = await findPaymentChannel(code);

@@ -6,12 +6,12 @@ import {
   type UncheckedSql,
 } from '../../platform/db/database.js';
 
-/** So that a step is short, however many rows there are. */
+/** Rows in one step, so that a step is short regardless of the total. */
 export const ROWS_PER_STEP = 1000;
 /** Steps of one run: more rows than ten busy channels can write between two runs. */
 export const MAX_STEPS = 500;
 
-/** Repeats a step, which returns its number of rows, until it has fewer than ROWS_PER_STEP. */
+/** Repeats a step until it returns fewer than ROWS_PER_STEP rows. */
 export async function runInSteps(step: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let count = 1; count <= MAX_STEPS; count += 1) {
@@ -22,7 +22,7 @@ export async function runInSteps(step: () => Promise<number>): Promise<number> {
   return total;
 }
 
-/** A database whose statements may take longer than those of requests, since nobody waits for a chore. */
+/** Wraps a database with longer statement timeouts than requests have, because no caller waits for a chore. */
 export const createPatientDatabase = (database: Database): Database => {
   const transaction: Database['transaction'] = (work, options) =>
     database.transaction(work, { statementMs: LONG_STATEMENT_MS, ...options });
@@ -33,8 +33,8 @@ export const createPatientDatabase = (database: Database): Database => {
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * A transaction that locks a whole table. Requests queue up behind it while it waits for the lock, so it waits for at most
- * 200 ms. Undefined when the table was in use: nothing was done, and the next run tries again.
+ * Runs a transaction that locks a whole table. Requests queue behind it while it waits for the lock, so it waits for at
+ * most 200 ms. Returns undefined, with nothing done, if the table was in use: the next run retries.
  */
 export async function runIfTableIsFree<T>(
   database: Database,

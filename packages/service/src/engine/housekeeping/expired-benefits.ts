@@ -1,16 +1,16 @@
 import { columns, type Database, declareFind, statement } from '../../platform/db/database.js';
 import { MAX_STEPS } from './bounded-steps.js';
 
-/** Pages of the table in one step: some five thousand benefits. */
+/** Pages of the table in one step: about five thousand benefits. */
 const PAGES_PER_STEP = 64;
 
 /**
- * Marks ISSUED benefits whose time is over as EXPIRED. Nothing depends on it, since everything that reads a benefit checks its
- * time as well. So it may be slow: once a day it reads the whole table, some pages at a time. That needs no index, and it finds
- * every row, whatever times it has.
+ * Marks ISSUED benefits whose time is over as EXPIRED. Nothing depends on the mark, because every reader of a benefit
+ * checks its time too. So this may be slow: once a day it reads the whole table, some pages at a time. That needs no
+ * index, and it finds every row regardless of its times.
  */
 export function createBenefitExpiry(database: Database): () => Promise<number> {
-  // The node that has begun reading the table is the only one that does. If it stops, the rest is done the next day.
+  // Only one node reads the table on a day. If it stops, the rest is done the next day.
   let walk: { page: number; readonly end: number } | undefined;
   return async () => {
     let expired = 0;
@@ -25,8 +25,8 @@ export function createBenefitExpiry(database: Database): () => Promise<number> {
 }
 
 /**
- * Returns the pages to read to one node a day, undefined to the others. A mark in the future comes from a clock that was
- * wrong.
+ * Returns the range of pages to one node a day, and undefined to the others. A mark in the future comes from a clock
+ * that was wrong.
  */
 const beginWalk = declareFind({
   text: `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
@@ -45,7 +45,7 @@ const EXPIRE_BENEFITS_IN_PAGES = statement({
   parameters: ['tid', 'tid'],
 });
 
-/** Benefits that are being claimed or revoked at this moment are skipped. The extra hour is for nodes whose clocks differ. */
+/** Skips benefits that are being claimed or revoked. The extra hour allows for nodes whose clocks differ. */
 async function expireBenefitsInPages(database: Database, from: number, to: number): Promise<number> {
   const rows = await database.query(EXPIRE_BENEFITS_IN_PAGES, [`(${from},0)`, `(${to},0)`]);
   return rows.length;

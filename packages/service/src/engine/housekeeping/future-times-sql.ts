@@ -1,8 +1,8 @@
 import { type Database, statement } from '../../platform/db/database.js';
 
 /**
- * Times that limits count from. After the database's clock was set back, times that were stored before are in the future, and
- * the limits would refuse everything until then. Otherwise none of them is in the future by more than a moment.
+ * Times from which limits count. After the database's clock was set back, stored times are in the future, and the
+ * limits would refuse everything until then. Otherwise none is more than a moment ahead.
  */
 const TIMES_OF_LIMITS = [
   { table: 'rate_limits', column: 'refilled_at' },
@@ -20,7 +20,7 @@ const MEND_FUTURE_TIMES = TIMES_OF_LIMITS.map(({ table, column }) =>
   }),
 );
 
-/** Finds something only after a clock was set back. Rows that are locked are left for the next run. */
+/** Resets times in the future, which exist only after a clock was set back. Skips locked rows until the next run. */
 export async function mendFutureTimes(database: Database): Promise<void> {
   for (const mend of MEND_FUTURE_TIMES) await database.query(mend);
 }

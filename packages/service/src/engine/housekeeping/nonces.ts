@@ -20,9 +20,9 @@ const IS_NONCE_SLOT_STALE = Array.from({ length: NONCE_SLOTS }, (_, slot) =>
 );
 
 /**
- * Three of the four slots may have nonces that still count: the newest accepted timestamp is `skew` ahead, the oldest that a
- * nonce of the last window can have is `window + skew` behind. The slot after the newest is stale and is emptied.
- * If it has recent nonces, a clock is wrong, and it is left alone.
+ * Empties the stale nonce slot. Three of the four slots may have valid nonces: the newest accepted timestamp is `skew`
+ * ahead, and the oldest of the last window is `window + skew` behind. The slot after the newest is stale. If it has
+ * recent nonces, a clock is wrong, and it is left alone.
  */
 export async function emptyStaleNonceSlot(database: Database): Promise<number> {
   const emptied = await runIfTableIsFree(database, async (tx) => {

@@ -3,7 +3,7 @@ import { type Database, statement } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql } from './tables-by-time.js';
 
-/** Deletes rows of a table that are old by a condition, step by step. */
+/** Declares a function that deletes old rows of a table in bounded steps. */
 function declareDeletion(table: string, isOld: string, parameters: readonly 'integer'[] = []) {
   const deleteSome = statement({
     text: `delete from ${table} where ctid = any(array(
@@ -19,13 +19,13 @@ export const deleteOldAnswers = declareDeletion(
   `created_at <= now() - interval '${IDEMPOTENCY_WINDOW_MS} ms'`,
 );
 
-/** Text messages are counted over a day; the second day is for nodes whose clocks differ. */
+/** Text messages are counted over a day. The second day allows for nodes whose clocks differ. */
 export const deleteOldSmsSends = declareDeletion('sms_sends', `sent_at <= now() - interval '48 hours'`);
 
-/** Also messages that were never delivered: an open alert is in the list, and its next message would say the same. */
+/** Includes undelivered messages: an open alert is in the list, and its next message would be the same. */
 export const deleteOldAlertMessages = declareDeletion('alert_messages', `written_at <= now() - interval '30 days'`);
 
-/** After so many days, together with the weeks of their events: without those they cannot be sent any more. */
+/** Deletes undelivered events together with the partitions of their events, without which they cannot be sent. */
 export const deleteOldUndelivered = declareDeletion('undelivered_events', `recorded_at < ${keptFromSql('$1')}`, [
   'integer',
 ]);
@@ -37,7 +37,7 @@ const DELETE_OLD_SIGN_INS = [
   `delete from single_sign_on_tries where began_at < now() - interval '1 hour' returning 1`,
 ].map((text) => statement({ text, parameters: [] }));
 
-/** Sessions that have ended, wrong tries that are forgotten, and sign-ins that were not brought to an end. */
+/** Deletes ended sessions, failed sign-ins that no longer count, and unfinished single sign-ons. */
 export async function deleteOldSignIns(database: Database): Promise<number> {
   let deleted = 0;
   for (const one of DELETE_OLD_SIGN_INS) deleted += (await database.query(one)).length;
@@ -49,6 +49,6 @@ const FORGET_FORMER_SECRETS = statement({
   parameters: [],
 });
 
-/** App secrets that were rolled with an overlap which is over. Nodes take them no longer, whether they are here or not. */
+/** Deletes former app secrets whose overlap is over. Nodes reject them in any case. */
 export const forgetFormerSecrets = async (database: Database): Promise<number> =>
   (await database.query(FORGET_FORMER_SECRETS)).length;

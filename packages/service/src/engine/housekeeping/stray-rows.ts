@@ -2,10 +2,12 @@ import type { Database, Queryable, Transaction } from '../../platform/db/databas
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTable } from './tables-by-time.js';
 
-/** More rows than this are not moved, if possible, since every request that writes to the table waits meanwhile. */
+/** The number of rows above which rows are not moved if possible, because all writes to the table wait meanwhile. */
 const MAX_MOVED_ROWS = 10_000;
 
-/** A week or day with rows in the default partition, because its partition was not made in time. Bounds are PostgreSQL's text. */
+/**
+ * A week or day with rows in the default partition, because its partition was not created in time. Bounds are SQL text.
+ */
 interface StraySpan {
   readonly name: string;
   readonly from: string;
@@ -15,9 +17,9 @@ interface StraySpan {
 }
 
 /**
- * A partition cannot be made while rows of it are in the default partition. Few rows are moved to new partitions of their
- * spans. Many rows stay in their table, which becomes the partition of all their spans, and a new default partition is made.
- * Both happen in one transaction, so that no row is lost or seen twice.
+ * Empties the default partition, because a partition cannot be created while its rows are there. Moves few rows to new
+ * partitions. Many rows stay in their table, which becomes the partition of all their spans, and a new default
+ * partition is created. Each is one transaction, so that no row is lost or seen twice.
  */
 export async function gatherStrays(database: Database, table: TableByTime): Promise<number> {
   const [found] = await database.query<{ strays: boolean }>(
@@ -34,7 +36,7 @@ export async function gatherStrays(database: Database, table: TableByTime): Prom
   return gathered ?? 0;
 }
 
-/** Deletes rows of the default partition whose own would have been dropped by now. */
+/** Deletes rows of the default partition that are past their retention. */
 export const deleteOldStrays = (
   database: Database,
   { name, timeColumn, step }: TableByTime,
@@ -49,7 +51,7 @@ export const deleteOldStrays = (
     return rows.length;
   });
 
-/** Ordered by time. All rows are read, which is faster without an index. */
+/** Returns the spans ordered by time. Reads all rows, which is faster without an index. */
 async function findStraySpans(tx: Queryable, table: TableByTime): Promise<StraySpan[]> {
   await tx.query('set local enable_seqscan = on');
   return tx.query<StraySpan>(
@@ -61,7 +63,7 @@ async function findStraySpans(tx: Queryable, table: TableByTime): Promise<StrayS
   );
 }
 
-/** Without a time limit: a run that is given up would take as long the next time. */
+/** Has no timeout, because a canceled run would take as long the next time. */
 async function moveStraysIntoSpan(tx: Transaction, table: TableByTime, { name, from, to }: StraySpan): Promise<void> {
   await tx.setStatementLimit(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
@@ -73,7 +75,7 @@ async function moveStraysIntoSpan(tx: Transaction, table: TableByTime, { name, f
   await tx.query(`alter table ${table.name} attach partition ${name} for values from ('${from}') to ('${to}')`);
 }
 
-/** Whether none is in the future, and none between them has a partition already. */
+/** Returns whether no span is in the future and no partition exists between them. */
 async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<boolean> {
   const [between] = await tx.query(
     `select from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -83,7 +85,7 @@ async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: reado
   return between === undefined && !spans.some(({ ahead }) => ahead);
 }
 
-/** The table gets the name of the last one, since it is kept for as long as that. */
+/** Renames the table to the last span's partition, because it is kept as long as that one. */
 async function keepStraysTogether(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<void> {
   const [first, last] = [spans[0], spans.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);

@@ -1,12 +1,12 @@
 import type { Database, Transaction } from '../../platform/db/database.js';
 import { runIfTableIsFree } from './bounded-steps.js';
 
-/** A growing table with a partition for each week, or each day, of one of its time columns. */
+/** A growing table, partitioned by week or day of one of its time columns. */
 export interface TableByTime {
   readonly name: 'events' | 'delivery_attempts' | 'request_log';
   readonly timeColumn: string;
   readonly step: 'week' | 'day';
-  /** Partitions that are made before they begin. If no node runs for longer than this, rows go to the default partition. */
+  /** Partitions that are created in advance. If no node runs for longer than this, rows go to the default partition. */
   readonly ahead: number;
 }
 
@@ -19,20 +19,20 @@ export const DELIVERY_ATTEMPTS_TABLE: TableByTime = {
 };
 export const REQUEST_LOG_TABLE: TableByTime = { name: 'request_log', timeColumn: 'at', step: 'day', ahead: 3 };
 
-/** SQL of how long a step is. */
+/** SQL: the length of a step. */
 export const stepSql = ({ step }: TableByTime): string => (step === 'week' ? `interval '7 days'` : `interval '1 day'`);
 
-/** SQL of the name of a partition. `begin` is its first day, as a timestamp in Asia/Shanghai. */
+/** SQL: the name of a partition. `begin` is its first day, as a timestamp in Asia/Shanghai. */
 export const partitionNameSql = ({ name }: TableByTime, begin: string): string =>
   `'${name}_' || to_char(${begin}, 'YYYYMMDD')`;
 
-/** SQL of the time from which rows are kept. Partitions that end before it are dropped. */
+/** SQL: the time from which rows are kept. Partitions that end before it are dropped. */
 export const keptFromSql = (retentionDays: string, step: TableByTime['step'] = 'week'): string =>
   `date_trunc('${step}', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 
 /**
- * Runs `work` with an exclusive lock on the table. When two nodes do the same, the second finds it done. Readers choose their
- * partitions after they have locked the table, so they see the whole change or nothing of it.
+ * Runs `work` with an exclusive lock on the table. If two nodes do the same, the second finds it done. Readers choose
+ * their partitions after they have locked the table, so they see either the whole change or none of it.
  */
 export const withLockedTable = <T>(
   database: Database,
@@ -44,7 +44,7 @@ export const withLockedTable = <T>(
     return work(tx);
   });
 
-/** Checks before it locks anything: a partition is missing only once in a step. */
+/** Checks before it locks anything, because a partition is missing only once per step. */
 export async function makePartitionsAhead(database: Database, table: TableByTime): Promise<number> {
   const { name, step, ahead } = table;
   const [found] = await database.query<{ missing: boolean }>(
@@ -61,7 +61,7 @@ export async function makePartitionsAhead(database: Database, table: TableByTime
 }
 
 /**
- * Drops the oldest partition that is no longer kept. Only one in a run, so that a wrong clock is noticed before all of them
+ * Drops the oldest partition past its retention. Drops only one in a run, so that a wrong clock is noticed before all
  * are gone.
  */
 export async function dropOldPartition(database: Database, table: TableByTime, retentionDays: number): Promise<number> {

@@ -13,13 +13,13 @@ export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly clock?: Clock;
-  /** Undefined when alerts are only in the list. */
+  /** Undefined if alerts are only in the list. */
   readonly alertWays?: readonly AlertTransport[];
   readonly alertSender?: () => AlertSender;
   readonly alertSeconds?: AlertSeconds;
 }
 
-/** How often the jobs look for alerts whose cause is gone or that have one, and for messages to send. */
+/** The intervals at which jobs look for alerts to raise or resolve, and for messages to send. */
 export interface AlertSeconds {
   readonly resolved: number;
   readonly messages: number;
@@ -27,12 +27,12 @@ export interface AlertSeconds {
 
 export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** More often than a failure of writes lasts at least. */
+/** Shorter than the minimum duration of a write failure. */
 const FULL_DATABASE_SECONDS = 2;
 
 /**
- * Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs delays
- * no other.
+ * Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs
+ * delays no other.
  */
 export function startAlerting(deps: AlertingDeps) {
   const {
@@ -65,7 +65,7 @@ export function startAlerting(deps: AlertingDeps) {
   return {
     async stop(): Promise<void> {
       stopping.abort();
-      // A mail that is being sent is interrupted too: it is sent again later.
+      // Interrupts a mail that is being sent, which is sent again later.
       await Promise.all(ways.map((way) => way.close()));
       await Promise.all(jobs.map((job) => job.stop()));
     },
@@ -75,8 +75,8 @@ export function startAlerting(deps: AlertingDeps) {
 const ALERTS_PER_STATEMENT = 100;
 
 /**
- * Logs one line for each alert that any node or command has raised since the last run, however often it was raised. Each alert
- * is logged by one node.
+ * Logs one line for each alert that any node or command has raised since the last run, however often it was raised.
+ * Each alert is logged by one node.
  */
 export async function logAlerts({ database, log }: Pick<AlertingDeps, 'database' | 'log'>): Promise<number> {
   let logged = 0;

@@ -8,25 +8,25 @@ export type OperatorsWorkDeps = Pick<
   'database' | 'vault' | 'gateways' | 'clock' | 'environment' | 'log' | 'stopping'
 >;
 
-/** Does what operators have started for many, item by item. A node that is stopping leaves the rest to another. */
+/** Processes the bulk runs of operators, item by item. A node that is stopping leaves the rest to another. */
 export async function workOffBulkRuns(deps: OperatorsWorkDeps): Promise<number> {
   const { log, stopping } = deps;
   return workOffRuns(deps, {
     ...(stopping ? { stopping } : {}),
     onFault: (run, itemNo, err) =>
-      log.warn({ err, runId: run.runId, itemNo }, 'an item of a bulk run failed by a fault'),
+      log.warn({ err, runId: run.runId, itemNo }, 'an item of a bulk run failed unexpectedly; check the error'),
   });
 }
 
-/** Gives items of bulk runs their final result: what became of a refund, of a debit, of a push. */
+/** Stores the final result of bulk items: the outcome of a refund, a debit or a push. */
 export async function followBulkItems({ database }: OperatorsWorkDeps): Promise<number> {
   return followItems({ database });
 }
 
-/** Makes refunds that a second person has approved, where whoever approved them was interrupted before. */
+/** Makes refunds that a second operator has approved, if the approving process was interrupted. */
 export async function finishApprovedRefunds(deps: OperatorsWorkDeps): Promise<number> {
   const { log, stopping } = deps;
   const failed = (approvalId: number, err: unknown) =>
-    log.warn({ err, approvalId }, 'an approved refund could not be made and will be tried again');
+    log.warn({ err, approvalId }, 'an approved refund could not be made; it will be retried');
   return finishApprovals({ ...deps, actor: 'engine' }, failed, stopping);
 }

@@ -1,24 +1,24 @@
 import { sqlState } from '../../platform/db/database.js';
 import { type DueBatch, type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 
-/** SQL states that mean that an order of the batch is locked or has wrong data: smaller batches find out which order. */
+/** SQL states for a locked order or wrong data in the batch. Smaller batches find that order. */
 const CAUSED_BY_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
-/** SQL states that mean wrong data: trying again does not help. */
+/** SQL states for wrong data, where a retry does not help. */
 const REFUSED_BY_DATABASE = /^2[23]/;
 
 export interface DueBatches {
-  /** Orders in one statement, at most. */
+  /** The maximum number of orders in one statement. */
   readonly most: number;
   readonly stopping: () => boolean;
-  /** Moves the next orders on, all of them or none. Undefined: another node does it. */
+  /** Advances the next orders, all or none. Returns undefined if another node does it. */
   process(after: DueCursor, limit: number): Promise<DueBatch | undefined>;
   findFirst(after: DueCursor): Promise<DueCursor | undefined>;
   onRefused(orderNo: number, state: string): Promise<void>;
 }
 
 /**
- * Moves all due orders on, batch by batch. A batch that fails because of one of its orders is made smaller until that one is
- * alone; it is passed over, and delays no other.
+ * Advances all due orders in batches. A batch that fails because of one order shrinks until that order is alone. The
+ * order is then skipped and delays no other.
  */
 export async function processDueBatches({ most, stopping, process, ...rest }: DueBatches): Promise<number> {
   let total = 0;
@@ -39,7 +39,7 @@ export async function processDueBatches({ most, stopping, process, ...rest }: Du
   return total;
 }
 
-/** It may only be locked; if the database refuses it, operators hear of it. */
+/** Skips an order. Alerts operators if the database refuses it; it may also just be locked. */
 async function passOverOrder(
   { findFirst, onRefused }: Pick<DueBatches, 'findFirst' | 'onRefused'>,
   after: DueCursor,

@@ -5,8 +5,8 @@ import { expireAndComplete } from '../../subscriptions/store/orders/expire-and-c
 const ORDERS_PER_STATEMENT = 500;
 
 /**
- * Mode A: completes orders with one period, and fails periods whose retry comes too late, even if their payment channel is
- * closed.
+ * Mode A: completes orders with one period, and fails periods whose retry comes too late, even if their payment channel
+ * is closed.
  */
 export async function expireAndCompleteDue(database: Database, stopping: () => boolean = () => false): Promise<number> {
   let total = 0;

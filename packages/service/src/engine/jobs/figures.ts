@@ -15,46 +15,46 @@ import type { JobDeps } from '../job-deps.js';
 
 export type FiguresDeps = Pick<JobDeps, 'database' | 'clock' | 'stopping'>;
 
-/** What is committed later than this after it happened is not counted. No transaction takes nearly as long. */
+/** The age after which late commits are not counted. No transaction takes nearly as long. */
 const LATE_MS = 900_000;
-/** All nodes together take a turn about this often. */
+/** The interval between two turns of any node. */
 const TURN_MS = 50_000;
-/** How far back the figures begin: a year, and the month that is compared with. */
+/** How far back the figures begin: a year, and the month for comparison. */
 const MONTHS_BACK_MS = 396 * DAY_MS;
-/** Counted at once on the first turn, so that the last day can be seen while the rest is counted. */
+/** Counted in the first turn, so that the last day is visible while the rest is counted. */
 const FIRST_MS = DAY_MS;
-/** A turn begins no further step after this. */
+/** The time after which a turn begins no further step. */
 const TURN_BUDGET_MS = 10_000;
 
-/** The fewest hours of a step: with fewer, the hours that may still change would be all of it. */
+/** The minimum hours of a step. With fewer, it would consist only of hours that may still change. */
 const MIN_HOURS = 2;
 const MAX_HOURS = 32 * 24;
 const SHORT_STEP_MS = 500;
 const LONG_STEP_MS = 5_000;
 
-/** Of the time of one processor of the database, at most so much goes into this: 1 in so many. */
+/** The rest after a turn or count, as a multiple of its duration. It limits the load on the database. */
 const REST_AFTER_TURN = 20;
 const REST_AFTER_COUNT = 100;
 
 const STATEMENT_TIMED_OUT = '57014';
 
 /**
- * Creates the job that keeps the figures of the overview up to date: first the hours since its last turn, then, bit by bit, those
- * before the first turn ever. One node does it at a time; what a step has counted and how far it came are one commit, so that
- * a node that dies leaves nothing half done. Each run returns how many steps were made.
+ * Creates the job that updates the figures of the overview: first the hours since its last turn, then gradually those
+ * before the first turn. One node runs it at a time. A step commits its counts and its position together, so that a
+ * node that dies leaves nothing half done. Each run returns the number of steps.
  */
 export function createFiguresJob({ database, clock, stopping = () => false }: FiguresDeps): () => Promise<number> {
   const stepSize = createStepSize();
   let restUntil = 0;
   let countAgainAt = 0;
 
-  /** Undefined when another node is at it, or there is nothing to do. */
+  /** Returns undefined if another node runs it, or there is nothing to do. */
   const runStep = <T>(work: (tx: Queryable, marks: FigureMarks) => Promise<T | undefined>): Promise<T | undefined> =>
     database.transaction(async (tx) => ((await lockFigures(tx)) ? await work(tx, await readMarks(tx)) : undefined), {
       statementMs: LONG_STATEMENT_MS,
     });
 
-  /** When they are counted next. An installation that has too many for one statement does without. */
+  /** Returns the time of the next count. An installation with too many orders for one statement has no such count. */
   async function countAllOrders(): Promise<number> {
     const since = clock.now();
     try {
@@ -95,7 +95,7 @@ export function createFiguresJob({ database, clock, stopping = () => false }: Fi
   };
 }
 
-/** Up to when the figures are up to date then. Undefined when they are, by a turn of another node. */
+/** Returns the time up to which the figures are complete. Undefined if another node has just completed them. */
 async function countForward(
   tx: Queryable,
   marks: FigureMarks,
@@ -120,7 +120,7 @@ async function countUpTo(tx: Queryable, hours: Hours, now: number): Promise<numb
   return reached;
 }
 
-/** Undefined once there is nothing left to count. */
+/** Returns undefined if nothing is left to count. */
 async function countBackward(
   tx: Queryable,
   { since, firstChannelAt }: FigureMarks,
@@ -140,7 +140,7 @@ async function writeFigures(tx: Queryable, hours: Hours): Promise<void> {
   await writeDays(tx, { from: floorToDay(hours.from), to: floorToDay(hours.to - 1) + DAY_MS });
 }
 
-/** How many hours a step has: more while they are quick to count, fewer when they are not. */
+/** Adapts the hours of a step: more while counting is quick, fewer while it is slow. */
 function createStepSize() {
   let hours = 24;
   const halve = () => {

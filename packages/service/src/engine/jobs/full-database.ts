@@ -17,15 +17,15 @@ export interface FullDatabaseDeps {
   readonly signal: AbortSignal;
 }
 
-/** There is one for the installation, whichever node sees it. */
+/** One alert for the installation, whichever node raises it. */
 const SUBJECT = 'database';
 
 /**
- * Raises the alert that the database cannot write, and keeps it open while this node sees that. A full database may refuse the
- * alert too: then it is sent from memory, and stored as soon as it can be.
+ * Raises the alert that the database cannot write, and keeps it open while this node sees write failures. A full
+ * database may refuse the alert too: it is then sent from memory, and stored later.
  */
 export function createFullDatabaseJob({ database, log, ways, sender, clock, signal }: FullDatabaseDeps) {
-  /** The failure that is not over, or not stored yet. */
+  /** A failure that continues or is not stored yet. */
   let current: { readonly failure: Unavailable; readonly sent: Set<AlertTransport>; isStored: boolean } | undefined;
   return async function reportFullDatabase(): Promise<void> {
     const failure = database.writeFailure();
@@ -52,7 +52,10 @@ export function createFullDatabaseJob({ database, log, ways, sender, clock, sign
         sent.add(way);
       } catch (error) {
         if (!(error instanceof AlertNotTaken)) throw error;
-        log.warn({ way: way.way, why: error.message, cause: `alert by ${way.way}` }, 'an alert was not taken');
+        log.warn(
+          { way: way.way, why: error.message, cause: `alert by ${way.way}` },
+          'an alert could not be delivered; it will be sent again',
+        );
       }
     }
   }

@@ -6,10 +6,12 @@ import { findFirstNotice, noticeOrders } from '../../subscriptions/store/orders/
 import { processDueBatches } from './due-batches.js';
 
 const NOTICES_PER_STATEMENT = 1000;
-/** Orders whose days are compared with their channel's at a time. */
+/** Orders whose notice days are compared with their channel's at a time. */
 const ORDERS_PER_ALIGNMENT = 1000;
 
-/** Tells channels that want it which periods are debited or billed soon. Nodes share the work: each skips what others hold. */
+/**
+ * Announces due periods to channels that want notices. Nodes share the work: each skips orders that another has locked.
+ */
 export async function noticeDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
   return processDueBatches({
     most: NOTICES_PER_STATEMENT,
@@ -22,7 +24,7 @@ export async function noticeDueOrders(database: Database, stopping: () => boolea
   });
 }
 
-/** Gives orders that exist the days that their channel was given. Undone by nobody, so a node that dies is continued. */
+/** Gives existing orders the notice days of their channel. Another node continues if this one dies. */
 export async function alignNoticeDays(database: Database, stopping: () => boolean = () => false): Promise<void> {
   while (!stopping() && (await database.transaction((tx) => alignOrders(tx, ORDERS_PER_ALIGNMENT))));
 }

@@ -15,7 +15,7 @@ const FIND_LOW_STOCKS = statement({
   }),
 });
 
-/** Raises an alert about each pool with fewer codes than its operator asks for, once until it was refilled. */
+/** Raises an alert for each pool with fewer codes than its operator wants, once until it is refilled. */
 export async function watchPoolStock(database: Database): Promise<number> {
   const low = await database.query(FIND_LOW_STOCKS);
   for (const { benefitCode, lowStock, codesLeft } of low) {

@@ -13,14 +13,14 @@ import type { JobDeps } from '../job-deps.js';
 
 export type ReconciliationDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
 
-/** Hour of the day in Asia/Shanghai. By then institutions have closed their books of the day before. */
+/** Hour of the day in Asia/Shanghai by which institutions have closed the previous day. */
 const FIRST_HOUR = 3;
-/** A day whose statement was missing, or that has differences, is reconciled again each morning for a week. */
+/** The days for which a missing statement or a difference is reconciled again each morning. */
 const DAYS_BACK = 7;
 
 /**
- * Reconciles the days that are waiting, of every bridge, once a day and by one node. Returns how many days were reconciled. A
- * day that fails raises an alert and is tried again an hour later; other days are not affected.
+ * Reconciles the waiting days of every bridge, once a day and on one node. Returns the number of reconciled days. A day
+ * that fails raises an alert and is retried an hour later; other days are not affected.
  */
 export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const [today = '', time = ''] = formatTime(deps.clock.now()).split(' ');
@@ -49,7 +49,7 @@ async function reconcileDay(deps: ReconciliationDeps, which: DayOfChannel): Prom
     );
     return true;
   } catch (err) {
-    log.warn({ err, paymentChannelCode, day }, 'a day could not be reconciled');
+    log.warn({ err, paymentChannelCode, day }, 'a day could not be reconciled; it will be retried in an hour');
     const why = err instanceof PlainError ? err.message : alertText('reconciliation-failed');
     await raiseAlert(database, 'reconciliation-failed', `${paymentChannelCode} ${day}`, why).catch(() => undefined);
     return false;

@@ -26,45 +26,47 @@ export type RenewalDeps = Pick<
   'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'counts' | 'stopping' | 'debitDeadlineMs'
 >;
 
-/** Debits that one node has running at one payment channel. */
+/** Debits in flight from one node to one payment channel. */
 const MAX_IN_FLIGHT = 64;
 /**
- * Debits that are started before there is a place for them, so that one that becomes free is taken at once. Only while the
- * institution answers soon: what waits for long would have to be asked about instead of being sent.
+ * Debits that are started before a slot is free, so that a free slot is used at once. Only while the institution
+ * answers quickly, because a debit that waits long would have to be queried instead of sent.
  */
 const MAX_AHEAD = 64;
 const SOON_MS = 1_000;
-/** Debits of one payment channel that are started and not yet settled: those that are answered wait for the database alone. */
+/** Debits of one payment channel that are started and not settled. Answered ones wait only for the database. */
 const MAX_UNSETTLED = 256;
-/** A statement waits until it may take this many, since each is a commit; but not for long. */
+/** The minimum batch for which a statement waits a short time, because each statement is a commit. */
 const MIN_STARTED_TOGETHER = 32;
 const MAX_WAIT_FOR_MORE_MS = 20;
-/** How long after its start a debit may still be sent: the rest of its lease is for its deadline and its settlement. */
+/**
+ * The time after its start in which a debit may be sent. The rest of its lease is for its timeout and its settlement.
+ */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
 /** Mode A: debits all due orders of one payment channel, no faster than its pace. */
 export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));
-  const underWay = createUnderWay(clock);
-  const debitDeps: DebitDeps = { ...deps, channelOf, underWay };
+  const inFlight = createInFlightDebits(clock);
+  const debitDeps: DebitDeps = { ...deps, channelOf, inFlight };
   let started = 0;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !deps.stopping?.(); ) {
-    await underWay.untilRoom();
+    await inFlight.untilRoom();
     const gateway = await gateways.of(pace.code);
     const leasedAt = clock.now();
-    const batch = await startDueRenewals(deps, pace, after, underWay.room());
+    const batch = await startDueRenewals(deps, pace, after, inFlight.room());
     for (const renewal of batch.renewals) void debitRenewal(debitDeps, gateway, renewal, leasedAt);
     started += batch.renewals.length;
     for (const agreementId of batch.notBound) await endOrdersLeftOver(deps, agreementId);
     after = batch.last;
   }
-  await underWay.untilNone();
+  await inFlight.untilNone();
   return started;
 }
 
-/** Counts the debits of a run: those that wait for a place at the institution, those that have one, and all that are not settled. */
-function createUnderWay(clock: Clock) {
+/** Counts the debits of a run: waiting for a slot, at the institution, and unsettled. */
+function createInFlightDebits(clock: Clock) {
   let atInstitution = 0;
   let unsettled = 0;
   let answersSoon = false;
@@ -88,7 +90,7 @@ function createUnderWay(clock: Clock) {
     begin(): void {
       unsettled += 1;
     },
-    /** Makes a call when there is a place for it. */
+    /** Makes a call when a slot is free. */
     async call<Answer>(make: () => Promise<Answer>): Promise<Answer> {
       if (atInstitution < MAX_IN_FLIGHT) atInstitution += 1;
       else await new Promise<void>((resolve) => ahead.push(resolve));
@@ -107,7 +109,7 @@ function createUnderWay(clock: Clock) {
       unsettled -= 1;
       wakeIfThere();
     },
-    /** How many more may be started. */
+    /** Returns how many more debits may be started. */
     room,
     async untilRoom(): Promise<void> {
       let enough = MIN_STARTED_TOGETHER;
@@ -122,7 +124,7 @@ function createUnderWay(clock: Clock) {
   };
 }
 
-type UnderWay = ReturnType<typeof createUnderWay>;
+type InFlightDebits = ReturnType<typeof createInFlightDebits>;
 
 async function startDueRenewals(
   { database }: RenewalDeps,
@@ -146,9 +148,9 @@ async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreemen
   try {
     const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
     const orders = ended.map(({ orderNo }) => orderNo);
-    if (orders.length > 0) log.warn({ agreementId, orders }, 'orders ran on an agreement that had ended: unsubscribed');
+    if (orders.length > 0) log.warn({ agreementId, orders }, 'unsubscribed orders whose agreement had ended');
   } catch (err) {
-    log.warn({ err, agreementId }, 'orders on an agreement that has ended are left for the next turn');
+    log.warn({ err, agreementId }, 'orders whose agreement has ended could not be unsubscribed; will be retried');
   }
 }
 
@@ -164,30 +166,30 @@ function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: K
 
 interface DebitDeps extends RenewalDeps {
   readonly channelOf: (channelId: number) => Promise<Channel>;
-  readonly underWay: UnderWay;
+  readonly inFlight: InFlightDebits;
 }
 
-/** Any error leaves the attempt open, and a job asks about open attempts. */
+/** Leaves the attempt open after any error. A job queries open attempts. */
 async function debitRenewal(
   deps: DebitDeps,
   gateway: Gateway,
   renewal: StartedRenewal,
   leasedAt: number,
 ): Promise<void> {
-  const { underWay, log } = deps;
-  underWay.begin();
+  const { inFlight, log } = deps;
+  inFlight.begin();
   try {
-    const answer = await underWay.call(() => sendRenewal(deps, gateway, renewal, leasedAt));
+    const answer = await inFlight.call(() => sendRenewal(deps, gateway, renewal, leasedAt));
     if (answer) await settleRenewal(deps, renewal, answer);
   } catch (err) {
     const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
-    log.warn({ err, attemptNo: number }, 'a renewal was started and is left to be asked about');
+    log.warn({ err, attemptNo: number }, 'a renewal has no outcome yet; the institution will be queried');
   } finally {
-    underWay.settled();
+    inFlight.settled();
   }
 }
 
-/** Undefined when it is too late: another node may already be asking about it. */
+/** Returns undefined if it is too late, because another node may already be querying it. */
 async function sendRenewal(
   { channelOf, clock, debitDeadlineMs }: DebitDeps,
   gateway: Gateway,

@@ -3,51 +3,54 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { type DeliveryCounts, PUSH_OUTCOMES } from '../../delivery/counts.js';
 import { CLAIM_OUTCOMES, DEBIT_OUTCOMES, type SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 
-/** What is read from the database, about the whole installation and not only this node. Ages in seconds. */
+/** Values from the database, for the whole installation and not only this node. Ages in seconds. */
 const GAUGES = {
   webhookBacklog: ['perennial_webhook_backlog', 'Events that are due to be sent, at most 100001'],
-  webhookOldestSeconds: ['perennial_webhook_oldest_seconds', 'For how long the oldest of them has been due'],
+  webhookOldestSeconds: ['perennial_webhook_oldest_seconds', 'Seconds since the oldest of them became due'],
   renewalsDue: ['perennial_renewals_due', 'Orders whose next period is due, at most 100001'],
-  renewalsOldestSeconds: ['perennial_renewals_oldest_seconds', 'For how long the oldest of them has been due'],
+  renewalsOldestSeconds: ['perennial_renewals_oldest_seconds', 'Seconds since the oldest of them became due'],
   noticesDue: ['perennial_notices_due', 'Periods whose notice before the debit is due, at most 100001'],
-  noticesOldestSeconds: ['perennial_notices_oldest_seconds', 'For how long the oldest of them has been due'],
-  debitsUnknown: ['perennial_debits_unknown', 'Debits that were asked about and have no result'],
-  refundsUnknown: ['perennial_refunds_unknown', 'Refunds that were asked about and have no result'],
+  noticesOldestSeconds: ['perennial_notices_oldest_seconds', 'Seconds since the oldest of them became due'],
+  debitsUnknown: ['perennial_debits_unknown', 'Debits that were queried and have no result'],
+  refundsUnknown: ['perennial_refunds_unknown', 'Refunds that were queried and have no result'],
   claimsWaiting: ['perennial_claims_waiting', 'Claims that wait for their code'],
 } as const;
 
-/** Those that have a number for each kind, benefit and so on. */
+/** Gauges with a label, such as kind or benefit. */
 const LABELED_GAUGES = {
   alertsOpen: ['perennial_alerts_open', 'Alerts that are open and not acknowledged, at most 1001 of a kind', 'kind'],
   codesLeft: ['perennial_benefit_codes_left', 'Codes left in the pool of a benefit, at most 10001', 'benefit'],
   silentSeconds: [
     'perennial_institution_silent_seconds',
-    'For how long every call to the institution of a payment channel has failed, up to the last call',
+    'Seconds for which every call to the institution of a payment channel has failed, up to the last',
     'payment_channel',
   ],
   backupSeconds: [
     'perennial_backup_age_seconds',
-    'How long ago the last backup of each kind was made, as far as the database knows',
+    'Seconds since the last backup of each kind, as far as the database knows',
     'way',
   ],
 } as const;
 
 export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
   Readonly<Record<keyof typeof LABELED_GAUGES, Readonly<Record<string, number>>>> & {
-    /** Settled since the last reading. */
+    /** Refunds that were settled since the last reading. */
     readonly refunds: { readonly success: number; readonly refused: number };
   };
 
-/** How many label values chosen by operators are shown; all others are counted together as OTHER. */
+/** The number of label values chosen by operators that are shown. All others are counted as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
-/** How often the event loop is measured, and for how long its longest delay is shown, so that no scrape misses it. */
+/**
+ * The resolution of the event-loop measurement, and the window of its maximum, which is long enough for every scrape.
+ */
 const LOOP_RESOLUTION_MS = 20;
 const LOOP_WINDOW_MS = 15_000;
 
 /**
- * Metrics about orders, debits, events and claims. A job reads the database: a scrape shows its last reading, and nothing of
- * the installation before the first. `hasReadings` is false for a node without an engine, which never reads.
+ * Creates the metrics about orders, debits, events and claims. A job reads the database, and a scrape shows its last
+ * reading. Before the first reading it shows nothing of the installation. `hasReadings` is false for a node without an
+ * engine, which never reads.
  */
 export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true) {
   const registers = [registry];
@@ -58,16 +61,16 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
 
   const countPush = createOutcomeCounter(registry, PUSH_OUTCOMES, {
     name: 'perennial_webhook_pushes_total',
-    help: 'Pushes of events by what came of them',
+    help: 'Pushes of events by outcome',
   });
-  const givenUp = counter('perennial_webhook_given_up_total', 'Events that were refused too often', []);
-  const debits = counter('perennial_debits_total', 'Debits by payment channel and what came of them', [
+  const givenUp = counter('perennial_webhook_given_up_total', 'Events that were given up after all retries', []);
+  const debits = counter('perennial_debits_total', 'Debits by payment channel and outcome', [
     'payment_channel',
     'outcome',
   ]);
   const countClaim = createOutcomeCounter(registry, CLAIM_OUTCOMES, {
     name: 'perennial_claims_total',
-    help: 'Claims on the redemption page by what came of them',
+    help: 'Claims on the redemption page by outcome',
   });
   const countRefunds = createOutcomeCounter(readings, ['success', 'refused'], {
     name: 'perennial_refunds_total',
@@ -87,7 +90,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       }
     };
   });
-  const skew = gauge('perennial_clock_skew_seconds', "How far this node's clock is ahead of the database's");
+  const skew = gauge('perennial_clock_skew_seconds', "Seconds by which this node's clock is ahead of the database's");
   const build = new Gauge({
     name: 'perennial_build_info',
     help: 'Always 1; the version that runs',
@@ -100,7 +103,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
   let readAt = performance.now();
   new Gauge({
     name: 'perennial_reading_age_seconds',
-    help: 'How long ago the database was last asked for the gauges of the installation',
+    help: 'Seconds since the gauges of the installation were last read',
     registers: hasReadings ? registers : [],
     collect() {
       this.set((performance.now() - readAt) / 1000);
@@ -109,7 +112,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
   const loop = watchEventLoop();
   new Gauge({
     name: 'perennial_event_loop_lag_seconds',
-    help: 'The longest that the event loop was held up in the last 15 to 30 seconds',
+    help: 'The longest event-loop delay in the last 15 to 30 seconds',
     registers,
     aggregator: 'max',
     collect() {
@@ -117,7 +120,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
     },
   });
 
-  /** A gauge is 0 from the moment that it is made, which nobody has read. */
+  /** Registers gauges at the first reading, because a new gauge shows 0. */
   function publishReadings(): void {
     if (!hasReadings) return;
     for (const { name } of readings.getMetricsAsArray()) {
@@ -139,9 +142,9 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       const silentSeconds: Record<string, number> = {};
       for (const [code, seconds] of Object.entries(reading.silentSeconds)) {
         const name = paymentChannels(code);
-        // Of those that share a name, the longest.
+        // The longest silence of those that share a name.
         silentSeconds[name] = Math.max(seconds, silentSeconds[name] ?? 0);
-        // There from the start, so that the first debit is an increase.
+        // Created at 0, so that the first debit is an increase.
         for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: name, outcome }, 0);
       }
       for (const show of [...gauges, ...labeled]) show({ ...reading, silentSeconds });
@@ -149,7 +152,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       countRefunds('refused', reading.refunds.refused);
       readAt = performance.now();
     },
-    /** How far this node's clock is ahead of the database's. */
+    /** Shows how far this node's clock is ahead of the database's. */
     showClockSkew: (seconds: number): void => skew.set(seconds),
     /** Stops measuring the event loop. */
     stop: (): void => loop.stop(),
@@ -159,8 +162,8 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
 export type BusinessMetrics = ReturnType<typeof createBusinessMetrics>;
 
 /**
- * Counts in plain numbers and sets the metric when it is scraped: a push takes 20 microseconds, and `inc` with labels would
- * add one.
+ * Counts in plain numbers and sets the metric at a scrape, because `inc` with labels would add 1 µs to the 20 µs of a
+ * push.
  */
 function createOutcomeCounter<Outcome extends string>(
   registry: Registry,
@@ -190,7 +193,7 @@ function createBoundedNames(maxNames: number): (name: string) => string {
   };
 }
 
-/** Two windows, the present and the last one, so that every reading covers at least one whole window. */
+/** Keeps the maximum of the current and the last window, so that every reading covers at least one whole window. */
 function watchEventLoop() {
   const delays = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   delays.enable();

@@ -17,8 +17,8 @@ const MAX_TRIES = 10;
 const MAX_PAUSE_SECONDS = 3600;
 
 /**
- * Cancels agreements that ended here at their institution too, for one payment channel or for all. A failure raises an alert
- * and changes no order.
+ * Cancels agreements at their institution that ended here, for one payment channel or for all. A failure raises an
+ * alert and changes no order.
  */
 export async function cancelAtInstitutions(deps: CancellationDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
@@ -26,7 +26,7 @@ export async function cancelAtInstitutions(deps: CancellationDeps, paymentChanne
       lease: (limit) => leaseCancellations(deps.database, limit, paymentChannelCode),
       finish: (agreement) => cancelAtInstitution(deps, agreement),
       async onFailure({ agreementNo }, err) {
-        deps.log.warn({ err, agreementNo }, 'cancelling an agreement failed');
+        deps.log.warn({ err, agreementNo }, 'cancelling an agreement failed; it will be retried');
         const detail = alertText('agreement-cancel-failed|not-asked');
         await raiseAlert(deps.database, 'agreement-cancel-failed', agreementNo, detail).catch(() => undefined);
       },
@@ -65,8 +65,8 @@ async function cancelAtInstitution(
 }
 
 /**
- * No other node gets them until the lease is over; if this node dies, another tries then. A number that is in use again is not
- * canceled at all, and a number with a debit under way not yet.
+ * Leases cancellations. If this node dies, another takes over when the lease ends. Drops the cancellation of a number
+ * that is in use again, and postpones that of a number with a debit in flight.
  */
 async function leaseCancellations(
   db: Queryable,
@@ -78,13 +78,14 @@ async function leaseCancellations(
 }
 
 /**
- * SQL: whether a binding has the same number and is in force. It counts even without orders: institutions may reuse numbers.
+ * SQL: whether a binding with the same number is in force. It counts even without orders, because institutions may
+ * reuse numbers.
  */
 const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
-/** SQL: whether the binding was replaced by another of the same card, but a debit on it is still open. */
+/** SQL: whether the binding was replaced by another of the same card while a debit on it is open. */
 const isBeingDebitedSql = (a: string) => {
   const isReplaced = agreementStatusIs(`${a}.status`, 'REPLACED');
   return `(${isReplaced} and exists (

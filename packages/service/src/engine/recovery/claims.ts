@@ -17,17 +17,17 @@ import { recoverAllDue } from './recover.js';
 
 export type PendingClaimDeps = Pick<JobDeps, 'database' | 'channels' | 'fulfilments' | 'clock' | 'log' | 'stopping'>;
 
-/** Longer than asking and sending again take together. */
+/** Longer than a query and a resend take together. */
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 
-/** Asks the supplier of one benefit about claims without a code, each until it has one. */
+/** Queries the supplier of one benefit about claims without a code until each has one. */
 export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode: string): Promise<number> {
   return recoverAllDue(
     {
       lease: (limit) => leaseClaimsToAsk(deps.database, benefitCode, limit, LEASE_SECONDS),
       finish: (claim) => askAboutClaim(deps, claim),
       async onFailure(claim, err) {
-        deps.log.warn({ err, claimNo: formatClaimNo(claim) }, 'asking about a claim failed');
+        deps.log.warn({ err, claimNo: formatClaimNo(claim) }, 'querying a claim failed; it will be retried');
         await alertIfClaimOverdue(deps, claim, alertText('claim-unknown-for-a-day|not-asked')).catch(() => undefined);
       },
     },
@@ -45,7 +45,7 @@ async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promi
   await alertIfClaimOverdue(deps, claim, alertText('claim-unknown-for-a-day'));
 }
 
-/** A claim that the supplier does not know, or has refused, is sent again with the same number. */
+/** Resends a claim with the same number if the supplier does not know it or has refused it. */
 async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
   const known = await supplier.query(claim);
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;
@@ -55,8 +55,8 @@ const alertIfClaimOverdue = (deps: Pick<PendingClaimDeps, 'database' | 'clock'>,
   alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.claimedAt }, detail);
 
 /**
- * Serves claims that wait although the pool has codes, for example a claim that was made while an import was being committed.
- * The import itself serves the claims that were waiting when it began.
+ * Serves claims that wait although the pool has codes, for example a claim that was made while an import was being
+ * committed. The import itself serves the claims that were waiting when it began.
  */
 export async function serveWaitingClaims(deps: Pick<JobDeps, 'database' | 'vault' | 'clock'>): Promise<number> {
   const { database, vault, clock } = deps;

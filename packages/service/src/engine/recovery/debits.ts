@@ -25,14 +25,14 @@ export type PendingDebitDeps = Pick<
 >;
 
 /**
- * Longer than asking and debiting again take together, and short enough that another node continues within 20 s after a
+ * Longer than a query and a new debit take together, and short enough that another node continues within 20 s after a
  * crash.
  */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
- * Asks about attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel or
- * for all. Each is asked about until its outcome is known; no other attempt is ever made instead.
+ * Queries attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel
+ * or for all. Repeats until the outcome is known; no other attempt replaces it.
  */
 export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
@@ -40,7 +40,7 @@ export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChann
       lease: (limit) => leaseAttemptsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
       finish: (attempt) => askAboutDebit(deps, attempt),
       async onFailure(attempt, err) {
-        deps.log.warn({ err, attemptNo: attemptNoOf(attempt) }, 'asking about a debit failed');
+        deps.log.warn({ err, attemptNo: attemptNoOf(attempt) }, 'querying a debit failed; it will be retried');
         await alertIfDebitOverdue(deps, attempt, alertText('debit-unknown-for-a-day|not-asked')).catch(() => undefined);
       },
     },
@@ -62,7 +62,7 @@ async function askAboutDebit(
     await settle({ attempt, outcome });
     return;
   }
-  // If the time that the institution named has passed, the usual schedule counts.
+  // The usual schedule applies if the time that the institution named has passed.
   await scheduleDebitQuestion(
     database,
     attempt,
@@ -72,8 +72,8 @@ async function askAboutDebit(
 }
 
 /**
- * A debit that the institution has never seen is sent again, unless its order has ended meanwhile. Then it fails, as soon as it
- * is certain that the earlier request can no longer arrive.
+ * Resends a debit that the institution does not know, unless its order has ended meanwhile. It then fails, once the
+ * earlier request can certainly no longer arrive.
  */
 async function decideUnseenDebit(
   { database, clock }: Pick<PendingDebitDeps, 'database' | 'clock'>,

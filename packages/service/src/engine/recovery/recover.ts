@@ -1,47 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How to recover one kind of work (debits, refunds, claims, cancellations) that was sent out and has no known outcome yet. */
+/** Recovers one kind of work (debits, refunds, claims, cancellations) that was sent and has no known outcome. */
 export interface Recovery<One> {
-  /** Takes some that are due. No other node gets them until the lease is over; if this node dies, another takes them then. */
+  /** Leases some that are due. If this node dies, another takes them when the lease ends. */
   readonly lease: (limit: number) => Promise<readonly One[]>;
-  /** Asks the institution or supplier, and stores the outcome or when to ask again. */
+  /** Queries the institution or supplier, and stores the outcome or the time of the next query. */
   readonly finish: (one: One) => Promise<void>;
-  /** Called when `finish` throws. It is tried again when the lease is over. */
+  /** Called if `finish` throws. The work is retried when the lease ends. */
   readonly onFailure: (one: One, error: unknown) => Promise<void>;
 }
 
-/** Questions that one node has running at one institution or supplier. */
+/** Queries in flight from one node to one institution or supplier. */
 const MAX_IN_FLIGHT = 64;
-/** A statement waits until it may take this many: each is a commit. */
+/** The minimum batch for which a statement waits, because each statement is a commit. */
 const MIN_LEASED_TOGETHER = 16;
 
 /**
- * Finishes all that is due at one institution or supplier, and returns how many. A question that hangs delays no other: what
- * becomes due meanwhile is asked about too. Once `stopping` is true, nothing more is taken.
+ * Finishes everything that is due at one institution or supplier, and returns the count. A query that hangs delays no
+ * other, and work that becomes due meanwhile is included. Takes nothing more once `stopping` returns true.
  */
 export async function recoverAllDue<One>(
   { lease, finish, onFailure }: Recovery<One>,
   stopping: () => boolean = () => false,
 ): Promise<number> {
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let leased = 0;
   try {
-    for (let isMore = true; isMore || underWay.size > 0; ) {
-      while (underWay.size > MAX_IN_FLIGHT - MIN_LEASED_TOGETHER) await Promise.race(underWay);
-      const room = MAX_IN_FLIGHT - underWay.size;
+    for (let isMore = true; isMore || inFlight.size > 0; ) {
+      while (inFlight.size > MAX_IN_FLIGHT - MIN_LEASED_TOGETHER) await Promise.race(inFlight);
+      const room = MAX_IN_FLIGHT - inFlight.size;
       const due = stopping() ? [] : await lease(room);
       for (const one of due) {
         const question: Promise<void> = finish(one)
           .catch((error: unknown) => onFailure(one, error))
-          .finally(() => underWay.delete(question));
-        underWay.add(question);
+          .finally(() => inFlight.delete(question));
+        inFlight.add(question);
       }
       leased += due.length;
       isMore = due.length === room;
-      if (!isMore) await Promise.race([Promise.all(underWay), delay(1_000, undefined, { ref: false })]);
+      if (!isMore) await Promise.race([Promise.all(inFlight), delay(1_000, undefined, { ref: false })]);
     }
   } finally {
-    await Promise.all(underWay);
+    await Promise.all(inFlight);
   }
   return leased;
 }

@@ -14,17 +14,17 @@ import { recoverAllDue } from './recover.js';
 
 export type PendingRefundDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
 
-/** Longer than asking and sending again take together. */
+/** Longer than a query and a resend take together. */
 const LEASE_SECONDS = 30;
 
-/** Asks about refunds without a known outcome, each until it is known, for one payment channel or for all. */
+/** Queries refunds without a known outcome until each has one, for one payment channel or for all. */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
     {
       lease: (limit) => leaseRefundsToAsk(deps.database, limit, LEASE_SECONDS, paymentChannelCode),
       finish: (refund) => askAboutRefund(deps, refund),
       async onFailure(refund, err) {
-        deps.log.warn({ err, refundNo: formatRefundNo(refund) }, 'asking about a refund failed');
+        deps.log.warn({ err, refundNo: formatRefundNo(refund) }, 'querying a refund failed; it will be retried');
         await alertIfRefundOverdue(deps, refund, alertText('refund-unknown-for-a-day|not-settled')).catch(
           () => undefined,
         );

@@ -1,6 +1,6 @@
 import { PlainError } from '../../platform/plain-error.js';
 
-/** The address of a bridge; the name of an operation is appended to its path. */
+/** Parses the address of a bridge. The name of an operation is appended to its path. */
 export function parseBridgeAddress(text: string): URL {
   const wrong = 'the address of a bridge must start with http:// or https:// and have no user, query or fragment';
   if (!URL.canParse(text)) throw new PlainError(wrong);

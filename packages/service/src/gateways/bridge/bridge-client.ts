@@ -20,28 +20,28 @@ import { failSpan, findTracing, type Origin, TRACEPARENT, toTraceparent } from '
 import { parseBridgeAddress } from './bridge-address.js';
 
 export interface BridgeClientOptions {
-  /** Address of the bridge. The name of the operation is appended to its path. */
+  /** The address of the bridge. The name of the operation is appended to its path. */
   readonly url: string;
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
-  /** Certificates to trust besides those that Node trusts: for tests. */
+  /** Certificates to trust besides Node's own, for tests. */
   readonly ca?: string | undefined;
-  /** Name of the other side in the log. */
+  /** The other side's name in the log. */
   readonly peer?: string;
 }
 
 export interface BridgeCall {
   readonly operation: string;
-  /** May contain card data: it is sent, and used for nothing else. */
+  /** May contain card data, so it is only sent, never logged. */
   readonly body: object;
   readonly number?: string;
-  /** The request that it is made for. */
+  /** The request for which the call is made. */
   readonly origin?: Origin | undefined;
   readonly deadlineMs: number;
   readonly maxBytes: number;
-  /** What it means that the bridge does not know the operation. Unset: nothing that can be trusted. */
+  /** The answer to assume if the bridge does not know the operation. Undefined if nothing can be assumed. */
   readonly ifMissing?: Fields;
 }
 
@@ -49,7 +49,7 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
   const base = parseBridgeAddress(url);
   const { origin: address } = base;
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
-  // One request at a time on a connection: with pipelining, a slow debit would delay those behind it.
+  // One request at a time per connection, because pipelining would let a slow debit delay those behind it.
   const client = createPostClient(base, { maxConnections: connections, ca });
   const endpoints = new Map<string, Endpoint>();
   const tracing = findTracing();
@@ -71,12 +71,12 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
     for (const name in signed) headers += `${name}: ${signed[name]}\r\n`;
     if (call.number !== undefined) headers += `${BRIDGE_HEADERS.idempotencyKey}: ${call.number}\r\n`;
     if (traceparent !== undefined) headers += `${TRACEPARENT}: ${traceparent}\r\n`;
-    // What stands around the chunks of a body is read as well; it may be as long as they are.
+    // Twice the limit, because the framing of a chunked body is read too and may be as long as the body.
     const wanted = { maxBytes: 2 * call.maxBytes, encoding: 'latin1', header: BRIDGE_HEADERS.signature } as const;
     const answer = await client.post(createRequest(endpoint, { headers, body }), wanted, call.deadlineMs);
     if (answer.isCut || answer.body.length > call.maxBytes) throw new UntrustedAnswer('the answer is too large');
     if (call.ifMissing && UNKNOWN_OPERATION.includes(answer.status)) return call.ifMissing;
-    // Redirects are not followed, and any other status than 200 has no outcome.
+    // Redirects are not followed, and any status other than 200 has no outcome.
     if (answer.status !== 200) throw new UntrustedAnswer(`HTTP status ${answer.status}`);
     const bytes = Buffer.from(answer.body, 'latin1');
     if (!isSignedResponse(answer.header, path, signed[BRIDGE_HEADERS.nonce] ?? '', bytes, key)) {
@@ -88,7 +88,7 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
   }
 
   return {
-    /** The answer, if it can be trusted. Undefined when there is none: then the call may or may not have had an effect. */
+    /** Returns the answer if it can be trusted. If undefined, the call may or may not have had an effect. */
     async call(call: BridgeCall): Promise<Fields | undefined> {
       const callId = randomUUID();
       const { operation, number, origin } = call;
@@ -123,18 +123,18 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
 
 export type BridgeClient = ReturnType<typeof createBridgeClient>;
 
-/** How servers refuse a path that they do not have. */
+/** The statuses with which servers refuse an unknown path. */
 const UNKNOWN_OPERATION = [400, 404, 405, 501];
 
 class UntrustedAnswer extends Error {}
 
-/** Only names and codes of errors: the message of what the operating system says may contain what was sent. */
+/** Returns only names and codes of errors, because an operating system's message may contain the data that was sent. */
 function describeFailure(error: unknown): string {
   if (error instanceof UntrustedAnswer || error instanceof BadAnswer) return error.message;
   if (error instanceof DeadlinePassed) return 'the deadline has passed';
   if (error instanceof ClientClosed) return 'this node has closed the connection';
   if (error instanceof ClosedWithoutAnswer) return describeCause(error.cause) ?? 'the connection was closed';
-  return describeCause(error) ?? 'something that is no error';
+  return describeCause(error) ?? 'unknown error';
 }
 
 function describeCause(error: unknown): string | undefined {

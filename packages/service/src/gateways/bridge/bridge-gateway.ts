@@ -31,43 +31,43 @@ export interface Deadlines {
   readonly other: number;
 }
 
-/** The channel waits for the answer of a first debit, so debits have less time than other calls. */
+/** Debits have less time than other calls, because the channel waits for the answer of a first debit. */
 const DEADLINES: Deadlines = { debit: 8_000, other: 10_000 };
 const MAX_CONNECTIONS = 64;
 
 export interface BridgeOptions {
   /** http(s)://host:port/path, without a query. */
   readonly url: string;
-  /** Shared with the institution, 32 bytes. */
+  /** The key shared with the institution, 32 bytes. */
   readonly key: Uint8Array;
-  /** Of every amount. Unset: CNY. */
+  /** The currency of every amount. Defaults to CNY. */
   readonly currency?: string | undefined;
-  /** Told the currency of the bridge before the first call, and again before each call while it is another one. */
+  /** Called with the bridge's currency before the first call, and before each call while it differs. */
   readonly onHandshake?: (currency: string) => Promise<void>;
   readonly clock: Clock;
   readonly deadlineMs?: Partial<Deadlines>;
-  /** At most this many calls run at once. Further ones wait, within their deadlines. */
+  /** The maximum number of concurrent calls. Further calls wait within their deadlines. */
   readonly connections?: number;
   readonly log?: Logger;
-  /** Certificates to trust besides those that Node trusts: for tests. */
+  /** Certificates to trust besides Node's own, for tests. */
   readonly ca?: string;
 }
 
 export interface BridgeGateway extends Gateway {
-  /** Interrupts running calls: their outcomes are unknown. */
+  /** Interrupts calls in flight: their outcomes are unknown. */
   close(): Promise<void>;
 }
 
-/** The idempotency key of a call, if it has one, and the request that it is made for. */
+/** The idempotency key of a call, if it has one, and the request for which it is made. */
 interface CallFor {
   readonly number?: string;
   readonly origin?: Origin | undefined;
 }
 
-/** The statement of the day is not complete: lines that were yielded before must not be used. */
+/** The day's statement is incomplete: lines that were yielded before must not be used. */
 export class StatementUnavailable extends PlainError {}
 
-/** An institution behind the protocol of docs/bridge.md. */
+/** Creates a gateway to an institution behind the protocol of docs/bridge.md. */
 export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
   const { url, key, currency = DEFAULT_CURRENCY, onHandshake, clock, connections = MAX_CONNECTIONS, log, ca } = options;
   const deadlines = { ...DEADLINES, ...options.deadlineMs };
@@ -75,7 +75,7 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
   let isSameCurrency = false;
   let handshake: Promise<void> | undefined;
 
-  /** Finds out whether the bridge has the same currency. A bridge that does not know the operation has CNY. */
+  /** Checks that the bridge has the same currency. A bridge that does not know the operation has CNY. */
   async function shakeHands(deadlineMs: number): Promise<void> {
     const body = { currency };
     const call = { operation: 'handshake', body, deadlineMs, maxBytes: MAX_MESSAGE_BYTES, ifMissing: {} } as const;
@@ -85,13 +85,16 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
     isSameCurrency = theirs === currency;
     if (!isSameCurrency) {
       const cause = `bridge at ${url}: its amounts are in ${theirs}`;
-      log?.error({ currency, theirs, cause }, 'the bridge has another currency, so nothing is asked of it');
+      log?.error(
+        { currency, theirs, cause },
+        'bridge has another currency and is not called; set it to the currency of the installation',
+      );
     }
-    // An alert that cannot be stored is raised by the next handshake; the log has it.
+    // The next handshake raises an alert that cannot be stored now; it is logged.
     await onHandshake?.(theirs).catch(() => undefined);
   }
 
-  /** Calls the bridge, but not before it has said that its currency is the same. The deadline covers both. */
+  /** Calls the bridge after a handshake has confirmed its currency. The deadline covers both. */
   async function call(
     operation: Operation,
     body: object,

@@ -22,8 +22,8 @@ import type {
 } from '../gateway.js';
 
 /**
- * From the answer of a bridge to its meaning. Anything that is not exactly one of the documented answers is `unknown`;
- * `undefined` means that there was no answer that can be trusted.
+ * Functions that map a bridge's answer to its meaning. Anything but a documented answer is `unknown`. `undefined` means
+ * that there was no trusted answer.
  */
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -57,8 +57,8 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
 ]);
 
 /**
- * Every answer repeats the number: an answer with another number says nothing about this debit, even if it is signed
- * correctly.
+ * Requires the number in the answer to match: an answer with another number says nothing about this debit, even if it
+ * is signed correctly.
  */
 export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
@@ -74,7 +74,7 @@ export function readDebitOutcome(answer: Fields | undefined, attemptNo: string):
   return institutionRef === undefined ? UNKNOWN : { kind: 'success', paidAt, amountCent, institutionRef };
 }
 
-/** Only a query may be answered with NOT_FOUND: as the answer to a debit it is unknown. */
+/** NOT_FOUND is valid only for a query. As the answer to a debit it is unknown. */
 export function readDebitQueryOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome | NotFound {
   return isNotFound(answer, 'attemptNo', attemptNo) ? NOT_FOUND : readDebitOutcome(answer, attemptNo);
 }
@@ -103,7 +103,7 @@ export function readCancelOutcome(answer: Fields | undefined): CancelOutcome {
   return UNKNOWN;
 }
 
-/** Undefined when the notice has no final outcome, or is of a kind that is not known. */
+/** Returns undefined if the notice has no final outcome or is of an unknown kind. */
 export function readNotice(body: Fields): Notice | undefined {
   if (body['kind'] === 'AGREEMENT_CANCELED') {
     const institutionNo = textOf(body['institutionNo'], MAX_TEXT_LENGTH);
@@ -121,7 +121,7 @@ export interface StatementPage {
   readonly nextCursor: string | undefined;
 }
 
-/** Undefined when a single line cannot be read: no line may be missing from a reconciliation. */
+/** Returns undefined if a single line cannot be read, because no line may be missing from a reconciliation. */
 export function readStatementPage(answer: Fields, day: string): StatementPage | undefined {
   const given = answer['lines'];
   if (answer['day'] !== day || !Array.isArray(given) || given.length > STATEMENT_PAGE_LINES) return undefined;
@@ -133,7 +133,7 @@ export function readStatementPage(answer: Fields, day: string): StatementPage | 
   }
   if (answer['nextCursor'] === null) return { lines, nextCursor: undefined };
   const nextCursor = textOf(answer['nextCursor'], MAX_TEXT_LENGTH);
-  // A page without lines must be the last: otherwise the pages might never end.
+  // A page without lines must be the last. Otherwise the pages might never end.
   return nextCursor === undefined || lines.length === 0 ? undefined : { lines, nextCursor };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the sandbox does, depending on what a channel sends. Tables are read from top to bottom, and the first row that matches
- * decides. Renewals always succeed, so rows about externalOrderNo apply only to the first period.
+ * A row of a table that maps a channel's input to the sandbox's outcome. The first matching row decides. Renewals
+ * always succeed, so rows about externalOrderNo apply only to the first period.
  */
 export interface Trigger<Outcome extends string> {
   readonly when: RegExp;
