@@ -13,7 +13,7 @@ import type { Picture, PictureType } from '../platform/pictures/picture.js';
 export type StoredImage = RowOf<typeof findImage>;
 
 /**
- * Changes of pictures wait for each other until the transaction ends. Otherwise one could delete a picture while another is
+ * Serializes changes of pictures until the transaction ends. Otherwise one could delete a picture while another is
  * about to refer to it.
  */
 export const lockImages = declareWrite({
@@ -26,14 +26,14 @@ const INSERT_IMAGE = statement({
   parameters: ['text', 'text', 'bytea'],
 });
 
-/** Answers its hash. For those who hold the lock. */
+/** Stores a picture and returns its hash. The caller holds the lock. */
 export async function storeImage(tx: Queryable, { mediaType, bytes }: Picture): Promise<string> {
   const hash = createHash('sha256').update(bytes).digest('hex');
   await tx.query(INSERT_IMAGE, [hash, mediaType, bytes]);
   return hash;
 }
 
-/** Deletes a picture that nothing refers to any more. For those who hold the lock. */
+/** Deletes a picture without references. The caller holds the lock. */
 export const deleteUnusedImage = declareWrite({
   text: `delete from images where image_hash = $1
        and not exists (select from channel_brandings where logo_hash = $1)

@@ -1,4 +1,4 @@
-/** What is counted by hour and by day for each channel, and the columns of the tables that have it. */
+/** The figures that are counted by hour and day for each channel, with their columns. */
 export const FIGURE_COLUMNS = {
   ordersCreated: 'orders_created',
   ordersEnded: 'orders_ended',
@@ -22,7 +22,7 @@ export type Figures = Readonly<Record<FigureName, number>>;
 
 export const FIGURE_NAMES = Object.keys(FIGURE_COLUMNS) as readonly FigureName[];
 
-/** The same for each of them. */
+/** Returns an object with the same value for each figure. */
 export const perFigure = <T>(value: T) =>
   Object.fromEntries(FIGURE_NAMES.map((name) => [name, value])) as Record<FigureName, T>;
 
@@ -34,13 +34,13 @@ const ZONE_MS = 8 * HOUR_MS;
 export const floorToHour = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
 export const floorToDay = (at: number): number => Math.floor((at + ZONE_MS) / DAY_MS) * DAY_MS - ZONE_MS;
 
-/** The first moment of a month of Asia/Shanghai: of the one that holds `at`, or so many months before or after it. */
+/** Returns the start of the month of Asia/Shanghai that contains `at`, or of one `months` later. */
 export function startOfMonth(at: number, months = 0): number {
   const local = new Date(at + ZONE_MS);
   return Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + months, 1) - ZONE_MS;
 }
 
-/** The last mark: up to when the figures are up to date. */
+/** The job mark up to which the figures are complete. */
 export const FIGURES_JOB = 'figures';
-/** The first: what happened before it is not counted yet, or never will be. */
+/** The job mark from which the figures begin. Earlier events are not counted yet, or never will be. */
 export const FIGURES_SINCE_JOB = 'figures-since';

@@ -2,21 +2,21 @@ import { columns, joinColumns, type Queryable, type RowOf, statement } from '../
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { FIGURE_COLUMNS, FIGURE_NAMES, type Figures, perFigure } from './figures.js';
 
-/** Unix milliseconds, `to` exclusive; of all channels unless one is named. */
+/** Unix milliseconds, `to` exclusive. Includes all channels unless one is named. */
 export interface FigureRange {
   readonly from: number;
   readonly to: number;
   readonly channelId: number | undefined;
 }
 
-/** What one point of a series stands for. */
+/** The length of time that one point of a series represents. */
 export type Bucket = 'hour' | 'day' | 'month';
 
 const SUMS = FIGURE_NAMES.map((name) => `coalesce(sum(f.${FIGURE_COLUMNS[name]}), 0)::bigint as "${name}"`).join(', ');
 
 const SUM_COLUMNS = columns(perFigure('bigint' as const));
 
-/** The table that has the fewest rows for it, its column of time, and the start of a bucket. */
+/** The table with the fewest rows for each bucket, its time column, and the start of a bucket. */
 const TABLES = {
   hour: { table: 'hourly_figures', at: 'f.hour', start: 'f.hour' },
   day: { table: 'daily_figures', at: 'f.day', start: 'f.day' },
@@ -45,7 +45,7 @@ const READ_SERIES = {
   month: readSeriesStatement('month'),
 };
 
-/** In no order, and only the buckets in which something happened. */
+/** Returns only buckets with activity, in no particular order. */
 export async function readSeries(
   db: Queryable,
   bucket: Bucket,
@@ -69,14 +69,14 @@ const readByChannelStatement = ({ table, at }: (typeof TABLES)['hour' | 'day']) 
       name: 'text',
       ordersCreated: 'bigint',
       debitsFailed: 'bigint',
-      /** Collected by us and billed to the channel, together. */
+      /** Collected by the service and billed to the channel, together. */
       volumeCent: 'bigint',
     }),
   });
 
 const READ_BY_CHANNEL = { hour: readByChannelStatement(TABLES.hour), day: readByChannelStatement(TABLES.day) };
 
-/** Those with the most volume come first. */
+/** Returns channels with the highest volume first. */
 export async function readFiguresByChannel(
   db: Queryable,
   bucket: Bucket,

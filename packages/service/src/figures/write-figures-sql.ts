@@ -7,7 +7,7 @@ import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/pay
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 import { FIGURE_COLUMNS, FIGURES_JOB, FIGURES_SINCE_JOB, type FigureColumn } from './figures.js';
 
-/** In Unix milliseconds, `to` exclusive, both at the full hour. */
+/** Unix milliseconds, `to` exclusive, both at the full hour. */
 export interface Hours {
   readonly from: number;
   readonly to: number;
@@ -18,15 +18,15 @@ const COLUMNS: readonly FigureColumn[] = Object.values(FIGURE_COLUMNS);
 const within = (at: string) => `${at} >= ${fromEpochMs('$1')} and ${at} < ${fromEpochMs('$2')}`;
 
 interface Source {
-  /** When it happened: there is an index that finds an hour by it. */
+  /** The time of the event. An index finds an hour by it. */
   readonly at: string;
   readonly from: string;
   readonly figures: Readonly<Partial<Record<FigureColumn, string>>>;
 }
 
 /**
- * The events of one kind, channel by channel, since that is what their index begins with. A status is looked for in the text
- * before the JSON is read: that is cheaper, and only what has it is read.
+ * SQL: the events of one kind, channel by channel, because the index begins with the channel. Searches the text for a
+ * status before it parses the JSON, because that is cheaper.
  */
 const eventsOf = (
   kind: 'payment.status.changed' | 'order.status.changed',
@@ -40,8 +40,8 @@ const eventsOf = (
 const hasStatus = (field: string, condition: (column: string) => string) => condition(`(e.data::json ->> '${field}')`);
 
 /**
- * Where each figure comes from. All by when this service learned it: an institution may tell of a payment hours after it was
- * made, and an hour that is over must not change any more. The books go by the institution's time.
+ * The source of each figure. Times are those at which the service learned of an event. An institution may report a
+ * payment hours later, and an hour that is over must not change. Settlement uses the institution's time.
  */
 const SOURCES: readonly Source[] = [
   {
@@ -130,19 +130,19 @@ const INSERT_DAYS = statement({
   parameters: ['double precision', 'double precision'],
 });
 
-/** Counts these hours anew, whatever was counted before. */
+/** Counts these hours again, replacing earlier counts. */
 export async function writeHours(tx: Queryable, { from, to }: Hours): Promise<void> {
   await tx.query(DELETE_HOURS, [from, to]);
   await tx.query(INSERT_HOURS, [from, to]);
 }
 
-/** Adds up these whole days, from their hours. */
+/** Sums these whole days from their hours. */
 export async function writeDays(tx: Queryable, { from, to }: Hours): Promise<void> {
   await tx.query(DELETE_DAYS, [from, to]);
   await tx.query(INSERT_DAYS, [from, to]);
 }
 
-/** Counts the orders that there are now. It reads all of them: for a job that does it seldom when it takes long. */
+/** Counts the current orders. Reads all of them, so the job runs it rarely if it takes long. */
 export const countOrders: Query<[endOfToday: number], void> = declareWrite({
   text: `insert into order_counts (channel_id, active, waiting_for_retry, due_today)
     select o.channel_id, count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')}),
@@ -165,7 +165,7 @@ const LOCK_FIGURES = statement({
   columns: columns({ taken: 'boolean' }),
 });
 
-/** Until the transaction ends. False when another node is at it. */
+/** Locks the figures until the transaction ends. Returns false if another node has locked them. */
 export async function lockFigures(tx: Queryable): Promise<boolean> {
   return (await queryOne(tx, LOCK_FIGURES, [LOCK_CLASS]))?.taken === true;
 }
@@ -178,11 +178,11 @@ const READ_MARKS = statement({
       (select ${epochMs('min(c.created_at)')} from channels c) as "firstChannelAt"`,
   parameters: [],
   columns: columns({
-    /** Up to when the figures are up to date. Null before the first turn. */
+    /** The time up to which the figures are complete. Null before the first turn. */
     upTo: 'bigint?',
-    /** From when on there are any. */
+    /** The time from which figures exist. */
     since: 'bigint?',
-    /** When the first channel was made: nothing can have happened before. */
+    /** The creation of the first channel, before which nothing can have happened. */
     firstChannelAt: 'bigint?',
   }),
 });

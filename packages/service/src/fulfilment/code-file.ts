@@ -2,25 +2,25 @@ import { readCsvRecords } from '../platform/csv/csv.js';
 import { createRefusal, PlainError } from '../platform/plain-error.js';
 import { MAX_CODE_LENGTH, UNPRINTABLE } from './fulfilment.js';
 
-/** The file cannot be used, and no code of it was stored. The message says where the error is, and why. */
+/** The file cannot be used, and none of its codes was stored. The message has the line and the reason. */
 export class CodesRefused extends PlainError {}
 
-/** Without the code itself, which is worth money to anybody who reads it. */
+/** Omits the code itself, because it is worth money to any reader. */
 const refuseLine = (line: number, why: string) =>
   createRefusal(CodesRefused, 'codes-line')`line ${line} of the codes: ${why}`;
 
 const MAX_CODES = 1_000_000;
 
 export interface CodeFile {
-  /** Each once, in the order of the file. */
+  /** Each code once, in the order of the file. */
   readonly codes: readonly string[];
-  /** Lines that repeat a code of an earlier line. */
+  /** The number of lines that repeat an earlier code. */
   readonly repeated: number;
 }
 
 /**
- * Reads a file with a code on each line, or a CSV file with a column `code`. Blank lines and white space around codes are
- * ignored.
+ * Reads a file with a code on each line, or a CSV file with a column `code`. Ignores blank lines and white space around
+ * codes.
  */
 export async function readCodes(bytes: AsyncIterable<Uint8Array>): Promise<CodeFile> {
   const codes = new Set<string>();

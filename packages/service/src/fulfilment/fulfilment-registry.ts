@@ -13,20 +13,20 @@ export interface FulfilmentDeps {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
-  /** In place of the supplier's own, for a test that cannot wait. */
+  /** Replaces the supplier's timeout in tests. */
   readonly deadlineMs?: number;
 }
 
-/** Where the codes of each benefit come from, by its code. */
+/** The sources of codes, by benefit code. */
 export interface Fulfilments {
-  /** The present setting, read in the transaction of the claim. */
+  /** Returns the current setting, read in the transaction of the claim. */
   of(tx: Queryable, benefitCode: string): Promise<Fulfilment>;
-  /** For a claim that waits for its supplier, even if another setting was made since. */
+  /** Returns the supplier of a claim that waits for it, even if the setting has changed since. */
   supplierOf(benefitCode: string): Promise<Supplier>;
   close(): Promise<void>;
 }
 
-/** A supplier is created once for each address and key, because it holds connections. */
+/** Creates a supplier once per address and key, because it holds connections. */
 export function createFulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
   const suppliers = new Map<string, AttachedSupplier>();
   const fromPool = createPoolFulfilment(vault);

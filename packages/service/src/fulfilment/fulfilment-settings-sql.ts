@@ -13,7 +13,7 @@ const FULFILMENT_ROW_COLUMNS = columns({
   supplierKey: 'text?',
 });
 
-/** Undefined when nothing is set for the benefit. */
+/** Returns undefined if the benefit has no setting. */
 export const findFulfilment: Query<[benefitCode: string], FulfilmentRow | undefined> = declareFind({
   name: 'find-fulfilment',
   text: `select ${FULFILMENT_FIELDS} from benefit_fulfilments where benefit_code = $1`,
@@ -36,19 +36,19 @@ export async function storeFulfilment(
   await tx.query(STORE_FULFILMENT, [benefitCode, kind, supplierUrl, supplierKey]);
 }
 
-/** False when it was so already. */
+/** Returns false if it is unchanged. */
 export const storeLowStock: Query<[benefitCode: string, lowStock: number | null], boolean> = declareHas({
   text: `update benefit_fulfilments set low_stock = $2 where benefit_code = $1 and low_stock is distinct from $2 returning 1`,
   parameters: ['text', 'integer?'],
 });
 
-/** Two changes of one benefit, or two imports into it, wait for each other. */
+/** Serializes changes of a benefit and imports into it. */
 export const lockBenefitCode: Query<[benefitCode: string], void> = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`,
   parameters: ['text'],
 });
 
-/** Benefits that have, or once had, a supplier: their claims may be waiting for it. */
+/** Lists benefits that have or once had a supplier, because their claims may be waiting for it. */
 export const listSuppliedBenefits: Query<[], { code: string }[]> = declareList({
   text: 'select benefit_code as code from benefit_fulfilments where supplier_url is not null',
   parameters: [],

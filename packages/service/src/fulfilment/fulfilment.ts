@@ -11,11 +11,11 @@ export interface ClaimToFulfil {
   readonly faceValueCent: number;
   readonly orderNo: number;
   readonly cycleNo: number;
-  /** The request that claims it. Undefined when a job asks about it. */
+  /** The request that claims it. Undefined if a job queries it. */
   readonly origin?: Origin;
 }
 
-/** Gives the code in the transaction of the claim. Undefined while there is none. */
+/** A source that gives the code in the transaction of the claim, or undefined while it has none. */
 export interface ImmediateFulfilment {
   readonly kind: 'GENERATED' | 'POOL';
   takeCode(tx: Queryable, claim: ClaimToFulfil): Promise<string | undefined>;
@@ -24,26 +24,26 @@ export interface ImmediateFulfilment {
 export type SupplierOutcome =
   | { readonly kind: 'fulfilled'; readonly code: string }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** No answer that can be trusted: there may or may not be a code by now. */
+  /** No trusted answer: there may or may not be a code by now. */
   | { readonly kind: 'unknown' };
 
-/** Answer to a query only: the supplier does not know the claim. */
+/** The answer to a query if the supplier does not know the claim. */
 export interface NeverHeard {
   readonly kind: 'never-heard';
 }
 
-/** A program elsewhere, called outside of transactions. It keeps one order for each claim number. */
+/** A remote program, called outside of transactions. It keeps one order per claim number. */
 export interface Supplier {
   readonly kind: 'SUPPLIER';
   fulfil(claim: ClaimToFulfil): Promise<SupplierOutcome>;
   query(claim: ClaimToFulfil): Promise<SupplierOutcome | NeverHeard>;
 }
 
-/** Where codes of benefits come from. */
+/** A source of benefit codes. */
 export type Fulfilment = ImmediateFulfilment | Supplier;
 
-/** In characters, for codes from suppliers and from files. */
+/** In characters, for codes from suppliers and files. */
 export const MAX_CODE_LENGTH = 200;
 
-/** Line breaks and escape sequences would break pages and tables. */
+/** Line breaks and escape sequences, which would break pages and tables. */
 export const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;

@@ -17,7 +17,7 @@ const INSERT_POOL_CODES = statement({
   columns: columns({ imported: 'bigint' }),
 });
 
-/** Codes are given away in the order in which they are inserted. Returns how many are new. */
+/** Inserts codes, which are issued in this order. Returns the number of new ones. */
 export async function insertPoolCodes(
   tx: Queryable,
   benefitCode: string,
@@ -31,7 +31,10 @@ export async function insertPoolCodes(
   return row?.imported ?? 0;
 }
 
-/** Gives the oldest codes that no other transaction is taking to these claims, one each, as long as there are any. */
+/**
+ * Assigns the oldest free codes to these claims, one each while there are any. Skips codes that another transaction is
+ * taking.
+ */
 export const takePoolCodes = declareList({
   name: 'take-codes',
   text: `with unused as (

@@ -5,7 +5,9 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/** Seals codes that were bought beforehand. Until a code is given away it belongs to no channel, so the pool has its own key. */
+/**
+ * Seals codes that were bought in advance. The pool has its own key, because an unissued code belongs to no channel.
+ */
 export async function openPoolCodes(db: Queryable, vault: Vault) {
   const poolSealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
   return {
@@ -26,7 +28,7 @@ export function createPoolFulfilment(vault: Vault): ImmediateFulfilment {
     async takeCode(tx, { benefitCode, claimNo }) {
       const [taken] = await takePoolCodes(tx, benefitCode, [claimNo]);
       if (taken === undefined) return undefined;
-      // The key was created when the code was imported, so it is safe to remember even if this transaction is rolled back.
+      // The key was created at the import, so it is safe to cache even if this transaction is rolled back.
       codes ??= await openPoolCodes(tx, vault);
       return codes.unseal(benefitCode, taken.sealed);
     },

@@ -18,7 +18,7 @@ const MAX_CONNECTIONS = 64;
 export interface SupplierOptions {
   /** http(s)://host:port/path, without a query. */
   readonly url: string;
-  /** Shared with the supplier, 32 bytes. */
+  /** The key shared with the supplier, 32 bytes. */
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly log?: Logger;
@@ -26,11 +26,11 @@ export interface SupplierOptions {
 }
 
 export interface AttachedSupplier extends Supplier {
-  /** Interrupts running calls: their outcomes are unknown. */
+  /** Interrupts calls in flight: their outcomes are unknown. */
   close(): Promise<void>;
 }
 
-/** A supplier behind the protocol of docs/supplier.md. */
+/** Creates a supplier behind the protocol of docs/supplier.md. */
 export function createSupplier({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
   const client = createBridgeClient({ url, key, clock, connections: MAX_CONNECTIONS, log, peer: 'supplier' });
   const call = (operation: 'fulfil' | 'fulfil-query', body: object, about: { number?: string; origin?: Origin }) =>
@@ -65,7 +65,7 @@ function isNeverHeard(answer: Fields | undefined, claimNo: string): boolean {
 }
 
 /**
- * Anything that is not exactly one of the documented answers is `unknown`. Every answer repeats the claim's number: an answer
+ * Returns `unknown` for anything but a documented answer. Requires the claim number in the answer to match: an answer
  * with another number says nothing about this claim, even if it is signed correctly.
  */
 function readSupplierOutcome(answer: Fields | undefined, claimNo: string): SupplierOutcome {

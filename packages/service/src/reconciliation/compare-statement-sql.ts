@@ -3,19 +3,19 @@ import { declareWrite, type Query } from '../platform/db/declared.js';
 import { fromEpochMs } from '../platform/db/time-sql.js';
 import type { DayOfChannel } from './reconciliation-runs-sql.js';
 
-/** `from` and `to` are the day's bounds in Unix milliseconds, `to` the first moment after it. */
+/** A day of a payment channel. `from` and `to` are its bounds in Unix milliseconds, `to` exclusive. */
 export interface ReconciledDay extends DayOfChannel {
   readonly from: number;
   readonly to: number;
 }
 
-/** A line as it is compared. The parts of its number are null when the service cannot have given that number. */
+/** A line to compare. The parts of its number are null if the service cannot have issued that number. */
 export interface StagedLine {
   readonly kind: 'debit' | 'refund';
   readonly number: string;
   readonly order_no: number | null;
   readonly cycle_no: number | null;
-  /** Try number of a debit, sequence number of a refund. */
+  /** The try of a debit, or the sequence number of a refund. */
   readonly seq: number | null;
   readonly amount_cent: number;
   readonly status: 'SUCCESS' | 'FAIL' | 'PENDING';
@@ -39,8 +39,8 @@ const STAGE_LINES = statement({
 });
 
 /**
- * Copies the lines of the statement to a temporary table, for the rest of the transaction, and allows statements to take ten
- * minutes.
+ * Copies the lines of the statement to a temporary table for the rest of the transaction. Raises the statement timeout
+ * to ten minutes.
  */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.setStatementLimit(600_000);
@@ -51,7 +51,10 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
   await tx.query('analyze statement_lines');
 }
 
-/** Statuses (there, here) that contradict each other. FAIL there and STARTED here do not: the attempt is asked about. */
+/**
+ * Pairs of statuses (there, here) that contradict each other. FAIL there and STARTED here do not: the attempt is
+ * queried.
+ */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
 
@@ -126,9 +129,9 @@ const COUNT_FOUND_DIFFERENCES = statement({
 /**
  * Stores the differences in the temporary table found_differences, for the rest of the transaction, and returns their number.
  *
- * booked     one row per number: the most telling of its lines, how many lines there are, the sum of the successful ones
- * matched    the same beside what is stored here, of this payment channel only
- * succeeded  debits that succeeded there; within a period, the one that is stored here as its success comes first
+ * booked     one row per number: its most significant line, the number of lines, the sum of the successful ones
+ * matched    booked rows joined with the stored ones of this payment channel
+ * succeeded  debits that succeeded there; in a period, the debit that succeeded here comes first
  */
 export async function collectDifferences(
   tx: Queryable,
@@ -140,7 +143,7 @@ export async function collectDifferences(
   return (await queryOne(tx, COUNT_FOUND_DIFFERENCES))?.count ?? 0;
 }
 
-/** `closed_by` of differences that a run has closed itself. */
+/** `closed_by` of differences that a run has closed automatically. */
 export const CLOSED_BY_RUN = 'reconciliation';
 
 const FACTS = ['here_amount_cent', 'here_status', 'there_amount_cent', 'there_status'];
@@ -149,8 +152,8 @@ const factsSql = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join('
 const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${factsSql('d')} is distinct from ${factsSql('excluded')})`;
 
 /**
- * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts are the
- * same; one that a run has closed is opened again when it reappears.
+ * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts
+ * are the same. A difference that a run has closed is reopened when it recurs.
  */
 export const storeDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = declareWrite({
   text: `insert into reconciliation_differences as d
@@ -204,8 +207,8 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
 });
 
 /**
- * Makes debits and refunds that are open here and settled there be asked about at once. Rows that are locked are being
- * settled at this moment: they are skipped, so that nothing waits.
+ * Makes debits and refunds that are open here and settled there due for a query. Skips locked rows, which are being
+ * settled now.
  */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);

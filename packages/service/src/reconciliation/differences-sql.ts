@@ -4,7 +4,9 @@ import { column, columns, type RowOf, statement } from '../platform/db/statement
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
-/** Amounts and statuses are null on the side that has no entry. Times are text as the interface writes it. */
+/**
+ * A difference. Amounts and statuses are null on the side without an entry. Times are text in the interface's format.
+ */
 export type DifferenceView = RowOf<typeof DIFFERENCE_COLUMNS>;
 
 const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
@@ -17,12 +19,12 @@ export interface DifferenceFilter {
   readonly paymentChannelCode: string | null;
   readonly day: string | null;
   readonly which: 'open' | 'all';
-  /** Those behind this one. Unset: from the beginning. */
+  /** The position after which the list begins. Undefined begins at the start. */
   readonly after?: DifferenceKey | undefined;
   readonly limit: number;
 }
 
-/** Its day, and its number. */
+/** The day and the number of a difference. */
 export type DifferenceKey = readonly [day: string, differenceNo: number];
 
 const DIFFERENCE_COLUMNS = columns({
@@ -39,7 +41,7 @@ const DIFFERENCE_COLUMNS = columns({
   thereStatus: 'text?',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
-  /** Who looks into it. */
+  /** The operator who investigates it. */
   owner: 'text?',
   closedBy: 'text?',
   closedAt: 'text?',
@@ -56,7 +58,7 @@ const FIND_STORED_DIFFERENCES = statement({
   columns: DIFFERENCE_COLUMNS,
 });
 
-/** The latest day first, and within a day in the order in which they were found. */
+/** Lists the latest day first, and within a day in the order of detection. */
 export async function findStoredDifferences(
   db: Queryable,
   { paymentChannelCode, day, which, after, limit }: DifferenceFilter,
@@ -73,7 +75,7 @@ export const storeDifferenceOwner: Query<[differenceNo: string, owner: string | 
   },
 );
 
-/** Under its row lock. */
+/** Reads a difference under its row lock. */
 export const lockDifference: Query<[differenceNo: string], DifferenceView | undefined> = declareFind({
   text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences where difference_no = $1 for update`,
   parameters: ['bigint'],

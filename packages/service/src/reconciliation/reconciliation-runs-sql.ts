@@ -23,7 +23,9 @@ const BEGIN_RUN = statement({
   parameters: ['text', 'date', 'text', 'bigint', 'text', 'double precision'],
 });
 
-/** The row of the day is also its lock: a second run of the same day waits here until the first is committed. */
+/**
+ * Inserts or updates the day's row, which is also its lock: a second run of the day waits until the first is committed.
+ */
 export async function beginRun(tx: Queryable, run: ReconciliationRun): Promise<void> {
   await tx.query(BEGIN_RUN, [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt]);
 }
@@ -33,13 +35,13 @@ export interface DayOfChannel {
   readonly day: string;
 }
 
-/** Stores how many differences the run found, including those that an operator has closed. */
+/** Stores the number of differences that the run found, including those that an operator has closed. */
 export const endRun: Query<[paymentChannelCode: string, day: string, found: number], void> = declareWrite({
   text: 'update reconciliations set differences = $3 where payment_channel_code = $1 and day = $2',
   parameters: ['text', 'date', 'integer'],
 });
 
-/** Times are text as the interface writes it. */
+/** A reconciliation. Times are text in the interface's format. */
 export type ReconciliationView = RowOf<typeof RECONCILIATION_COLUMNS>;
 
 const SAME_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
@@ -52,7 +54,7 @@ const RECONCILIATION_COLUMNS = columns({
   day: 'text',
   source: column<StatementSource>('text'),
   lines: 'bigint',
-  /** Found by the last run. */
+  /** The number that the last run found. */
   differences: 'integer',
   /** Open differences of that day, whichever run found them. */
   open: 'bigint',
@@ -74,7 +76,7 @@ const FIND_RECONCILIATIONS = statement({
   columns: RECONCILIATION_COLUMNS,
 });
 
-/** The latest day first. */
+/** Lists the latest day first. */
 export async function findReconciliations(
   db: Queryable,
   {
@@ -83,7 +85,7 @@ export async function findReconciliations(
     limit,
   }: {
     readonly paymentChannelCode: string | null;
-    /** Those behind this one. Unset: from the beginning. */
+    /** The position after which the list begins. Undefined begins at the start. */
     readonly after?: ReconciliationKey | undefined;
     readonly limit: number;
   },
@@ -92,7 +94,7 @@ export async function findReconciliations(
   return db.query(FIND_RECONCILIATIONS, [paymentChannelCode, limit, afterDay, afterCode]);
 }
 
-/** Its day, and its payment channel. */
+/** The day and the payment channel of a reconciliation. */
 export type ReconciliationKey = readonly [day: string, paymentChannelCode: string];
 
 export const countOpenDifferences: Query<
@@ -116,7 +118,7 @@ const FIND_DAYS_TO_RECONCILE = statement({
   parameters: ['date', 'integer', 'integer'],
 });
 
-/** Days that wait for a run, by payment channel. `hour` is the hour of today from which days are reconciled. */
+/** Lists days that wait for a run, by payment channel. `hour` is the hour of today from which days are reconciled. */
 export async function findDaysToReconcile(
   db: Queryable,
   { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },
@@ -132,7 +134,7 @@ const LEASE_RECONCILIATION_HOUR = statement({
   parameters: ['text'],
 });
 
-/** True for one node, then false for all until an hour has passed. So a day that failed is tried again after an hour. */
+/** Returns true to one node, then false to all for an hour. So a failed day is retried after an hour. */
 export async function leaseReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
   const leased = await db.query(LEASE_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
   return leased.length > 0;

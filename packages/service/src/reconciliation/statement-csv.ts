@@ -62,16 +62,16 @@ const refuseChanged = (at: number, name: (typeof STATEMENT_COLUMNS)[number], tex
     'statement-number-changed',
   )`line ${at} of the statement: ${name} is ${text}: a spreadsheet has changed it. Export the statement again, and compare that file without saving it in a spreadsheet`;
 
-/** Whether a spreadsheet has taken a number for an amount and saved it as 1.00000E+17. */
+/** Returns whether a spreadsheet has taken a number for an amount and saved it as 1.00000E+17. */
 const isScientific = (text: string): boolean => /^\d([.,]\d+)?E[+-]\d+$/i.test(text);
 
 /**
- * Whether a spreadsheet has replaced all digits after the 15th by zeros. Of our own numbers alone: an attemptNo has 18 digits or more and
- * never ends in 00, but an institution's reference may.
+ * Returns whether a spreadsheet has replaced all digits after the 15th by zeros. Only for the service's own numbers: an
+ * attemptNo has 18 digits or more and never ends in 00, but an institution's reference may.
  */
 const isCutNumber = (text: string): boolean => /^[1-9]\d{14}0{3,}$/.test(text);
 
-/** Only digits: what 19.90, 1,990 or 1e3 mean would be a guess. */
+/** Accepts only digits, because the meaning of 19.90, 1,990 or 1e3 would be a guess. */
 function parseCents(text: string): number | undefined {
   return /^[1-9]\d*$/.test(text) ? positiveOf(Number(text)) : undefined;
 }

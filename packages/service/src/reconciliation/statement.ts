@@ -8,24 +8,24 @@ import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js'
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
 import type { StagedLine } from './compare-statement-sql.js';
 
-/** A line, and its number in the statement. */
+/** A line and its number in the statement. */
 export interface NumberedLine {
   readonly at: number;
   readonly line: StatementLine;
 }
 
-/** A whole statement, all lines of which were checked. */
+/** A complete statement whose lines were all checked. */
 export interface InstitutionStatement {
   readonly lines: number;
-  /** JSON of up to LINES_PER_BATCH lines each, as `stageLines` takes it. */
+  /** JSON of up to LINES_PER_BATCH lines each, the input of `stageLines`. */
   batches(): AsyncIterable<string>;
 }
 
 const LINES_PER_BATCH = 1000;
 
 /**
- * Reads a statement to its end into a temporary file before it is used: it may have millions of lines, it may break off, and no
- * transaction should wait for an institution.
+ * Reads a whole statement into a temporary file before it is used, because it may have millions of lines, it may break
+ * off, and no transaction should wait for an institution.
  */
 export async function withStatement<T>(
   lines: AsyncIterable<NumberedLine>,
@@ -77,7 +77,7 @@ async function* readBatches(file: FileHandle, sizes: readonly number[]): AsyncGe
   }
 }
 
-/** With the parts of its number, if the service can have given that number. */
+/** Adds the parts of the number if the service can have issued it. */
 function toStagedLine({ kind, number, amountCent, status }: StatementLine): StagedLine {
   const debit = kind === 'debit' ? parseAttemptNo(number) : undefined;
   const refund = kind === 'refund' ? parseRefundNo(number) : undefined;

@@ -8,29 +8,29 @@ export interface ProductSums extends Sums {
   readonly settlementMode: string;
 }
 
-/** What a closed month has of one channel, as it was when the month was closed. */
+/** The figures of one channel in a closed month, as of the closing. */
 export interface ClosedFigures {
   /** By product code and settlement mode. */
   readonly products: readonly ProductSums[];
-  /** What had changed by then in months that were closed before, by month: it stands in this one. */
+  /** Changes in earlier closed months, by month, that were known at the closing and are booked in this month. */
   readonly later: Readonly<Record<string, Sums>>;
-  /** Debits and refunds that had no result then. */
+  /** Debits and refunds without a result at the closing. */
   readonly unsettled: number;
 }
 
 export type ClosedMonth = RowOf<typeof CLOSED_MONTH_COLUMNS>;
 
-/** The row of no channel says that the month is closed. */
+/** The channel id of the row that marks the month as closed. */
 const NO_CHANNEL = '0';
 
 const CLOSED_MONTH_COLUMNS = columns({
-  /** Of Asia/Shanghai, yyyy-MM. */
+  /** A month of Asia/Shanghai, yyyy-MM. */
   month: 'text',
   closedBy: 'text',
   closedAt: 'text',
 });
 
-/** In the order of time. */
+/** Lists closed months by time. */
 export const listClosedMonths: Query<[], ClosedMonth[]> = declareList({
   text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
      where channel_id = ${NO_CHANNEL} order by month`,
@@ -46,7 +46,7 @@ const CLOSED_CHANNEL_MONTH_COLUMNS = columns({
   figures: column<ClosedFigures>('jsonb'),
 });
 
-/** Of all closed months, for all channels or one. */
+/** Lists the figures of all closed months, for all channels or one. */
 export const listClosedFigures: Query<[channelId?: string], ClosedChannelMonth[]> = declareList({
   text: `select month, channel_id::text as "channelId", figures from closed_months
      where channel_id <> ${NO_CHANNEL} and ($1::bigint is null or channel_id = $1) order by month, channel_id`,
@@ -58,7 +58,7 @@ const LOCK_CLOSING = statement({ text: 'select pg_advisory_xact_lock($1)', param
 /** Any number, as long as every node has the same. */
 const CLOSING_LOCK = 7_366_373_664;
 
-/** Months are closed one after another. */
+/** Serializes the closing of months. */
 export async function lockClosing(tx: Queryable): Promise<void> {
   await tx.query(LOCK_CLOSING, [CLOSING_LOCK]);
 }

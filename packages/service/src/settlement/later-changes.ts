@@ -2,13 +2,13 @@ import type { ClosedChannelMonth } from './closed-months-sql.js';
 import type { SummedMonth } from './settlement-lines-sql.js';
 import { addSums, addToSums, areZero, type Sums, subtractSums, ZERO_SUMS } from './sums.js';
 
-/** By channel, and then by the closed month in which something has changed. */
+/** Changes by channel, then by the closed month that has changed. */
 export type LaterChanges = ReadonlyMap<string, Readonly<Record<string, Sums>>>;
 
 /**
- * What has changed in these closed months and stands in no other month yet: what their lines come to now, less what they came to
- * when they were closed, less what months that were closed since have taken over. Nothing is looked for by when it was
- * written, so nothing can be missed that was written while a month was being closed. `closed` may have other months too.
+ * Returns the changes in these closed months that are not yet booked in another month: the sums of their lines now,
+ * minus those at the closing, minus those already booked in later closed months. Does not search by time of writing, so
+ * it cannot miss a line that was written while a month was being closed. `closed` may contain other months too.
  */
 export function findLaterChanges(
   now: readonly SummedMonth[],
@@ -40,7 +40,7 @@ export function findLaterChanges(
   );
 }
 
-/** What stands in a month of changes in the months before it. */
+/** Sums the changes in earlier months that are booked in a month. */
 export function sumLater(later: Readonly<Record<string, Sums>> | undefined): Sums {
   return Object.values(later ?? {}).reduce(addSums, ZERO_SUMS);
 }

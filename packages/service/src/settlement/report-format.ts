@@ -6,7 +6,7 @@ import type { SettlementSummary } from './settlement-report.js';
 export const REPORT_FORMATS = ['json', 'csv'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
-/** The text of a report in pieces: what comes before all lines, what a batch of them adds, what comes after. */
+/** The text of a report in pieces: before all lines, for each batch of lines, and after them. */
 export interface ReportText {
   readonly begin: string;
   lines(lines: readonly SettlementLine[]): string;
@@ -17,7 +17,7 @@ export function createReportText(format: ReportFormat, currency: string): Report
   return format === 'json' ? createJsonReportText() : createCsvReportText(currency);
 }
 
-/** One JSON document. The sums come last because they are made from the lines. */
+/** One JSON document. The sums come last because they are computed from the lines. */
 function createJsonReportText(): ReportText {
   let first = true;
   return {
@@ -44,7 +44,7 @@ const CSV_COLUMNS = [
   'amountCent',
 ] as const;
 
-/** RFC 4180. Only lines, without sums, so that a column can be summed. */
+/** RFC 4180. Contains only lines without sums, so that a column can be summed. */
 const createCsvReportText = (currency: string): ReportText => ({
   begin: csvLine([...CSV_COLUMNS, 'currency']),
   lines: (lines) => lines.map((line) => csvLine([...CSV_COLUMNS.map((column) => line[column]), currency])).join(''),

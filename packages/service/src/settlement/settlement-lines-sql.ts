@@ -4,16 +4,16 @@ import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
 import { paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 
-/** COLLECTED: debited by the service. REFUNDED: given back by it. BILLED: collected by the channel itself. */
+/** COLLECTED: debited by the service. REFUNDED: refunded by the service. BILLED: collected by the channel itself. */
 export const SETTLEMENT_KINDS = ['COLLECTED', 'REFUNDED', 'BILLED'] as const;
 export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 
 const kindLiteral = (kind: SettlementKind) => `'${kind}'`;
 
-/** Amounts are never negative: the kind says which way the money went. */
+/** A line of a settlement. Amounts are never negative: the kind gives the direction. */
 export type SettlementLine = Omit<RowOf<typeof LIST_SETTLEMENT_LINES>, 'at'>;
 
-/** In Unix milliseconds. `to` is the first moment after the end. */
+/** Unix milliseconds. `to` is exclusive. */
 export interface TimeBounds {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,7 @@ export interface TimeBounds {
 
 const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
 
-/** Which periods `m` and which refunds `m` are lines. Every sum uses the same two, so that all of them agree. */
+/** SQL: the periods `m` and the refunds `m` that are lines. Every sum uses both conditions, so that all sums agree. */
 const PAID_IN = (from: string, to: string) => `m.paid_at >= ${fromEpochMs(from)} and m.paid_at < ${fromEpochMs(to)}
     and ${paymentStatusIs('m.status', ...PAID_STATUSES)}`;
 const REFUNDED_IN = (from: string, to: string) =>
@@ -43,7 +43,7 @@ const SETTLEMENT_LINES = `
   order by at, "paymentOrderNo", "refundNo" nulls first`;
 
 const LINES_PER_FETCH = 1000;
-/** How long a statement of a report may take. */
+/** The timeout of a report's statement. */
 export const REPORT_STATEMENT_MS = 600_000;
 
 /** The query of the cursor, which cannot be prepared itself. Declared so that a test can check its columns. */
@@ -52,7 +52,7 @@ const LIST_SETTLEMENT_LINES = statement({
   parameters: ['bigint', 'double precision', 'double precision'],
   columns: columns({
     kind: column<SettlementKind>('text'),
-    /** When it was paid, refunded or billed, as the interface writes it. */
+    /** The time of payment, refund or billing, in the interface's format. */
     time: 'text',
     paymentOrderNo: 'text',
     /** Null unless the line is a refund. */
@@ -66,13 +66,13 @@ const LIST_SETTLEMENT_LINES = statement({
   }),
 });
 
-/** Ordered by time, all read at one moment, with never more than one batch in memory. */
+/** Yields lines by time from one snapshot, with at most one batch in memory. */
 export async function* readSettlementLines(
   tx: Transaction,
   channelId: string,
   { from, to }: TimeBounds,
 ): AsyncGenerator<SettlementLine[]> {
-  // All lines are read, so the statement may take long and read whole tables.
+  // All lines are read, so the statement may take long and scan whole tables.
   await tx.setStatementLimit(REPORT_STATEMENT_MS);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
@@ -84,7 +84,7 @@ export async function* readSettlementLines(
   }
 }
 
-/** All lines of a channel, product and kind together. */
+/** The sum of all lines of a channel, product and kind. */
 export type SummedLines = RowOf<typeof SUM_LINES>;
 
 const SUM_LINES = statement({
@@ -110,19 +110,19 @@ const SUM_LINES = statement({
   byIndex: false,
 });
 
-/** The lines of all channels, summed where they are: the same lines as those of the reports. */
+/** Sums the lines of all channels in the database: the same lines as in the reports. */
 export async function sumSettlementLines(db: Queryable, { from, to }: TimeBounds): Promise<SummedLines[]> {
   return db.query(SUM_LINES, [from, to]);
 }
 
-/** All lines of a channel in a month together, by kind. */
+/** The sum of all lines of a channel in a month, by kind. */
 export type SummedMonth = RowOf<typeof SUM_MONTHS>;
 
 const monthOf = (moment: string) => `left(${shanghaiText(moment)}, 7)`;
 
 const IS_ASKED_FOR = '($3::bigint is null or m.channel_id = $3)';
 
-/** What is BILLED has that status for good, and only that has it: no order has to be looked up. */
+/** Needs no orders, because a period has the status BILLED for good, and only if it was billed. */
 const SUM_MONTHS = statement({
   text: `
   select m.channel_id::text as "channelId", ${monthOf('m.paid_at')} as month,
@@ -135,7 +135,7 @@ const SUM_MONTHS = statement({
   parameters: ['double precision', 'double precision', 'bigint'],
   columns: columns({
     channelId: 'text',
-    /** Of Asia/Shanghai, yyyy-MM. */
+    /** A month of Asia/Shanghai, yyyy-MM. */
     month: 'text',
     kind: column<SummedLines['kind']>('text'),
     cents: 'bigint',
@@ -144,7 +144,7 @@ const SUM_MONTHS = statement({
   byIndex: false,
 });
 
-/** For all channels, or one. */
+/** Sums the months of all channels, or of one. */
 export async function sumMonths(db: Queryable, { from, to }: TimeBounds, channelId?: string): Promise<SummedMonth[]> {
   return db.query(SUM_MONTHS, [from, to, channelId ?? null]);
 }
@@ -159,7 +159,7 @@ const COUNT_ALL_UNSETTLED = statement({
   columns: columns({ channelId: 'text', count: 'bigint' }),
 });
 
-/** The same for all channels: debits and refunds together, by channel. */
+/** Counts unsettled debits and refunds together, by channel. */
 export async function countAllUnsettled(db: Queryable, { to }: TimeBounds): Promise<ReadonlyMap<string, number>> {
   const rows = await db.query(COUNT_ALL_UNSETTLED, [to]);
   return new Map(rows.map(({ channelId, count }) => [channelId, count]));
@@ -174,7 +174,7 @@ const COUNT_UNSETTLED = statement({
   columns: columns({ debits: 'bigint', refunds: 'bigint' }),
 });
 
-/** Attempts and refunds that began before `to` and have no outcome yet: each may still become a line. */
+/** Counts debits and refunds that began before `to` and have no outcome. Each may still become a line. */
 export async function countUnsettled(
   tx: Queryable,
   channelId: string,

@@ -11,24 +11,24 @@ import { addSums, addToSums, type Sums, subtractSums, ZERO_SUMS } from './sums.j
 
 export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly appId: string;
-  /** Of Asia/Shanghai, yyyy-MM. */
+  /** A month of Asia/Shanghai, yyyy-MM. */
   readonly month: string;
-  /** Of every amount. */
+  /** The currency of every amount. */
   readonly currency: string;
-  /** False while the month is still running. */
+  /** False during the month. */
   readonly monthIsOver: boolean;
-  /** Begun before the end of the month and still without an outcome: the month may still change. */
+  /** Debits and refunds that began before the end of the month and have no outcome. The month may still change. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };
-  /** By product code and settlement mode. Of a closed month, as they were when it was closed. */
+  /** By product code and settlement mode. A closed month has the figures of its closing. */
   readonly products: readonly ProductSums[];
   readonly totals: Sums;
-  /** What has changed in months that were closed before, and stands in this one. */
+  /** Changes in earlier closed months that are booked in this month. */
   readonly later: Sums;
-  /** Of a closed month: what the lines come to beyond the totals. It stands in a later month. */
+  /** Changes of a closed month since its closing. They are booked in a later month. */
   readonly sinceClosed: Sums;
 }
 
-/** What is known about a month beside its lines. */
+/** The state of a month besides its lines. */
 export interface MonthState {
   readonly closed: (ClosedMonth & { readonly figures: ClosedFigures }) | undefined;
   readonly later: Sums;
@@ -41,13 +41,13 @@ interface SettlementReport {
   readonly bounds: TimeBounds;
   readonly now: number;
   readonly currency: string;
-  /** Read in the same transaction. */
+  /** Called in the same transaction. */
   findState(tx: Transaction): Promise<MonthState>;
 }
 
 /**
- * Reads everything at one moment. The sums of an open month are made from the lines that `take` gets, so they always agree with
- * them; those of a closed month are what they were, and `sinceClosed` is what came since.
+ * Reads everything from one snapshot. Computes the sums of an open month from the lines that `take` gets, so that they
+ * always agree. A closed month has the sums of its closing, and `sinceClosed` has the changes since.
  */
 export async function reportSettlement(
   tx: Transaction,
@@ -55,7 +55,7 @@ export async function reportSettlement(
   take: (lines: readonly SettlementLine[]) => Promise<void>,
 ): Promise<SettlementSummary> {
   await tx.query('set transaction isolation level repeatable read, read only');
-  // All lines are read, and of the closed months too.
+  // Reads all lines, also those of the closed months.
   await tx.setStatementLimit(REPORT_STATEMENT_MS);
   const { closed, later } = await findState(tx);
   const unsettled = await countUnsettled(tx, channelId, bounds);
@@ -86,17 +86,16 @@ export async function reportSettlement(
   };
 }
 
-/** Whether a month is closed, and by whom and when. */
+/** Returns whether a month is closed, by whom and when. */
 export function describeState(closed: ClosedMonth | undefined) {
   const status: 'OPEN' | 'CLOSED' = closed ? 'CLOSED' : 'OPEN';
   return { status, closedBy: closed?.closedBy ?? null, closedAt: closed?.closedAt ?? null };
 }
 
-/** By product code and settlement mode. */
 export function sortProducts(products: readonly ProductSums[]): ProductSums[] {
   const nameOf = ({ productCode, settlementMode }: ProductSums) => `${productCode} ${settlementMode}`;
   return products.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
-/** Only the sums, whatever else the products have. */
+/** Returns only the sums, without other fields of the products. */
 export const sumProducts = (products: readonly Sums[]): Sums => products.reduce(addSums, ZERO_SUMS);

@@ -10,7 +10,7 @@ export const ZERO_SUMS = {
 };
 export type Sums = Readonly<typeof ZERO_SUMS>;
 
-/** Adds lines of one kind: their amounts together, and how many they are. */
+/** Adds the total amount and the number of lines of one kind. */
 export function addToSums(sums: Sums, kind: SettlementKind, cents: number, count: number): Sums {
   const name = kind.toLowerCase() as Lowercase<SettlementKind>;
   return { ...sums, [`${name}Cent`]: sums[`${name}Cent`] + cents, [`${name}Count`]: sums[`${name}Count`] + count };
@@ -27,5 +27,8 @@ function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
 
 export const areZero = (sums: Sums): boolean => Object.values(sums).every((value) => value === 0);
 
-/** What the service took and did not give back. What a channel collects itself does not go through the service. */
+/**
+ * Returns the amount collected by the service minus its refunds. Amounts that a channel collects itself are not
+ * included.
+ */
 export const netCent = ({ collectedCent, refundedCent }: Sums): number => collectedCent - refundedCent;

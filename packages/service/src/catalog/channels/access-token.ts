@@ -16,9 +16,9 @@ interface TokenClaims {
 }
 
 /**
- * Access tokens contain their claims and a MAC with a key of the installation: every node can check them, also after a restart,
- * and nothing is stored. A token ends at its time, and all tokens of a channel end when its token epoch is raised
- * (docs/decisions/0005-access-tokens.md).
+ * Creates and checks access tokens. A token contains its claims and a MAC with a key of the installation, so every node
+ * can check it, also after a restart, and nothing is stored. A token ends at its time, and all tokens of a channel end
+ * when its token epoch is raised (docs/decisions/0005-access-tokens.md).
  */
 export function createAccessTokens(vault: Vault, clock: Clock) {
   const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => createSecretKey(key));
@@ -46,7 +46,10 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
       const fault = findFault(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    /** The channel that this installation issued the token to, however long ago. Undefined when it did not issue it. */
+    /**
+     * Returns the channel to which this installation issued the token, however long ago. Undefined if it did not issue
+     * it.
+     */
     channelIdOf: (token: string): number | undefined => verifyClaims(token)?.channelId,
     isLive: (token: string, channel: Channel | undefined): boolean =>
       channel !== undefined && findFault(token, channel) === undefined,
@@ -60,7 +63,9 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
     return clock.now() < claims.expiresAt ? undefined : 'TOKEN_EXPIRED';
   }
 
-  /** The claims of a token with a right MAC. Remembered, so that the next request need not compute it. */
+  /**
+   * Returns the claims of a token with a correct MAC. Caches them, so that the next request need not compute the MAC.
+   */
   function verifyClaims(token: string): TokenClaims | undefined {
     const known = verifiedTokens.get(token);
     if (known || !TOKEN_PATTERN.test(token)) return known;

@@ -6,12 +6,14 @@ import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempot
 
 export interface AdmissionQuery {
   readonly channelId: number;
-  /** Version of the channel in this node's memory: nothing is stored for a request that was checked with an older one. */
+  /**
+   * The channel's version in this node's memory. Nothing is stored for a request that was checked with an older one.
+   */
   readonly version: number;
   /** 32 hex characters in lower case. */
   readonly nonce: string;
   readonly slot: number;
-  /** Whether the request counts against the channel's rate: one that is refused anyway does not. */
+  /** Whether the request counts against the channel's rate. A request that is refused anyway does not. */
   readonly counted: boolean;
   readonly idempotencyKey: string | undefined;
 }
@@ -19,40 +21,40 @@ export interface AdmissionQuery {
 export interface AdmissionAnswer {
   readonly current: boolean;
   readonly reused: boolean;
-  /** The rate allows the request, and its nonce is stored. */
+  /** True if the rate allows the request and its nonce is stored. */
   readonly granted: boolean;
   readonly idempotency: IdempotencyRow | undefined;
 }
 
-/** All fields of IdempotencyRow are null when the key was not answered before. */
+/** All fields of IdempotencyRow are null if the key was not answered before. */
 export type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
   readonly reused: boolean;
-  /** Null when the channel's bucket is empty. */
+  /** Null if the channel's bucket is empty. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
 }
 
-/** SQL: tokens in a channel's bucket now, never more than the burst. A clock that was set back adds none. */
+/** SQL: tokens in a channel's bucket now, at most the burst. A clock that was set back adds none. */
 const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
     w.rate * extract(epoch from greatest(now(), r.refilled_at) - r.refilled_at))`;
 const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
-/** What is read for the requests that are granted, in the statement that grants them. */
+/** Additional data to read for granted requests, in the statement that grants them. */
 export interface ReadAlong {
-  /** Columns of `c`, one value for each request: the parameter of each as SQL. */
+  /** Columns of `c` with one value per request: the SQL parameter of each. */
   readonly arrays: Readonly<Record<string, string>>;
   /** What is selected, with a comma before each. */
   readonly fields: string;
-  /** SQL of the conditions for a request that was granted to what is joined for it. */
+  /** Returns the join for a granted request. `isGranted` is an SQL condition. */
   readonly join: (isGranted: string) => string;
 }
 
 const NOTHING_ALONG: ReadAlong = { arrays: {}, fields: '', join: () => '' };
 
-/** The parameters before those of what is read along. */
+/** The parameters before those of the additional data. */
 export const ADMISSION_PARAMETERS = [
   'integer[]',
   'bigint[]',
@@ -66,21 +68,22 @@ export const ADMISSION_PARAMETERS = [
 ] as const satisfies readonly ValueType[];
 
 /**
- * Everything a request needs from the database before its body is read, for many requests in one statement: is this node's
- * copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key answered before. A
- * request whose channel has changed gets no row.
+ * SQL: everything a request needs from the database before its body is read, for many requests in one statement. Is
+ * this node's copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key
+ * answered before? A request whose channel has changed gets no row.
  *
- * The rate is checked before the nonce is stored: a request over the rate stores nothing. A used nonce is found before the
- * rate, and takes nothing from it. Only when a request and its copy arrive at the same time do both take from the rate; then
- * the primary key stops one of them. The slot of a nonce comes from the signed timestamp, so a copy always has the same slot.
- * The other slots are read to find the same nonce with another timestamp.
+ * The rate is checked before the nonce is stored, so that a request over the rate stores nothing. A used nonce is found
+ * before the rate and takes nothing from it. Only if a request and its copy arrive at the same time do both take from
+ * the rate; the primary key then stops one of them. The slot of a nonce comes from the signed timestamp, so a copy
+ * always has the same slot. The other slots are read to find the same nonce with another timestamp.
  *
- * The idempotency key is looked up for each request by itself (offset 0): a plain join was planned while the table was small
- * and later read the whole table for every statement. The stored nonces are compared by a hashed subquery: the join that the
- * planner would choose compares every nonce with every other, a fifth of the cost of 64 requests.
+ * The idempotency key is looked up for each request (offset 0), because a plain join was planned while the table was
+ * small and later read the whole table. The stored nonces are compared by a hashed subquery, because the planner's join
+ * would compare every nonce with every other: a fifth of the cost of 64 requests.
  *
- * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper than one
- * for any number, and PostgreSQL plans the statement anew each time: measured at twice the cost of executing it.
+ * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper
+ * than one for any number, and PostgreSQL plans the statement again each time: measured at twice the cost of executing
+ * it.
  */
 export function admissionSql(along: ReadAlong = NOTHING_ALONG): string {
   const arrays = Object.entries(along.arrays);
@@ -156,7 +159,9 @@ export function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): 
 
 type AdmissionValues = ValuesOf<typeof ADMISSION_PARAMETERS>;
 
-/** As `admitRequests`, by a statement that may read more: `run` is given the requests that it asks for, and their values. */
+/**
+ * Like `admitRequests`, with a statement that may read more. `run` gets the requests without copies, and their values.
+ */
 export async function admitWith<Query extends AdmissionQuery, Row extends Judgement, Answer extends AdmissionAnswer>(
   asked: readonly Query[],
   run: (values: AdmissionValues, firsts: readonly Query[]) => Promise<readonly Row[]>,
@@ -187,14 +192,14 @@ export function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
-    // Allowed by the rate but not stored: another statement has stored its copy first.
+    // Allowed by the rate but not stored, because another statement stored its copy first.
     reused: row.reused || (chosen && !row.stored),
     granted: chosen && row.stored,
     idempotency: row.state === null ? undefined : (row as IdempotencyRow),
   };
 }
 
-/** A request and its copies in one batch are asked for once: only the first may be granted. */
+/** Removes the copies of a request from a batch, because only the first may be granted. */
 function separateCopies<Query extends AdmissionQuery>(asked: readonly Query[]) {
   const positions = new Map<string, number>();
   const firsts: Query[] = [];

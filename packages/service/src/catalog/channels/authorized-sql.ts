@@ -3,14 +3,14 @@ import type { ListPosition } from '../../platform/lists/list-page.js';
 
 export type AuthorizationKey = readonly [authorizedMicros: number, code: string];
 
-/** The position of an authorization in the list, besides what the list shows. */
+/** The position of an authorization in the list. */
 export interface Authorized {
   readonly authorizedMicros: number;
 }
 
 const PAGE_BEGIN = `coalesce(${fromEpochMicros('$4')}, 'infinity')`;
 
-/** SQL for a page of the authorizations `cp`, whose column `code` names what is authorized: newest first, then by code. */
+/** SQL: a page of the authorizations `cp`, newest first, then by the column `code` of the authorized item. */
 export const authorizedSql = (code: string) => ({
   column: `${epochMicros('cp.authorized_at')} as "authorizedMicros"`,
   page: `where cp.channel_id = $1 and cp.authorized_at <= ${PAGE_BEGIN} and (cp.authorized_at < ${PAGE_BEGIN} or cp.${code} > $5)

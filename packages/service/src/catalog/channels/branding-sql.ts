@@ -3,7 +3,7 @@ import { columns, declareFind, type Queryable, type RowOf, statement } from '../
 /** A row of channel_brandings, without its channel. */
 export type BrandingRow = RowOf<typeof findBranding>;
 
-/** Undefined when nothing of it was set. */
+/** Returns undefined if the channel has no branding. */
 export const findBranding = declareFind({
   text: `select display_name as "displayName", logo_hash as "logoHash", accent, support, terms_url as "termsUrl",
        shop_url as "shopUrl"

@@ -1,7 +1,7 @@
-/** What users see of a channel. What is null was not set. */
+/** The branding of a channel, as its users see it. Null fields are not set. */
 export interface Branding {
   readonly displayName: string | null;
-  /** The name of the picture's file: the hash of its bytes, with an ending. */
+  /** The file name of the picture: the hash of its bytes, with an extension. */
   readonly logo: string | null;
   /** Six hexadecimal digits. */
   readonly accent: string | null;

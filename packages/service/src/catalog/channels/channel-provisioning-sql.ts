@@ -15,7 +15,7 @@ import { type ImageView, imageView } from '../image-file-sql.js';
 import type { Branding } from './branding.js';
 import { type ChannelRow, findChannel } from './channels-sql.js';
 
-/** What users see of a channel, as operators see it. */
+/** The branding of a channel, as operators see it. */
 export interface BrandingView extends Omit<Branding, 'logo'> {
   readonly logo: ImageView | null;
 }
@@ -23,10 +23,10 @@ export interface BrandingView extends Omit<Branding, 'logo'> {
 /** A channel as operators see it, without its secrets. */
 export type ChannelView = RowOf<typeof describeChannels>;
 
-/** `*` is the address for the event types without one of their own. */
+/** `*` is the default for event types without an address. */
 export type CallbackEventType = EventType | '*';
 
-/** All channels by app id, or the one that is named. */
+/** Lists all channels by app id, or the named one. */
 export const describeChannels = declareList({
   text: `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
@@ -58,7 +58,7 @@ export const describeChannels = declareList({
     rateBurst: 'integer',
     ipAllowList: 'text[]',
     voidedPeriodEvents: 'boolean',
-    /** So many days before a period the channel is told of it. Null: it is not. */
+    /** The days between a notice and its period. Null sends no notice. */
     upcomingNoticeDays: 'integer?',
     /** Origins whose pages may show the redemption page in a frame. */
     frameOrigins: 'text[]',
@@ -66,13 +66,13 @@ export const describeChannels = declareList({
     answerEncryption: column<EncryptionVersion>('text'),
     acceptsV1: 'boolean',
     callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
-    /** Event types that an operator holds back; `*` is all of them. */
+    /** Event types that an operator has paused; `*` is all of them. */
     pausedEvents: column<readonly CallbackEventType[]>('text[]'),
     products: 'text[]',
     paymentChannels:
       column<readonly { readonly code: string; readonly isDefault: boolean; readonly shareEnabled: boolean }[]>('json'),
     branding: column<BrandingView>('json'),
-    /** Until when the app secret before the latest roll is taken too. Null when it is not. */
+    /** The end of the overlap in which the former app secret is accepted too. Null if there is none. */
     formerSecretUntil: 'text?',
     createdAt: 'text',
   }),
@@ -84,8 +84,8 @@ const LOCK_CHANNEL = statement({
 });
 
 /**
- * Locks the row against changes until the transaction ends. `no key update`, so that rows which refer to the channel can be
- * inserted meanwhile.
+ * Locks the row against changes until the transaction ends. Uses `no key update`, so that rows which refer to the
+ * channel can be inserted meanwhile.
  */
 export async function lockChannel(tx: Queryable, appId: string): Promise<ChannelRow | undefined> {
   const locked = await tx.query(LOCK_CHANNEL, [appId]);
@@ -94,7 +94,7 @@ export async function lockChannel(tx: Queryable, appId: string): Promise<Channel
 
 const SECRET_PARAMETERS = { dataKey: 'text', appSecret: 'text', aesKey: 'text', callbackSecret: 'text' } as const;
 
-/** Inserts a channel with a full bucket of requests. False when the app id is taken. */
+/** Inserts a channel with a full rate bucket. Returns false if the app id is taken. */
 export const insertChannel = declareHas({
   text: `with made as (
        insert into channels (app_id, name, rate_per_second, rate_burst, data_key, app_secret, aes_key, callback_secret)
@@ -119,7 +119,7 @@ export const storeCredentials = declareWrite({
   parameters: { channelId: 'bigint', ...SECRET_PARAMETERS },
 });
 
-/** To be called before a new app secret is stored: the present one is taken for so many hours more. */
+/** Accepts the current app secret for some hours more. Call it before a new one is stored. */
 export const keepFormerAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
      where channel_id = $1`,
@@ -127,8 +127,8 @@ export const keepFormerAppSecret = declareWrite({
 });
 
 /**
- * To be called before a new app secret is stored, in the sandbox: the present one is known from then on, and taken by nobody. Its
- * end is long past, so that it is over by any clock.
+ * Keeps the current app secret as one that is recognised but no longer accepted, for the sandbox. Call it before a new
+ * one is stored. Its end is long past, so that it is over by any clock.
  */
 export const keepEndedAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,
@@ -145,7 +145,7 @@ export const endAccessTokens = declareWrite({
   parameters: ['bigint'],
 });
 
-/** The list as it is stored. Undefined when it has not changed. */
+/** Returns the list as stored, or undefined if it has not changed. */
 export const storeIpAllowList = declareFind({
   text: `update channels set ip_allow_list = $2::cidr[] where channel_id = $1 and ip_allow_list <> $2::cidr[]
      returning ip_allow_list::text[] as ranges`,
@@ -164,7 +164,7 @@ const CUT_SAVED_REQUESTS = statement({
   parameters: ['bigint', 'double precision'],
 });
 
-/** Also cuts requests that were saved up under the old limit. */
+/** Also reduces the tokens that were saved under the old limit. */
 export async function storeRateLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
   await tx.query(STORE_RATE_LIMITS, [channelId, rate, burst]);
   await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);

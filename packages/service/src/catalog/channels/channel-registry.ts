@@ -8,8 +8,8 @@ import { FieldFailures } from './field-failures.js';
 import { createSealing } from './sealing.js';
 
 /**
- * The channels that this node has read, with their secrets decrypted. An entry may be stale: its user compares the version with
- * the database in a statement that it runs anyway, and calls `reload` when it differs.
+ * Caches channels with their secrets decrypted. An entry may be stale: the caller compares its version with the
+ * database in a statement that it runs anyway, and calls `reload` if they differ.
  */
 export function createChannelRegistry(db: Queryable, vault: Vault) {
   const known = new Map<string, Channel>();
@@ -19,7 +19,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
 
   async function load(appId: string): Promise<Channel | undefined> {
     const row = await findChannel(db, appId);
-    // Unknown ids are not remembered: anybody could fill the memory with them.
+    // Unknown ids are not cached, because anybody could fill the memory with them.
     if (!row) {
       known.delete(appId);
       return undefined;
@@ -58,7 +58,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
     return known;
   }
 
-  /** Requests that need a channel at the same time share one read, but never one that began before them. */
+  /** Concurrent requests for a channel share one read, but never one that began before them. */
   function reload(appId: string): Promise<Channel | undefined> {
     const promise = load(appId);
     loading.set(appId, promise);
@@ -80,9 +80,9 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
     getFromMemory: (appId: string): Channel | undefined => known.get(appId),
     get: async (appId: string): Promise<Channel | undefined> => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
-    /** Read once for each channel, since it never changes. */
+    /** Reads it once per channel, because it never changes. */
     getAppId,
-    /** Always read from the database: for work without a request, where no admission compares versions. */
+    /** Always reads from the database, for work without a request, where no admission compares versions. */
     async getById(channelId: number): Promise<Channel> {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);

@@ -4,7 +4,7 @@ import type { Branding } from './branding.js';
 import type { FieldFailures } from './field-failures.js';
 import type { Sealing } from './sealing.js';
 
-/** A channel as a node has it in memory, with its secrets decrypted. Valid for one version of its row. */
+/** A channel in a node's memory, with its secrets decrypted. Valid for one version of its row. */
 export interface Channel {
   readonly channelId: number;
   readonly appId: string;
@@ -12,7 +12,7 @@ export interface Channel {
   readonly suspended: boolean;
   readonly tokenEpoch: number;
   readonly appSecret: Uint8Array;
-  /** The one before: signatures under it are taken until then, in Unix milliseconds, which in the sandbox may be long past. */
+  /** The former secret, accepted until that time in Unix milliseconds. In the sandbox it may be long past. */
   readonly formerAppSecret: { readonly secret: Uint8Array; readonly until: number } | undefined;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
@@ -21,17 +21,17 @@ export interface Channel {
   readonly answerEncryption: EncryptionVersion;
   /** Whether it may still send fields in version 1, which are not authenticated. */
   readonly acceptsV1: boolean;
-  /** Shared by all versions of the row: the count stays when a setting changes. */
+  /** Shared by all versions of the row, so that the count survives a change of settings. */
   readonly fieldFailures: FieldFailures;
   /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
   /** The operators' name for it. */
   readonly name: string;
   readonly branding: Branding;
-  /** Days before a planned debit on which a notice is sent. Undefined: none is. */
+  /** The days between a notice and its planned debit. Undefined sends no notice. */
   readonly upcomingNoticeDays: number | undefined;
   readonly sealing: Sealing;
-  /** Every address is allowed when the channel has no list. */
+  /** Returns true for every address if the channel has no list. */
   allowsAddress(address: string): boolean;
 }
 
@@ -43,7 +43,7 @@ export function createAddressCheck(ranges: readonly string[]): (address: string)
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList reads ::ffff:a.b.c.d as IPv4, which is what a dual-stack socket reports. A socket whose client has gone reports
+  // BlockList reads ::ffff:a.b.c.d, which a dual-stack socket reports, as IPv4. A socket whose client has gone reports
   // no address.
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -40,13 +40,13 @@ export const findChannel = declareFind({
     frameOrigins: 'text[]',
     answerEncryption: column<EncryptionVersion>('text'),
     acceptsV1: 'boolean',
-    /** Sealed as appSecret is. Null unless the app secret was rolled with an overlap, or in the sandbox. */
+    /** Sealed like appSecret. Null unless the app secret was rolled with an overlap, or in the sandbox. */
     formerAppSecret: 'text?',
-    /** Until when that one is taken too, in Unix milliseconds. */
+    /** The end of its acceptance, in Unix milliseconds. */
     formerSecretUntil: 'bigint?',
-    /** Days before a planned debit on which a notice is sent. Null: none is. */
+    /** The days between a notice and its planned debit. Null sends no notice. */
     upcomingNoticeDays: 'integer?',
-    /** Null: nothing of it was set. */
+    /** Null if the channel has no branding. */
     branding: column<Branding>('json?'),
     createdAt: 'timestamp with time zone',
   }),

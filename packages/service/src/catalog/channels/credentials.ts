@@ -1,6 +1,6 @@
 import { createKey, seal, unseal, type Vault } from '../../platform/secrets/vault.js';
 
-/** The three secrets of a channel, as bytes. On the wire and in front of people they are base64. */
+/** The three secrets of a channel, as bytes. They are transmitted and displayed as base64. */
 export interface Credentials {
   readonly appSecret: Uint8Array;
   readonly aesKey: Uint8Array;
@@ -10,7 +10,7 @@ export interface Credentials {
 export type CredentialName = keyof Credentials;
 export const CREDENTIAL_NAMES: readonly CredentialName[] = ['appSecret', 'aesKey', 'callbackSecret'];
 
-/** As stored: the channel's data key wrapped under the master key, the secrets sealed under the data key. */
+/** Stored credentials: the channel's data key wrapped under the master key, the secrets sealed under the data key. */
 export interface SealedCredentials extends Readonly<Record<CredentialName, string>> {
   readonly dataKey: string;
 }
@@ -19,13 +19,16 @@ export function createCredentials(): Credentials {
   return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
-/** The app id is authenticated too: a secret that is copied to another channel's row cannot be decrypted. */
+/**
+ * Seals secrets under a new data key. Authenticates the app id too, so that a copy in another channel's row is
+ * unreadable.
+ */
 export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
   const dataKey = createKey();
   return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
 }
 
-/** Seals new secrets under the channel's present data key, since other data is sealed under it. The key is wrapped anew. */
+/** Seals new secrets under the current data key, because other data is sealed under it. Wraps the key again. */
 export function resealCredentials(
   vault: Vault,
   appId: string,
@@ -42,7 +45,7 @@ export function openCredentials(vault: Vault, appId: string, sealed: SealedCrede
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
-/** The app secret before the latest roll. It stays sealed as it was: under the same data key, and for the same place. */
+/** Opens the former app secret, which stays sealed under the same data key and for the same place. */
 export function openFormerAppSecret(
   vault: Vault,
   appId: string,

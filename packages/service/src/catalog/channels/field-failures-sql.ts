@@ -10,13 +10,13 @@ const COUNT_FIELD_FAILURE = statement({
      returning failures, extract(epoch from minute_began + interval '1 minute' - now())::float8 as "secondsLeft"`,
   parameters: ['bigint'],
   columns: columns({
-    /** Within the minute that is running, this one included. */
+    /** Failures within the current minute, including this one. */
     failures: 'integer',
     secondsLeft: 'double precision',
   }),
 });
 
-/** Counts an unreadable field, by the database's clock, so that all nodes count the same minute. */
+/** Counts an unreadable field by the database's clock, so that all nodes count the same minute. */
 export async function countFieldFailure(tx: Queryable, channelId: number): Promise<FieldFailureCount> {
   const [row] = await tx.query(COUNT_FIELD_FAILURE, [channelId]);
   if (!row) throw new Error(`the failure of channel ${channelId} was not counted`);

@@ -1,12 +1,12 @@
 import type { FieldFailureCount } from './field-failures-sql.js';
 
-/** In a minute, for one channel, on all nodes together. docs/decisions/0013-personal-data.md says why. */
+/** The limit per minute and channel, for all nodes together. docs/decisions/0013-personal-data.md has the reasons. */
 export const MAX_FIELD_FAILURES = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * What this node knows about unreadable fields of a channel in the present minute. Its own failures count at once, before the
- * database has them, because requests that arrive together are read together. Those of other nodes become known when this node
+ * This node's count of a channel's unreadable fields in the current minute. Its own failures count before they are
+ * stored, because requests that arrive together are read together. Those of other nodes become known when this node
  * stores one of its own.
  */
 export class FieldFailures {
@@ -24,7 +24,7 @@ export class FieldFailures {
 
   /** Sets the count to 0 when the minute is over. */
   forgetEndedMinute(now: number): void {
-    // A clock that was set back must not make the minute longer.
+    // A clock that was set back must not extend the minute.
     this.#endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : Math.min(this.#endsAt, now + MINUTE_MS);
     if (now < this.#endsAt) return;
     this.#failures = 0;

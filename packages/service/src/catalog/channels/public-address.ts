@@ -14,7 +14,7 @@ const CLOSED_V4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, broadcast
 ];
-/** Parts of the public IPv6 range that are used by special protocols, some of which tunnel to an IPv4 address. */
+/** Parts of the public IPv6 range for special protocols, some of which tunnel to an IPv4 address. */
 const CLOSED_V6 = ['2001::/23', '2002::/16'];
 const PUBLIC_V6 = '2000::/3';
 
@@ -22,9 +22,12 @@ const closedV4 = createBlockList(CLOSED_V4, 'ipv4');
 const closedV6 = createBlockList(CLOSED_V6, 'ipv6');
 const publicV6 = createBlockList([PUBLIC_V6], 'ipv6');
 
-/** An address of the public internet: not private, loopback, link-local, metadata, or an IPv4 address inside an IPv6 one. */
+/**
+ * Returns whether an address is on the public internet: not private, loopback, link-local, metadata, or IPv4 inside
+ * IPv6.
+ */
 export function isPublicAddress(address: string): boolean {
-  // An address with a zone (%eth0) has a meaning only on this machine.
+  // An address with a zone (%eth0) is meaningful only on this machine.
   if (address.includes('%')) return false;
   if (isIP(address) === 4) return !closedV4.check(address, 'ipv4');
   return isIP(address) === 6 && publicV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');

@@ -2,19 +2,19 @@ import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, declareList, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
-/** One call on the interface: what was asked and how it was answered, without its body. */
+/** One call of the interface with its result, without its body. */
 export interface LoggedRequest {
-  /** When it was answered, in Unix milliseconds. */
+  /** The time of the answer, in Unix milliseconds. */
   readonly at: number;
-  /** As the caller claims. */
+  /** As claimed by the caller. */
   readonly appId: string;
   readonly endpoint: string;
-  /** Empty when the caller had hung up. */
+  /** Empty if the caller had disconnected. */
   readonly code: string;
   readonly httpStatus: number;
   readonly durationMs: number;
   readonly requestId: string;
-  /** Of a refusal: what the caller was told. */
+  /** The message of a refusal. */
   readonly reason: string | null;
   readonly address: string;
 }
@@ -30,7 +30,7 @@ const STORE_REQUESTS = statement({
   parameters: ['bigint[]', 'text[]', 'text[]', 'text[]', 'smallint[]', 'integer[]', 'text[]', 'text[]', 'text[]'],
 });
 
-/** Those of channels that exist: anybody can make up any number of other app ids. */
+/** Stores the requests of existing channels only, because anybody can invent app ids. */
 export async function storeRequests(db: Queryable, requests: readonly LoggedRequest[]): Promise<void> {
   await db.query(STORE_REQUESTS, [
     toArrayText(requests, ({ at }) => at),
@@ -39,7 +39,7 @@ export async function storeRequests(db: Queryable, requests: readonly LoggedRequ
     toArrayText(requests, ({ code }) => code || '""'),
     toArrayText(requests, ({ httpStatus }) => httpStatus),
     toArrayText(requests, ({ durationMs }) => durationMs),
-    // These come from callers, or have a field's name in them: they have to be escaped.
+    // Escaped, because these values come from callers or contain a field's name.
     requests.map(({ requestId }) => requestId),
     requests.map(({ reason }) => reason),
     requests.map(({ address }) => address),
@@ -47,7 +47,7 @@ export async function storeRequests(db: Queryable, requests: readonly LoggedRequ
 }
 
 export interface RequestFilter {
-  /** A result code, or `failed`: all but success. */
+  /** A result code, or `failed` for all but success. */
   readonly code?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly requestId?: string | undefined;
@@ -56,7 +56,7 @@ export interface RequestFilter {
   readonly to?: number | undefined;
 }
 
-/** When it was answered, in Unix microseconds, and the caller's id of it. */
+/** The time of the answer in Unix microseconds, and the request id. */
 export type RequestKey = readonly [atMicros: number, requestId: string];
 
 export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
@@ -67,8 +67,8 @@ export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
 const SUCCESS = '0';
 
 /**
- * Newest first. The text has only what is asked for, so that failures, which are few, are found by their own index, and a call
- * by that of its id. Exported for the tests that compare what it gives with the fields, and look at how it is read.
+ * Builds the list, newest first. The text contains only the given filters, so that the few failures and single requests
+ * are found by their own indexes. Exported for tests of its rows and its plan.
  */
 export function requestList(
   channelId: number,
@@ -80,7 +80,7 @@ export function requestList(
   const value = (given: unknown) => `$${values.push(given)}`;
   const isFailure = code !== undefined && code !== SUCCESS;
   const where = [
-    // Of one call, not by the index of the channel's: it would read all of them.
+    // Keeps a single request off the channel's index, which would read all requests of the channel.
     requestId === undefined ? 'channel_id = $1' : 'channel_id + 0 = $1',
     ...(isFailure ? [`code <> '${SUCCESS}'`] : []),
     ...(code === undefined || code === 'failed' ? [] : [`code = ${value(code)}`]),
@@ -112,7 +112,7 @@ export async function listRequests(
   return db.query<RequestView>(query, values);
 }
 
-/** The most frequent first. */
+/** Counts requests by result code, the most frequent first. */
 export const countCodes = declareList({
   text: `select code, count(*) as count from request_log where channel_id = $1 and at >= ${fromEpochMs('$2')}
      group by code order by count desc, code`,

@@ -10,7 +10,7 @@ import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
 export type Pace = RowOf<typeof listOpenPaymentChannels>;
 
-/** Payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
+/** Lists payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
 export const listOpenPaymentChannels = declareList({
   text: `select code, debits_per_second as "debitsPerSecond"
      from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
@@ -21,7 +21,7 @@ export const listOpenPaymentChannels = declareList({
   parameters: [],
   columns: columns({
     code: 'text',
-    /** Null when there is no limit. */
+    /** Null without a limit. */
     debitsPerSecond: 'integer?',
   }),
 });
@@ -39,7 +39,7 @@ const LOCK_PACE = statement({
 });
 
 /**
- * How many debits the pace allows at this moment, at most those of one second. The row stays locked until the transaction ends,
+ * Returns how many debits the pace allows now, at most those of one second. Locks the row until the transaction ends,
  * so that all nodes together keep the pace.
  */
 export async function lockPace(tx: Queryable, code: string, perSecond: number): Promise<number> {

@@ -15,10 +15,10 @@ export type GatewayName = (typeof GATEWAYS)[number];
 
 export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 
-/** What may change later. */
+/** The mutable fields. */
 export type PaymentChannelFields = Omit<PaymentChannelView, 'code' | 'gateway' | 'channels' | 'createdAt'>;
 
-/** All payment channels by code, or the one that is named. */
+/** Lists all payment channels by code, or the named one. */
 export const describePaymentChannels = declareList({
   text: `select p.code, p.display_name as "displayName", p.gateway, p.gateway_url as "gatewayUrl",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
@@ -39,11 +39,11 @@ export const describePaymentChannels = declareList({
     supportedBanks: 'text[]',
     bankCodeRequired: 'boolean',
     debitsPerSecond: 'integer?',
-    /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive; a `from` after `to` spans midnight. */
+    /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive. A `from` after `to` spans midnight. */
     debitHours: column<{ readonly from: number; readonly to: number }>('json?'),
     /** Whether several channels may share the same agreement number. */
     commonNumbers: 'boolean',
-    /** The app ids it is authorized to. */
+    /** The app ids that are authorized for it. */
     channels: 'text[]',
     createdAt: 'text',
   }),
@@ -55,9 +55,9 @@ const lockStatement = (strength: 'share' | 'no key update') =>
 const LOCK_PAYMENT_CHANNEL = { share: lockStatement('share'), change: lockStatement('no key update') };
 
 /**
- * False when there is no such payment channel. `share` when the caller only relies on the row, `change` when it changes the row
- * and then raises the versions of all channels authorized for it: a channel that is being authorized meanwhile waits, and is
- * included. To be locked before any channel's row, to avoid deadlocks.
+ * Locks a payment channel. Returns false if there is none. Use `share` to rely on the row. Use `change` to change it
+ * and then raise the versions of all authorized channels: a channel that is being authorized meanwhile waits, and is
+ * included. Lock it before any channel's row, to avoid deadlocks.
  */
 export async function lockPaymentChannel(tx: Queryable, code: string, how: 'share' | 'change'): Promise<boolean> {
   return (await tx.query(LOCK_PAYMENT_CHANNEL[how], [code])).length > 0;
@@ -70,7 +70,7 @@ const INSERT_PAYMENT_CHANNEL = statement({
   parameters: ['text', 'text', 'text', 'text', 'text[]', 'boolean', 'integer', 'integer', 'integer', 'boolean'],
 });
 
-/** False when the code is taken. */
+/** Returns false if the code is taken. */
 export async function insertPaymentChannel(
   tx: Queryable,
   code: string,
@@ -109,7 +109,7 @@ function toPaymentChannelValues(fields: PaymentChannelFields) {
   ] as const;
 }
 
-/** Makes every node read the authorized channels again. They are locked in the order of their ids, to avoid deadlocks. */
+/** Makes every node read the authorized channels again. Locks them by ascending id, to avoid deadlocks. */
 export const raiseVersionsOfAuthorizedChannels = declareWrite({
   text: `with locked as (
        select channel_id from channels
@@ -128,7 +128,7 @@ export const findPaymentChannelAuthorization = declareFind({
   columns: columns({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
-/** Removes the default from the other payment channel that has it, and returns its code. Undefined when none had it. */
+/** Removes the default from the other payment channel that has it and returns its code, or undefined if none had it. */
 export const clearOtherDefault = declareFind({
   text: `update channel_payment_channels set is_default = false
      where channel_id = $1 and is_default and code <> $2 returning code`,

@@ -12,7 +12,7 @@ import type { Channel } from '../channels/channel.js';
 
 export type CatalogProduct = RowOf<typeof readProducts>;
 
-/** For a select in which the table products is called `p`. */
+/** SQL: for a select that names the table products `p`. */
 export const PRODUCT_FIELDS = `p.product_code as "productCode", p.product_name as "productName",
   p.settlement_modes as "settlementModes", p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
   (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
@@ -50,8 +50,8 @@ const FIND_PRODUCT = statement({
 });
 
 /**
- * What channels are authorized for. It changes only together with a channel's version, so it is kept in memory for that
- * version.
+ * Caches the authorizations of channels. They change only together with a channel's version, so an entry is valid for
+ * one version.
  */
 export function createCatalog(database: Queryable) {
   const known = new Map<number, KnownCatalog>();
@@ -87,10 +87,10 @@ export function createCatalog(database: Queryable) {
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** What a product or a payment channel is named by. */
+/** The form of a product's or payment channel's code. */
 export const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;
 
-/** Only what looks like a code is repeated: a caller may have put anything there, such as the number of a card. */
+/** Repeats only text that looks like a code, because a caller may have sent anything, such as a card number. */
 function createProductRefusal(name: 'PRODUCT_NOT_AUTHORIZED' | 'PRODUCT_NOT_FOUND', code: string): Rejection {
   const isRepeated = CODE_PATTERN.test(code) && /[A-Z]/.test(code);
   return new Rejection(name, `productCode${isRepeated ? ` ${code}` : ''}: ${CODES[name].message}`);

@@ -10,7 +10,7 @@ import {
 /** A row of benefit_presentations, without its benefit. */
 export type PresentationRow = RowOf<typeof findPresentation>;
 
-/** Undefined when nothing of it was set. */
+/** Returns undefined if the benefit has no presentation. */
 export const findPresentation = declareFind({
   text: `select icon_hash as "iconHash", description_zh as "descriptionZh", description_en as "descriptionEn",
        use_url as "useUrl"

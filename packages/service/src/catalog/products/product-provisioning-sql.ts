@@ -14,7 +14,7 @@ import { type CatalogBenefit, PRODUCT_COLUMNS, PRODUCT_FIELDS } from './catalog.
 export type ProductBenefitView = CatalogBenefit;
 export type ProductView = RowOf<typeof describeProducts>;
 
-/** All products by code, or the one that is named. */
+/** Lists all products by code, or the named one. */
 export const describeProducts = declareList({
   text: `select ${PRODUCT_FIELDS}, p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)
@@ -28,11 +28,11 @@ export const describeProducts = declareList({
     columns({
       /** Seconds after each failed attempt. */
       retryDelays: 'integer[]',
-      /** The app ids it is authorized to. */
+      /** The app ids that are authorized for it. */
       channels: 'text[]',
-      /** 1 for the first. A later version is a product of its own. */
+      /** 1 for the first version. A later version is its own product. */
       version: 'integer',
-      /** The code of the first version. Null when this is it. */
+      /** The code of the first version. Null for the first version. */
       versionOf: 'text?',
       createdAt: 'text',
     }),
@@ -67,7 +67,7 @@ const INSERT_PRODUCT_BENEFITS = statement({
   parameters: ['text', 'text[]', 'text[]', 'bigint[]'],
 });
 
-/** False when the code is taken. */
+/** Returns false if the code is taken. */
 export async function insertProduct(tx: Queryable, product: NewProduct): Promise<boolean> {
   if (!(await insertProductRow(tx, product))) return false;
   await tx.query(INSERT_PRODUCT_BENEFITS, [
@@ -90,13 +90,13 @@ const FIND_LATEST_VERSION = statement({
   columns: columns({ version: 'integer' }),
 });
 
-/** The number of the latest version of a product, by the code of its first one. Two that make a version wait for each other. */
+/** Locks a product by the code of its first version, and returns its latest version. Concurrent new versions wait. */
 export async function lockLatestVersion(tx: Queryable, firstCode: string): Promise<number> {
   await tx.query(LOCK_VERSIONS, [firstCode]);
   return (await queryOne(tx, FIND_LATEST_VERSION, [firstCode]))?.version ?? 1;
 }
 
-/** In the order of their ids, in which channels are locked. */
+/** Lists channels by ascending id, the order in which they are locked. */
 export const listChannelsOfProduct = declareList({
   text: `select c.app_id as "appId" from channel_products cp join channels c using (channel_id)
      where cp.product_code = $1 order by c.channel_id`,
@@ -110,13 +110,13 @@ export const hasProduct = declareHas({
   parameters: ['text'],
 });
 
-/** False when it was authorized already. */
+/** Returns false if it was authorized already. */
 export const insertProductAuthorization = declareHas({
   text: `insert into channel_products (channel_id, product_code) values ($1, $2) on conflict do nothing returning channel_id`,
   parameters: ['bigint', 'text'],
 });
 
-/** False when it was not authorized. */
+/** Returns false if it was not authorized. */
 export const deleteProductAuthorization = declareHas({
   text: 'delete from channel_products where channel_id = $1 and product_code = $2 returning channel_id',
   parameters: ['bigint', 'text'],
