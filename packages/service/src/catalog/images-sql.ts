@@ -12,10 +12,7 @@ import type { Picture, PictureType } from '../platform/pictures/picture.js';
 
 export type StoredImage = RowOf<typeof findImage>;
 
-/**
- * Serializes changes of pictures until the transaction ends. Otherwise one could delete a picture while another is
- * about to refer to it.
- */
+/** Serializes changes of pictures, so that none is deleted while another transaction is about to refer to it. */
 export const lockImages = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('images', 0))`,
   parameters: [],

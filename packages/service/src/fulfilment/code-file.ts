@@ -18,10 +18,7 @@ export interface CodeFile {
   readonly repeated: number;
 }
 
-/**
- * Reads a file with a code on each line, or a CSV file with a column `code`. Ignores blank lines and white space around
- * codes.
- */
+/** Reads a file with a code on each line, or a CSV file with a column `code`. Ignores blank lines and white space. */
 export async function readCodes(bytes: AsyncIterable<Uint8Array>): Promise<CodeFile> {
   const codes = new Set<string>();
   let lines = 0;

@@ -31,10 +31,7 @@ export async function insertPoolCodes(
   return row?.imported ?? 0;
 }
 
-/**
- * Assigns the oldest free codes to these claims, one each while there are any. Skips codes that another transaction is
- * taking.
- */
+/** Assigns the oldest free codes to these claims, one each while there are any. Skips locked codes. */
 export const takePoolCodes = declareList({
   name: 'take-codes',
   text: `with unused as (

@@ -5,9 +5,7 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/**
- * Seals codes that were bought in advance. The pool has its own key, because an unissued code belongs to no channel.
- */
+/** Seals codes that were bought in advance. The pool has its own key, because they belong to no channel yet. */
 export async function openPoolCodes(db: Queryable, vault: Vault) {
   const poolSealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
   return {

@@ -42,9 +42,7 @@ export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: C
   return {
     /** Returns whether this node knows the payment channel, without reading the database. */
     knows: (code: string): boolean => known.has(code),
-    /**
-     * Throws NoticeRefused if the notice is not from the institution of that payment channel, or has no usable content.
-     */
+    /** Throws NoticeRefused if the notice is not from the payment channel's institution, or is unusable. */
     async verify(code: string, notice: RawNotice): Promise<Notice> {
       const found = await findPaymentChannel(code);
       const doubt = found.gateway && findDoubt(found.gateway, notice);

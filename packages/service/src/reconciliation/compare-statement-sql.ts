@@ -38,10 +38,7 @@ const STAGE_LINES = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/**
- * Copies the lines of the statement to a temporary table for the rest of the transaction. Raises the statement timeout
- * to ten minutes.
- */
+/** Copies the statement to a temporary table of the transaction. Raises the statement timeout to ten minutes. */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.setStatementLimit(600_000);
   await tx.query(MAKE_LINES_TABLE);
@@ -51,10 +48,7 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
   await tx.query('analyze statement_lines');
 }
 
-/**
- * Pairs of statuses (there, here) that contradict each other. FAIL there and STARTED here do not: the attempt is
- * queried.
- */
+/** Contradictions (there, here). FAIL there and STARTED here is none: the attempt is queried. */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
 
@@ -206,10 +200,7 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/**
- * Makes debits and refunds that are open here and settled there due for a query. Skips locked rows, which are being
- * settled now.
- */
+/** Makes payments that are open here and settled there due for a query. Skips locked rows, which are being settled. */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);
   await tx.query(ASK_ABOUT_OPEN_REFUNDS, [paymentChannelCode]);

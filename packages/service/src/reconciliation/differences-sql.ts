@@ -4,9 +4,7 @@ import { column, columns, type RowOf, statement } from '../platform/db/statement
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
-/**
- * A difference. Amounts and statuses are null on the side without an entry. Times are text in the interface's format.
- */
+/** A difference. Amounts and statuses are null on the side without an entry. Times are the interface's texts. */
 export type DifferenceView = RowOf<typeof DIFFERENCE_COLUMNS>;
 
 const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,

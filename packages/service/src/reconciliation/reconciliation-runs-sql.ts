@@ -23,9 +23,7 @@ const BEGIN_RUN = statement({
   parameters: ['text', 'date', 'text', 'bigint', 'text', 'double precision'],
 });
 
-/**
- * Inserts or updates the day's row, which is also its lock: a second run of the day waits until the first is committed.
- */
+/** Writes the day's row, which is also its lock: a second run of the day waits for the first to commit. */
 export async function beginRun(tx: Queryable, run: ReconciliationRun): Promise<void> {
   await tx.query(BEGIN_RUN, [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt]);
 }

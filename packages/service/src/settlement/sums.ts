@@ -27,8 +27,5 @@ function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
 
 export const areZero = (sums: Sums): boolean => Object.values(sums).every((value) => value === 0);
 
-/**
- * Returns the amount collected by the service minus its refunds. Amounts that a channel collects itself are not
- * included.
- */
+/** Returns the amount collected by the service minus its refunds, without amounts that channels collect. */
 export const netCent = ({ collectedCent, refundedCent }: Sums): number => collectedCent - refundedCent;

@@ -46,10 +46,7 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
       const fault = findFault(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    /**
-     * Returns the channel to which this installation issued the token, however long ago. Undefined if it did not issue
-     * it.
-     */
+    /** Returns the channel to which this installation issued the token, also if expired. Undefined for other tokens. */
     channelIdOf: (token: string): number | undefined => verifyClaims(token)?.channelId,
     isLive: (token: string, channel: Channel | undefined): boolean =>
       channel !== undefined && findFault(token, channel) === undefined,
@@ -63,9 +60,7 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
     return clock.now() < claims.expiresAt ? undefined : 'TOKEN_EXPIRED';
   }
 
-  /**
-   * Returns the claims of a token with a correct MAC. Caches them, so that the next request need not compute the MAC.
-   */
+  /** Returns the claims of a token with a correct MAC. Caches them, so that the MAC is computed once. */
   function verifyClaims(token: string): TokenClaims | undefined {
     const known = verifiedTokens.get(token);
     if (known || !TOKEN_PATTERN.test(token)) return known;

@@ -6,9 +6,7 @@ import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempot
 
 export interface AdmissionQuery {
   readonly channelId: number;
-  /**
-   * The channel's version in this node's memory. Nothing is stored for a request that was checked with an older one.
-   */
+  /** The channel's version in this node's memory. A request that was checked with an older one stores nothing. */
   readonly version: number;
   /** 32 hex characters in lower case. */
   readonly nonce: string;
@@ -46,7 +44,7 @@ const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 export interface ReadAlong {
   /** Columns of `c` with one value per request: the SQL parameter of each. */
   readonly arrays: Readonly<Record<string, string>>;
-  /** What is selected, with a comma before each. */
+  /** The selected fields, with a comma before each. */
   readonly fields: string;
   /** Returns the join for a granted request. `isGranted` is an SQL condition. */
   readonly join: (isGranted: string) => string;
@@ -159,9 +157,7 @@ export function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): 
 
 type AdmissionValues = ValuesOf<typeof ADMISSION_PARAMETERS>;
 
-/**
- * Like `admitRequests`, with a statement that may read more. `run` gets the requests without copies, and their values.
- */
+/** Like `admitRequests`, with a statement that may read more. `run` gets the requests without copies. */
 export async function admitWith<Query extends AdmissionQuery, Row extends Judgement, Answer extends AdmissionAnswer>(
   asked: readonly Query[],
   run: (values: AdmissionValues, firsts: readonly Query[]) => Promise<readonly Row[]>,

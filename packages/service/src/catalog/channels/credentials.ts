@@ -19,10 +19,7 @@ export function createCredentials(): Credentials {
   return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
-/**
- * Seals secrets under a new data key. Authenticates the app id too, so that a copy in another channel's row is
- * unreadable.
- */
+/** Seals secrets under a new data key. Authenticates the app id, so that copies in other rows are unreadable. */
 export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
   const dataKey = createKey();
   return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };

@@ -22,10 +22,7 @@ const closedV4 = createBlockList(CLOSED_V4, 'ipv4');
 const closedV6 = createBlockList(CLOSED_V6, 'ipv6');
 const publicV6 = createBlockList([PUBLIC_V6], 'ipv6');
 
-/**
- * Returns whether an address is on the public internet: not private, loopback, link-local, metadata, or IPv4 inside
- * IPv6.
- */
+/** Returns false for private, loopback, link-local and metadata addresses, and for IPv4 inside IPv6. */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone (%eth0) is meaningful only on this machine.
   if (address.includes('%')) return false;

@@ -49,10 +49,7 @@ const FIND_PRODUCT = statement({
   parameters: ['text'],
 });
 
-/**
- * Caches the authorizations of channels. They change only together with a channel's version, so an entry is valid for
- * one version.
- */
+/** Caches the authorizations of channels, which change only together with a channel's version. */
 export function createCatalog(database: Queryable) {
   const known = new Map<number, KnownCatalog>();
 

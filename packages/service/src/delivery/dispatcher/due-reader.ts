@@ -160,9 +160,7 @@ function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }
 
-/**
- * Defers again to the skipped lanes, because a lane may have finished its own reading before the read that skipped it.
- */
+/** Defers again to the skipped lanes, because a lane's own reading may have ended before this read. */
 function deferToSkippedLanes(skipped: readonly Lane[], shard: Shard, after: DuePosition): void {
   for (const lane of skipped) {
     const mustReread = lane.kinds().some((kind) => shard.mustReread.has(kind));

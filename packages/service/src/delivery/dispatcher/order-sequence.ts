@@ -19,10 +19,7 @@ export class OrderSequence {
   private readonly deferredByOrder = new Map<number, DueEvent[]>();
   private deferredCount = 0;
 
-  /**
-   * Marks the push of this message as begun. Returns false and keeps the message if its order has a first push in
-   * flight.
-   */
+  /** Marks the push as begun. Returns false and keeps the message if its order has a first push in flight. */
   tryBegin(message: Message): boolean {
     const { step, orderNo } = message.due;
     if (step > 0) return true;

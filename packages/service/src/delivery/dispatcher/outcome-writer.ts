@@ -171,9 +171,7 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
   return all.filter((one) => !excluded.has(one));
 }
 
-/**
- * May be stale if the event was replayed meanwhile; the statement decides. Never misses an event that will be given up.
- */
+/** May be stale after a replay; the statement decides. Never misses an event that will be given up. */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= PUSH_RETRY_DELAYS_SECONDS.length);
 

@@ -1,9 +1,6 @@
 import type { EventKey } from '../queue/due-sql.js';
 
-/**
- * Records the events that are finished during a read of due events, because the rows read may be stale and still show
- * them.
- */
+/** Records events that are finished during a read of due events, because stale rows may still show them. */
 export class ReadsInProgress {
   private readonly finishedSince = new Set<Set<EventKey>>();
 

@@ -76,9 +76,7 @@ export type ShardCursor = ReturnType<typeof createShardCursor>;
 function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   const isFurthest = backMs === Number.POSITIVE_INFINITY;
   let last: Moment | undefined;
-  /**
-   * The front's position before it first moved since `last`, and the oldest transaction that was running at that move.
-   */
+  /** The front before it first moved since `last`, and the oldest transaction that was running then. */
   let read: { readonly from: DuePosition; readonly horizon: string } | undefined;
   let unread: Omit<ReadPart, 'wasRead'>[] = [];
 

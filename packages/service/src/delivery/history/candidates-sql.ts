@@ -51,9 +51,7 @@ export function newestEvents(
     const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
     return `select c.recorded_at, c.event_no from (${each.join(' union all ')}) c ${page}`;
   };
-  /**
-   * Returns one row per event. A table has several for a range of voided periods, and for an event accepted repeatedly.
-   */
+  /** Returns one row per event. A voided range or an event accepted repeatedly has several in the table. */
   const oncePerEvent = (table: string, conditions: string) =>
     `select c.recorded_at, c.event_no from (
        select distinct on (c.recorded_at, c.event_no) c.recorded_at, c.event_no, c.cycle_no
@@ -95,10 +93,7 @@ const KIND: Readonly<Record<Kind, string>> = {
   'order.status.changed': 'not c.is_payment and not c.is_notice',
   'payment.upcoming': 'not c.is_payment and c.is_notice',
 };
-/**
- * `is false` instead of `not`, because PostgreSQL turns `not` into an inequality and misses the index. Notices have
- * their own index.
- */
+/** `is false` instead of `not`, because PostgreSQL turns `not` into an inequality and misses the index. */
 const EVENT_KIND: Readonly<Record<Kind, string>> = {
   'payment.status.changed': `(${isPayment('c')}) is true`,
   'not of payments': `(${isPayment('c')}) is false`,

@@ -37,9 +37,7 @@ const LIST_PUSHES = statement({
   }),
 });
 
-/**
- * SQL: the oldest events of a kind. Reads one more than a page, because the last page's event may have no period left.
- */
+/** SQL: the oldest events of a kind. Reads one extra, because the last page's event may have no period left. */
 function oldestOfKind(isOfKind: string): string {
   return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}
        and c.recorded_at >= (select at from place)

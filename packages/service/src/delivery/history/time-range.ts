@@ -1,9 +1,6 @@
 import { parseTime } from '@perennial/wire';
 
-/**
- * From inclusive, to exclusive, in Unix milliseconds, because a request may name a year before 1, which PostgreSQL
- * rejects.
- */
+/** From inclusive, to exclusive. Unix milliseconds, because PostgreSQL rejects the years before 1. */
 export interface InstantRange {
   readonly from?: number | undefined;
   readonly to?: number | undefined;

@@ -88,9 +88,7 @@ const FIND_NEXT_PUSH = statement({
   columns: columns({ nextPushAt: 'text?' }),
 });
 
-/**
- * Returns the time of the next push, or null if none is waiting. For a range, that of the first period or of `cycleNo`.
- */
+/** Returns the time of the next push of an event or period, or null if none is waiting. */
 export async function findNextPush(
   db: Queryable,
   channelId: number,

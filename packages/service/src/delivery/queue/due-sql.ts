@@ -220,9 +220,7 @@ const READ_EVENTS = statement({
   }),
 });
 
-/**
- * Reads the events of one channel in one statement, in the order of `due`. An event past its retention is undefined.
- */
+/** Reads events of one channel in one statement, in the order of `due`. Undefined if past their retention. */
 export async function readEvents(
   db: Queryable,
   channelId: number,

@@ -9,8 +9,8 @@ import {
 import { epochMs } from '../../platform/db/time-sql.js';
 
 /**
- * All events of a channel are in one shard, so that a single node limits how many are in flight. The trigger
- * `queue_events` uses the same number.
+ * A channel has one shard, so that one node limits its pushes in flight. The trigger `queue_events` has this number
+ * too.
  */
 export const SHARDS = 16;
 
@@ -25,9 +25,7 @@ export interface HeldShard {
 export interface Balance {
   /** The shards that were kept or newly taken. */
   readonly held: readonly HeldShard[];
-  /**
-   * Held shards beyond this node's share, to release once none of their pushes is in flight. Undefined if not balanced.
-   */
+  /** Held shards beyond this node's share, to release once they have no push in flight. Undefined if not balanced. */
   readonly surplus: readonly number[] | undefined;
   /** The database's clock, Unix milliseconds. */
   readonly now: number;

@@ -69,9 +69,7 @@ function paymentData(keys: PushKeys, due: DueEvent, event: StoredEvent): string 
   return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(keys, event))}}`;
 }
 
-/**
- * Returns one of several periods that were voided together: the stored first period with this one's number and time.
- */
+/** Returns one of several periods voided together: the stored first period with this one's number and time. */
 function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
   if (createdAt === null || periodType === null || period === null) {
     throw new Error(`event ${keyOf(due)} has no order`);

@@ -24,10 +24,7 @@ export function createBenefitExpiry(database: Database): () => Promise<number> {
   };
 }
 
-/**
- * Returns the range of pages to one node a day, and undefined to the others. A mark in the future comes from a clock
- * that was wrong.
- */
+/** Returns the pages to one node a day, else undefined. A mark in the future comes from a clock that was wrong. */
 const beginWalk = declareFind({
   text: `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
      on conflict (job) do update set reached_at = excluded.reached_at

@@ -5,9 +5,7 @@ import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTab
 /** The number of rows above which rows are not moved if possible, because all writes to the table wait meanwhile. */
 const MAX_MOVED_ROWS = 10_000;
 
-/**
- * A week or day with rows in the default partition, because its partition was not created in time. Bounds are SQL text.
- */
+/** A week or day with rows in the default partition, because its own was not created in time. Bounds are SQL text. */
 interface StraySpan {
   readonly name: string;
   readonly from: string;

@@ -60,10 +60,7 @@ export async function makePartitionsAhead(database: Database, table: TableByTime
   return made?.[0]?.made ?? 0;
 }
 
-/**
- * Drops the oldest partition past its retention. Drops only one in a run, so that a wrong clock is noticed before all
- * are gone.
- */
+/** Drops one old partition per run, so that a wrong clock is noticed before all are gone. */
 export async function dropOldPartition(database: Database, table: TableByTime, retentionDays: number): Promise<number> {
   const [old] = await database.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

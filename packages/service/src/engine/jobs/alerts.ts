@@ -30,10 +30,7 @@ export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 /** Shorter than the minimum duration of a write failure. */
 const FULL_DATABASE_SECONDS = 2;
 
-/**
- * Resolves alerts whose cause is gone, and sends messages. Each way of sending has its own job, so that one that hangs
- * delays no other.
- */
+/** Resolves alerts whose cause is gone, and sends messages. Each way has its own job, so that none delays another. */
 export function startAlerting(deps: AlertingDeps) {
   const {
     database,

@@ -19,10 +19,7 @@ export function startDeliveries({ whileClockIsRight: inTime = (job) => job, ...d
     while (await dispatcher.read());
   });
   return {
-    /**
-     * Finishes pushes in flight while the lease lasts, then releases the shards, so that no node waits for the lease to
-     * end.
-     */
+    /** Finishes pushes in flight, then releases the shards, so that no node waits for the lease to end. */
     async stop(): Promise<void> {
       await Promise.all([dispatcher.drain(), reading.stop()]);
       await balancing.stop();

@@ -9,9 +9,7 @@ const NOTICES_PER_STATEMENT = 1000;
 /** Orders whose notice days are compared with their channel's at a time. */
 const ORDERS_PER_ALIGNMENT = 1000;
 
-/**
- * Announces due periods to channels that want notices. Nodes share the work: each skips orders that another has locked.
- */
+/** Announces due periods to channels that want notices. Nodes share the work: each skips locked orders. */
 export async function noticeDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
   return processDueBatches({
     most: NOTICES_PER_STATEMENT,

@@ -16,10 +16,7 @@ const LEASE_SECONDS = 30;
 const MAX_TRIES = 10;
 const MAX_PAUSE_SECONDS = 3600;
 
-/**
- * Cancels agreements at their institution that ended here, for one payment channel or for all. A failure raises an
- * alert and changes no order.
- */
+/** Cancels ended agreements at their institution. A failure raises an alert and changes no order. */
 export async function cancelAtInstitutions(deps: CancellationDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
     {
@@ -77,10 +74,7 @@ async function leaseCancellations(
   return leased.filter(({ isKept }) => !isKept);
 }
 
-/**
- * SQL: whether a binding with the same number is in force. It counts even without orders, because institutions may
- * reuse numbers.
- */
+/** SQL: whether a binding with the same number is in force, even without orders: institutions may reuse numbers. */
 const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;

@@ -24,10 +24,7 @@ export type PendingDebitDeps = Pick<
   'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'stopping'
 >;
 
-/**
- * Longer than a query and a new debit take together, and short enough that another node continues within 20 s after a
- * crash.
- */
+/** Longer than a query and a resend together. Another node continues within 20 s after a crash. */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**

@@ -56,10 +56,7 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
   ['AGREEMENT_INVALID', 'agreement-invalid'],
 ]);
 
-/**
- * Requires the number in the answer to match: an answer with another number says nothing about this debit, even if it
- * is signed correctly.
- */
+/** Returns unknown for an answer with another number: it says nothing about this debit, even if signed correctly. */
 export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return readPending(answer);

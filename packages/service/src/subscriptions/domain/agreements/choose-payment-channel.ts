@@ -25,9 +25,7 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
   if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
 }
 
-/**
- * The rejection if the payment channel is not authorized. orders/create uses 403004, as for one that may not be shared.
- */
+/** The rejection for an unauthorized payment channel. orders/create uses 403004, as if it may not be shared. */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareablePaymentChannel(

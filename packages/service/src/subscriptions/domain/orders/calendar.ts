@@ -54,10 +54,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 3 || month === 5 || month === 8 || month === 10 ? 30 : 31;
 }
 
-/**
- * Returns when an order is due after its first period: at the second period's time. An order with one period is due
- * immediately, to be completed.
- */
+/** Returns the second period's time. An order with one period is due immediately, to be completed. */
 export function dueAfterFirstPeriod(
   order: Cadence & { readonly createdAt: number; readonly totalCycles: number },
 ): number {

@@ -6,10 +6,7 @@ import { formatPaymentOrderNo } from './order-numbers.js';
 const renderOrderPayload = createSerializer(OrderPayload);
 const renderPaymentPayload = createSerializer(StoredPaymentPayload);
 
-/**
- * Renders the payload of an event about an order. `completedOrderPayloadSql` renders the same in SQL from the same
- * schema.
- */
+/** Renders the payload of an event about an order. `completedOrderPayloadSql` renders the same in SQL. */
 export function orderPayloadJson(order: Order): string {
   return renderOrderPayload({
     orderNo: String(order.orderNo),

@@ -22,10 +22,7 @@ export interface LinkTerms {
   readonly host?: string;
 }
 
-/**
- * Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after each period's calendar
- * time.
- */
+/** Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after the calendar time. */
 export type PeriodRun = readonly [
   from: number,
   to: number,

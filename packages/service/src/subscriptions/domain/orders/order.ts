@@ -49,10 +49,7 @@ export interface Payment {
 
 export const formatTimeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 
-/**
- * Returns the time of the next planned debit or billing. Null if only something else is due, such as completing the
- * order.
- */
+/** Returns the time of the next planned debit or billing. Null if there is none, for example before completion. */
 export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
   if (isWaitingForRetry(order.latestPaymentStatus)) return order.nextDueAt;

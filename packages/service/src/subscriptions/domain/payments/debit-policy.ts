@@ -35,9 +35,7 @@ export function nextAskSeconds(asked: number): number {
 /** The limit of the query time that an institution may name. */
 const MAX_NAMED_ASK_SECONDS = 3600;
 
-/**
- * Returns the seconds until the query time named by the institution, 0 if it has passed, undefined if it named none.
- */
+/** Returns the seconds until the query time that the institution named, 0 if it has passed, else undefined. */
 export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;
   return Math.min(Math.max(0, (outcome.askAt - now) / 1000), MAX_NAMED_ASK_SECONDS);

@@ -20,10 +20,7 @@ export class NumberOfAnotherChannel extends Rejection {
   }
 }
 
-/**
- * Creates a row that is bound from the start: the service trusts the channel and does not ask the institution. Inserts
- * nothing.
- */
+/** Creates a row that is bound from the start: the service trusts the channel and does not ask the institution. */
 export function createSharedAgreementRow(
   channel: Channel,
   shared: SharedAgreement,

@@ -66,9 +66,7 @@ export interface AgreementEnding {
   /** Locked orders. Those ACTIVE on one of the agreements end. */
   readonly orders: Iterable<Order>;
   readonly by: UnsubscribedBy;
-  /**
-   * The agreement whose cancellation is sent to the institution. Undefined if the institution itself reported the end.
-   */
+  /** The agreement that is canceled at the institution. Undefined if the institution itself reported the end. */
   readonly tellBy?: number;
 }
 

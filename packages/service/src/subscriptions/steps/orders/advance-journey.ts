@@ -25,10 +25,7 @@ export interface Journey {
   readonly to: { readonly cycleNo: number; readonly tryNo: number } | { readonly time: number };
 }
 
-/**
- * Returns the period to process next: the same one if it waits for a retry, else the next. After the last period only
- * completion is left.
- */
+/** Returns the same period if it waits for a retry, else the next. After the last one only completion is left. */
 export function nextCycleNo(order: Order): number {
   return isWaitingForRetry(order.latestPaymentStatus) ? order.cycleNo : order.cycleNo + 1;
 }

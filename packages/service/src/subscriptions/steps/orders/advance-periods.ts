@@ -38,9 +38,7 @@ export interface AdvanceStep {
   readonly orderStatus: OrderStatus;
 }
 
-/**
- * Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if another journey holds the order.
- */
+/** Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if another one holds it. */
 export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promise<void> {
   if (await leaseOrderToJourney(tx, orderNo, id)) return;
   throw new Rejection(

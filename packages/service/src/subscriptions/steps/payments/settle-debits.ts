@@ -96,9 +96,7 @@ async function lockForSettlement(tx: Queryable, settlements: readonly Settlement
   return { orders, agreements: [] };
 }
 
-/**
- * Releases the numbers of agreements that were shared for an order whose first debit failed. The agreements are locked.
- */
+/** Releases the numbers of agreements shared for an order whose first debit failed. The agreements are locked. */
 async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
@@ -115,9 +113,7 @@ interface CountedSettlement {
   readonly after: AppliedOutcome;
 }
 
-/**
- * Ends agreements that a decline reported as ended, with all orders on them. Returns all orders as they are afterwards.
- */
+/** Ends agreements that a decline reported as ended, with all orders on them. Returns all orders afterwards. */
 async function endOrdersOfEndedAgreements(
   tx: Queryable,
   { orders: before, agreements }: LockedAgreements,

@@ -24,10 +24,7 @@ export async function checkUserMobile(
   return 'new';
 }
 
-/**
- * Binds user and mobile for good, unless they are bound to each other already. Rejects like `checkUserMobile`, also in
- * a race.
- */
+/** Binds user and mobile for good, unless they are bound already. Rejects like `checkUserMobile`, also in a race. */
 export async function bindUserMobile(
   tx: Queryable,
   channel: Channel,

@@ -15,9 +15,7 @@ export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
     and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
-/**
- * Whether another order of the same channel uses it. A channel may end its own rows of a number regardless of others.
- */
+/** SQL: whether another order of the same channel uses the number. Other channels do not count. */
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
 /** SQL: the rows `g` that end together with the agreement called `a`: those of its channel with its number. */

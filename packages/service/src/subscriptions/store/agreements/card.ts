@@ -29,9 +29,7 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
   };
 }
 
-/**
- * Seals a card for storage. Sealing the same card twice gives different texts, so `details` also identifies one write.
- */
+/** Seals a card for storage. Each sealing gives another text, so `details` also identifies one write. */
 export function sealCard(
   { sealing }: Channel,
   agreementId: number,

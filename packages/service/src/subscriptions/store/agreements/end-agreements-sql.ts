@@ -67,9 +67,7 @@ export const findOrdersOnAgreements = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-/**
- * Cancels bound agreements. If `tellBy` is given, the institution is notified in the background through that agreement.
- */
+/** Cancels bound agreements. With `tellBy`, the institution is notified in the background through that agreement. */
 export const cancelAgreements = declareWrite({
   text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
      where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,

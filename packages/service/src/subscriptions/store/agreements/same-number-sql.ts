@@ -37,10 +37,7 @@ const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ foreign: 'boolean' }),
 });
 
-/**
- * Locks the number, then returns whether no other channel has it. Of two channels that share it at once, the second
- * waits.
- */
+/** Locks the number, so that a second channel sees the first, then returns whether no other channel has it. */
 export async function lockNumberAndCheckShareable(
   tx: Queryable,
   channelId: number,

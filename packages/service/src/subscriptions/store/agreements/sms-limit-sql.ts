@@ -6,18 +6,12 @@ const LOCK_BANK_MOBILE = statement({
   parameters: ['bigint'],
 });
 
-/**
- * Serializes requests for a phone number until the transaction ends. The hash is keyed, so 64 bits of it suffice as
- * lock key.
- */
+/** Serializes requests for a phone number. The hash is keyed, so 64 bits of it suffice as lock key. */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
-/**
- * Counts the codes sent after each of the two moments. Sends in the future come from a clock that was set back and do
- * not count for the pause.
- */
+/** Counts the codes sent after each moment. Times in the future (a clock was set back) do not count for the pause. */
 export const countSmsSends = declareRequire({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
      from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,

@@ -30,9 +30,7 @@ export const claimBenefit = declareFind({
   columns: columns({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
 
-/**
- * A claim by a visitor of the page, with a generated code that is used if the service generates the benefit's codes.
- */
+/** A claim by a visitor of the page. Its generated code is used if the service generates the benefit's codes. */
 export interface VisitorsClaim extends BenefitReference {
   readonly channelId: number;
   /** The channel's version with which the visitor's link was checked. */
@@ -93,9 +91,7 @@ select n from claimed`,
   columns: columns({ n: 'bigint' }),
 });
 
-/**
- * Returns for each claim whether it was made. Claim the others individually, which also gives the reason for a refusal.
- */
+/** Returns for each claim whether it was made. Claim the others individually to get the reason for a refusal. */
 export async function claimTogether(db: Queryable, claims: readonly VisitorsClaim[], at: number): Promise<boolean[]> {
   const rows = await db.query(CLAIM_TOGETHER, [
     claims.map(({ orderNo }) => orderNo),

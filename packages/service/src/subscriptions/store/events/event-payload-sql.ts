@@ -38,9 +38,7 @@ export function completedOrderPayloadSql(o: string): string {
   });
 }
 
-/**
- * SQL: the payload of the notice before the next period of the order called `o`. It has no counterpart in TypeScript.
- */
+/** SQL: the payload of the notice before the next period of the order called `o`. TypeScript has no counterpart. */
 export function upcomingPayloadSql(o: string): string {
   return jsonSql(StoredUpcomingPayload.properties, {
     orderNo: `${o}.order_no`,

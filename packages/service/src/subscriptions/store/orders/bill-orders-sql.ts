@@ -15,10 +15,7 @@ import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-pay
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
-/**
- * The number of billing lanes. Due orders of mode B are divided by order number modulo this. The index of due orders
- * contains the same number.
- */
+/** The number of billing lanes. A lane is the order number modulo this, also in the index of due orders. */
 export const BILLING_LANES = 4;
 
 /** The first key of the advisory locks of billing lanes: 'bill' in ASCII. */

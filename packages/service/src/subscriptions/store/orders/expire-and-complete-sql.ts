@@ -10,10 +10,7 @@ import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/**
- * SQL: whether the order called `o` waits for a retry while its next period is due at the time `at`. Then there is no
- * retry.
- */
+/** SQL: whether the order called `o` still waits for a retry when its next period is due. It is then not retried. */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 

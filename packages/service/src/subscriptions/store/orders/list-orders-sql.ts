@@ -19,10 +19,7 @@ export interface OrderFilter {
   readonly cycles: 'SINGLE' | 'MULTIPLE' | undefined;
 }
 
-/**
- * SQL: the newest orders of a kind. The index separates orders with one period, so a page merges the newest of both
- * kinds.
- */
+/** SQL: the newest orders of a kind. The index separates orders with one period, so a page merges both kinds. */
 const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
   select e.created_at, e.order_no from external_orders e
   where e.channel_id = $1 and e.user_key = key_of($2::text) and ${isSingle} and coalesce($4::text, '${cycles}') = '${cycles}'
@@ -43,10 +40,7 @@ const LIST_ORDER_TEXTS = statement({
   columns: joinColumns(ORDER_COLUMNS, columns({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' })),
 });
 
-/**
- * Lists a user's orders, newest first by creation time. Numbers are not in that order, because each node has its own
- * block.
- */
+/** Lists a user's orders by creation time, newest first. Numbers would not do, because each node has its own block. */
 export async function listOrderTexts(
   db: Queryable,
   channelId: number,

@@ -222,10 +222,7 @@ export async function insertOrders(
   return rows.map(({ order }) => refusals.get(order.order_no));
 }
 
-/**
- * Sorts rows by the locks that they take, on a binding or a shared number, because all statements must lock in the same
- * order.
- */
+/** Sorts rows by the binding or shared number that they lock, because all statements must lock in one order. */
 function compareByLockOrder(a: OrderInsert, b: OrderInsert): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;

@@ -80,10 +80,7 @@ select count(*)::integer as orders from noticed`,
   columns: columns({ orders: 'integer' }),
 });
 
-/**
- * Announces the next period of one order if its own clock reaches the notice by `until`. For time travel; the caller
- * holds the lock.
- */
+/** Announces an order's next period if its own clock reaches the notice by `until`. The caller holds the lock. */
 export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
   return (await queryOne(tx, NOTICE_ORDER, [orderNo, isoTime(until)]))?.orders === 1;
 }

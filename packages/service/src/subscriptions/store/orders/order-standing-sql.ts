@@ -16,10 +16,7 @@ export const findOrderStanding = declareRequire({
              from orders o where o.order_no = $1`,
   parameters: ['bigint'],
   columns: columns({
-    /**
-     * The due time of the next step, rounded up to whole seconds, because times are displayed in seconds and never too
-     * early.
-     */
+    /** The due time of the next step, rounded up to seconds so that it is never displayed too early. */
     dueAt: 'bigint?',
     paymentChannelCode: 'text?',
     /** The number of attempts of its latest period. */

@@ -45,9 +45,7 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
-/**
- * SQL: whether something is left to redeem at the given time. Newest first, because old benefits have mostly expired.
- */
+/** SQL: whether something is left to redeem. Newest first, because old benefits have mostly expired. */
 export const redeemableSql = (
   now: string,
 ) => `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and

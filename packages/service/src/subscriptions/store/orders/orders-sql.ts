@@ -125,9 +125,7 @@ export interface OrderWithPayments {
   readonly redeemable: boolean;
 }
 
-/**
- * A period as an array, because PostgreSQL and the node need a quarter less work for it than for an object (measured).
- */
+/** A period as an array, because that needs a quarter less work than an object (measured). */
 type PaymentTuple = readonly [
   cycleNo: number,
   status: PaymentStatus,
