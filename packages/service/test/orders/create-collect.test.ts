@@ -122,7 +122,7 @@ describe('orders/create in mode B', () => {
     expect((await create(collectRequest(channel, { periodType: 'MONTH', period: 1, totalCycles: 12 }))).code).toBe('0');
   });
 
-  it('400002: a ciphertext under another key, 400001: one that holds no mobile', async () => {
+  it('400002: a ciphertext under another key; 400001: a ciphertext of text that is not a mobile', async () => {
     const other = await service.channel();
     expect((await create(collectRequest(channel, { mobileEncrypted: encrypted(other, '13800000000') }))).code).toBe(
       '400002',
@@ -141,7 +141,7 @@ describe('orders/create in mode B', () => {
     });
   });
 
-  it('420002: the number is used, by this channel or any other, whatever else is wrong', async () => {
+  it('420002: the number is used by this or another channel, whatever else is wrong', async () => {
     const first = collectRequest(channel);
     expect((await create(first)).code).toBe('0');
     expect((await create(collectRequest(channel, { externalOrderNo: first.externalOrderNo }))).code).toBe('420002');
@@ -152,13 +152,13 @@ describe('orders/create in mode B', () => {
     expect((await other.call('orders/create', foreign)).code).toBe('420002');
   });
 
-  it('420009: a product that is sold in the other mode alone', async () => {
+  it('420009: a product that is sold only in the other mode', async () => {
     await createProduct(service.operator, { ...PRODUCT, productCode: 'DEDUCT_ONLY' });
     await authorizeProduct(service.operator, { appId: 'test_demo', productCode: 'DEDUCT_ONLY' });
     expect((await create(collectRequest(channel, { productCode: 'DEDUCT_ONLY' }))).code).toBe('420009');
   });
 
-  it('0: channelAgreementRef is kept, also empty; absent it is null', async () => {
+  it('0: channelAgreementRef is stored, even if empty; if absent it is null', async () => {
     for (const [given, kept] of [
       [{ channelAgreementRef: '合同 7' }, '合同 7'],
       [{ channelAgreementRef: '' }, ''],
@@ -188,7 +188,7 @@ describe('orders/create in mode B', () => {
 describe('names as long as the interface allows', () => {
   const long = (mark: string) => `${mark}${'长'.repeat(1024 - mark.length)}`;
 
-  it('0: 1,024 characters of three bytes each; they are unique and are found again', async () => {
+  it('0: 1,024 characters of three bytes each are unique and can be found', async () => {
     const request = collectRequest(channel, { externalOrderNo: long('a'), channelUserId: long('u') });
     const created = await create(request);
     expect(created.code, created.text).toBe('0');
@@ -203,7 +203,7 @@ describe('names as long as the interface allows', () => {
 });
 
 describe('orders/create in mode B, many at once', () => {
-  it('100 twins with one key: one order, one answer', async () => {
+  it('100 concurrent requests with one key: one order, one answer', async () => {
     const request = collectRequest(channel);
     const raw = JSON.stringify(request);
     const idempotencyKey = unique('key');
@@ -214,7 +214,7 @@ describe('orders/create in mode B, many at once', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('100 with different keys and one number: one is created, 99 hear 420002', async () => {
+  it('100 different keys with one order number: one is created, 99 get 420002', async () => {
     const request = collectRequest(channel);
     const replies = await Promise.all(
       Array.from({ length: 100 }, () => create(request, { idempotencyKey: unique('key') })),
@@ -223,7 +223,7 @@ describe('orders/create in mode B, many at once', () => {
     expect(codes).toEqual(['0', ...Array(99).fill('420002')]);
   });
 
-  it('each rejection is its own: good orders beside bad ones in the same moment all come through', async () => {
+  it('a rejected order does not affect valid orders in the same batch', async () => {
     const used = collectRequest(channel);
     await create(used);
     const replies = await Promise.all(

@@ -81,7 +81,7 @@ describe.each([
 });
 
 describe('orders/create in mode A, refused', () => {
-  it('410001: a binding of another channel, and an agreement that is no binding', async () => {
+  it('410001: a binding of another channel, and an agreement that is not a binding', async () => {
     const other = await anotherChannel(service);
     const bindOrderNo = await bindCard(other, unique('user'));
     expect((await create(boundRequest(bindOrderNo))).code).toBe('410001');
@@ -97,7 +97,7 @@ describe('orders/create in mode A, refused', () => {
     ['420006', { productCode: 'NOT_YOURS' }],
     ['420007', { totalCycles: 11 }],
     ['420009', { productCode: 'COLLECT_ONLY' }],
-  ])('%s, and nothing is debited or kept', async (code, change) => {
+  ])('%s, and nothing is debited or stored', async (code, change) => {
     const user = unique('user');
     expect((await create(sharedRequest(channel, { channelUserId: user, ...change }))).code).toBe(code);
     for (const table of ['agreements', 'orders', 'channel_users']) {
@@ -105,7 +105,7 @@ describe('orders/create in mode A, refused', () => {
     }
   });
 
-  it('420002, 410010, 410011: and no agreement is left of it', async () => {
+  it('420002, 410010, 410011: and the agreement is not stored', async () => {
     const known = sharedRequest(channel);
     expect((await create(known)).code).toBe('0');
     const user = unique('user');
@@ -128,8 +128,8 @@ describe('orders/create in mode A, refused', () => {
     expect((await create(boundRequest(bindOrderNo, { channelUserId: user }))).code).toBe('0');
   });
 
-  /** Each row is wrong in one thing less than the row above it. */
-  it('of several codes the earlier in the list of codes is the answer', async () => {
+  /** Each row has one error fewer than the row above it. */
+  it('the first code in the list of codes wins if several apply', async () => {
     const user = unique('user');
     const bindOrderNo = await bindCard(channel, user);
     const foreign = { channelUserId: 'somebody else' };
@@ -155,7 +155,7 @@ describe('orders/create in mode A, refused', () => {
     'bankMobileEncrypted',
     'certificateNoEncrypted',
     'realNameEncrypted',
-  ])('400002: %s cannot be decrypted, and is named', async (field) => {
+  ])('400002: %s cannot be decrypted, and the message names it', async (field) => {
     const request = sharedRequest(channel);
     const inside = field !== 'mobileEncrypted';
     const reply = await create(
@@ -174,7 +174,7 @@ describe('orders/create in mode A, refused', () => {
     ['null', null],
     ['an object', {}],
     ['a text that is too long', 'x'.repeat(1025)],
-  ])('0: channelAgreementRef is ignored, as %s', async (_what, ref) => {
+  ])('0: channelAgreementRef is ignored: %s', async (_what, ref) => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     expect((await create(boundRequest(bindOrderNo, { channelAgreementRef: ref }))).code).toBe('0');
     const { orderNo } = (await create(sharedRequest(channel, { channelAgreementRef: ref }))).data;
@@ -183,7 +183,7 @@ describe('orders/create in mode A, refused', () => {
     ]);
   });
 
-  it('0 or 410002: an unsubscribe of the only order on the binding at the same time; never an order without agreement', async () => {
+  it('0 or 410002: concurrent unsubscribe of the only order on the binding; never an order without agreement', async () => {
     for (let round = 0; round < 12; round += 1) {
       const bindOrderNo = await bindCard(channel, unique('user'));
       const first = await create(boundRequest(bindOrderNo));

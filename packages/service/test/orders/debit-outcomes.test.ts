@@ -8,7 +8,7 @@ import { manualClock } from '../support/service.js';
 import { stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, dailyProduct, institution, paid } from './support.js';
 
-/** A debit's outcomes, from its first call to its last word. Whatever happens, a period has one attempt. */
+/** The outcomes of a debit, from its first call to its last query. A period always has one attempt. */
 
 const { on, service, channel, sql, found, told } = stageOfFile({ testLimits: { debitDeadlineMs: 50 } });
 
@@ -39,7 +39,7 @@ interface StoredAttempt {
   readonly reason: string | null;
   readonly institution_ref: string | null;
   readonly asked: number;
-  /** Seconds of Unix time, exactly. */
+  /** Unix seconds with fractions. */
   readonly ask_at: number | null;
 }
 async function attemptOf(orderNo: string): Promise<StoredAttempt> {
@@ -56,7 +56,7 @@ const databaseNow = async () => {
   const [row] = await sql<{ now: number }>('select extract(epoch from now())::double precision as now');
   return row?.now ?? Number.NaN;
 };
-/** That the attempt is next asked about so many seconds after `work`, by the database's own clock. */
+/** Expects that the attempt is queried this many seconds after `work`, by the database's own clock. */
 async function expectAskedIn<T>(seconds: number, orderNo: (made: T) => string, work: () => Promise<T>): Promise<T> {
   const before = await databaseNow();
   const made = await work();
@@ -78,7 +78,7 @@ const fails = async (): Promise<never> => {
 };
 
 describe('the first debit', () => {
-  it('success: SUCCESS and ACTIVE, the attempt closed with the institution’s reference, nothing to ask', async () => {
+  it('success: SUCCESS and ACTIVE, the attempt closed with the institution’s reference, no query scheduled', async () => {
     on.institution.onDebit = async (request) => paid(request, { paidAt: request.startedAt - 5000 });
     const order = await create();
     expect(order).toMatchObject({ orderStatus: 'ACTIVE', totalPaidAmountCent: 1990 });
@@ -94,7 +94,7 @@ describe('the first debit', () => {
     expect(await benefitsOf(order.orderNo)).toHaveLength(2);
   });
 
-  it('what the institution is told', async () => {
+  it('the institution gets the documented fields', async () => {
     const { orderNo, request } = await create();
     expect(on.institution.debits).toEqual([
       {
@@ -132,7 +132,7 @@ describe('the first debit', () => {
     });
     expect(await told(order.orderNo)).toEqual(['FAIL', 'TERMINATED']);
     expect(await benefitsOf(order.orderNo)).toEqual([]);
-    // What the institution itself has ended is not cancelled there.
+    // An agreement that the institution itself ended is not canceled there.
     expect(await agreementOf(service.fresh.database, order.orderNo)).toMatchObject({ status, asked: false });
     expect(await on.askPending()).toBe(0);
   });
@@ -148,7 +148,7 @@ describe('the first debit', () => {
       },
     ],
     ['no answer within the deadline', () => new Promise(() => undefined)],
-  ])('%s: PROCESSING and INITIALIZING, nobody is told, asked about after 10 s', async (_what, outcome) => {
+  ])('%s: PROCESSING and INITIALIZING, no event, queried after 10 s', async (_what, outcome) => {
     on.institution.onDebit = outcome;
     const order = await expectAskedIn(10, ({ orderNo }) => orderNo, create);
     expect(order).toMatchObject({
@@ -165,7 +165,7 @@ describe('the first debit', () => {
     expect(on.institution.debits).toHaveLength(1);
   });
 
-  it('pending until a time: asked about then; at once if that has passed', async () => {
+  it('pending until a time: queried then, or at once if it has passed', async () => {
     const until = (ms: number) => {
       on.institution.onDebit = async () => ({ kind: 'pending', askAt: service.clock.now() + ms });
     };
@@ -175,7 +175,7 @@ describe('the first debit', () => {
     await expectAskedIn(0, ({ orderNo }) => orderNo, create);
   });
 
-  it('success over another amount: PROCESSING, and an alert', async () => {
+  it('success with a wrong amount: PROCESSING, and an alert', async () => {
     on.institution.onDebit = async (request) => paid(request, { amountCent: 1989 });
     const order = await create();
     expect(order).toMatchObject({ orderStatus: 'INITIALIZING', totalPaidAmountCent: 0 });
@@ -183,7 +183,7 @@ describe('the first debit', () => {
     expect(await alerts(service.fresh.database)).toEqual([
       { kind: 'debit-wrong-amount', subject: attemptNoOf(order.orderNo), detail: 'asked for 1990, debited 1989' },
     ]);
-    // It still says so when asked: nothing changes until it says what was asked for.
+    // The query gives the same wrong amount: nothing changes until it gives the right one.
     on.institution.onQuery = async (request) => paid(request, { amountCent: 1989 });
     await on.askPending();
     expect((await found(order.orderNo)).orderStatus).toBe('INITIALIZING');
@@ -192,7 +192,7 @@ describe('the first debit', () => {
     expect((await found(order.orderNo)).orderStatus).toBe('ACTIVE');
   });
 
-  it('an answer after the deadline is nobody’s; the question brings it', async () => {
+  it('an answer after the deadline is ignored; the query finds the outcome', async () => {
     const held = gate();
     on.institution.onDebit = async (request) => {
       await held.stand();
@@ -207,7 +207,7 @@ describe('the first debit', () => {
     expect(on.institution.debits).toHaveLength(1);
   });
 
-  it('a resend with the same key answers what was answered, and asks nobody', async () => {
+  it('a resend with the same key gets the same answer without a call', async () => {
     on.institution.onDebit = async () => unknown;
     const request = sharedRequest(channel);
     const idempotencyKey = unique('key');
@@ -220,8 +220,8 @@ describe('the first debit', () => {
   });
 });
 
-describe('asking about it', () => {
-  /** An order whose first debit nobody knows about. */
+describe('querying a debit', () => {
+  /** Creates an order whose first debit has an unknown outcome. */
   const open = async () => {
     on.institution.onDebit = async () => unknown;
     const order = await create();
@@ -236,7 +236,7 @@ describe('asking about it', () => {
     expect((await attemptOf(orderNo)).asked).toBe(0);
   });
 
-  it('success: SUCCESS, ACTIVE, benefits, both told; never asked again and never debited again', async () => {
+  it('success: SUCCESS, ACTIVE, benefits, both events; never queried or debited again', async () => {
     const { orderNo } = await open();
     const paidAt = service.clock.now() + 7000;
     on.institution.onQuery = async (request) => paid(request, { paidAt });
@@ -255,7 +255,7 @@ describe('asking about it', () => {
     ['declined', declined('final'), 'TERMINATED'],
     ['pending', { kind: 'pending' }, 'INITIALIZING'],
     ['unknown', unknown, 'INITIALIZING'],
-  ])('not found: the same attempt is sent again, and %s counts', async (_what, outcome, status) => {
+  ])('not found: the same attempt is resent, and %s counts', async (_what, outcome, status) => {
     const { orderNo, request } = await open();
     on.institution.onQuery = async () => ({ kind: 'not-found' });
     on.institution.onDebit = async (debit) => (outcome === 'paid' ? paid(debit) : outcome);
@@ -267,7 +267,7 @@ describe('asking about it', () => {
     expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(1);
   });
 
-  it('one that fails holds no other back', async () => {
+  it('a query that fails does not block others', async () => {
     const [bad, good] = [await open(), await open()];
     on.institution.onQuery = async (request) => (request.orderNo === bad.orderNo ? fails() : paid(request));
     expect(await on.askPending()).toBe(2);
@@ -275,7 +275,7 @@ describe('asking about it', () => {
     expect((await found(good.orderNo)).orderStatus).toBe('ACTIVE');
   });
 
-  it('an institution that never answers the question counts as unknown', async () => {
+  it('a query without an answer counts as unknown', async () => {
     const silent = institution();
     silent.onQuery = () => new Promise(() => undefined);
     const request = { attemptNo: '100000001000000101', cycleNo: 1, amountCent: 1, startedAt: 0 };
@@ -285,7 +285,7 @@ describe('asking about it', () => {
   });
 });
 
-describe('news from the institution', () => {
+describe('notices from the institution', () => {
   const open = async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const { orderNo } = await create();
@@ -308,7 +308,7 @@ describe('news from the institution', () => {
     return reply;
   };
 
-  it('success: settled as if it had been asked, and the same however often it comes', async () => {
+  it('success: settled as by a query, and repeated notices change nothing', async () => {
     const orderNo = await open();
     for (const _again of [1, 2, 3]) await news(orderNo, success(orderNo));
     expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
@@ -318,7 +318,7 @@ describe('news from the institution', () => {
     expect(await on.askPending()).toBe(0);
   });
 
-  it.each(['pending', 'unknown'] as const)('%s: asked at once, and otherwise as it was', async (kind) => {
+  it.each(['pending', 'unknown'] as const)('%s: queried at once, and otherwise unchanged', async (kind) => {
     const orderNo = await open();
     await expectAskedIn(
       0,
@@ -331,8 +331,8 @@ describe('news from the institution', () => {
   });
 });
 
-describe('a creation that was cut off', () => {
-  /** What a crash after the first transaction leaves: the row, and a request that got a fault. */
+describe('an interrupted creation', () => {
+  /** Leaves the state of a crash after the first transaction: the row, and a request that got an error. */
   async function cutOff(more: Record<string, unknown> = {}) {
     const request = sharedRequest(channel, more);
     const options = { idempotencyKey: unique('key') };
@@ -348,7 +348,7 @@ describe('a creation that was cut off', () => {
   it.each<[string, boolean]>([
     ['the institution knows the debit', true],
     ['the institution has never seen it', false],
-  ])('the resend asks first and debits once: %s', async (_what, knows) => {
+  ])('the resend queries first and debits once: %s', async (_what, knows) => {
     const resend = await cutOff();
     on.institution.onDebit = async (debit) => paid(debit);
     on.institution.onQuery = async (debit) => (knows ? paid(debit) : { kind: 'not-found' });
@@ -360,7 +360,7 @@ describe('a creation that was cut off', () => {
     expect(await benefitsOf(again.data.orderNo)).toHaveLength(2);
   });
 
-  it('the resend finds it settled meanwhile: it answers, and asks nobody', async () => {
+  it('settled before the resend: the resend answers without a call', async () => {
     const resend = await cutOff();
     await on.askPending();
     const asked = on.institution.queries.length;
@@ -369,11 +369,11 @@ describe('a creation that was cut off', () => {
     expect([on.institution.queries.length, on.institution.debits.length]).toEqual([asked, 1]);
   });
 
-  describe('of an order of one period, which the engine completes before the resend', () => {
+  describe('of an order with one period, which the engine completes before the resend', () => {
     beforeAll(() => dailyProduct(service, 'ONE_DAY', 1));
     const statusOf = async (orderNo: string) => (await found(orderNo)).orderStatus;
 
-    it('the answer had been made, and only got lost: it is given again as it was', async () => {
+    it('the answer was stored but lost: the resend repeats it', async () => {
       const request = sharedRequest(channel, { productCode: 'ONE_DAY' });
       const idempotencyKey = unique('key');
       const lost = await channel.call('orders/create', request, { idempotencyKey });
@@ -384,7 +384,7 @@ describe('a creation that was cut off', () => {
       expect(await statusOf(again.data.orderNo)).toBe('COMPLETED');
     });
 
-    it('no answer had been made: it says what the order is by now', async () => {
+    it('no answer was stored: the resend describes the current order', async () => {
       const resend = await cutOff({ productCode: 'ONE_DAY' });
       await on.askPending();
       expect(await expireAndCompleteDue(service.fresh.database)).toBe(1);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 const list = (body: object) => channel.call('orders/list', body);
 const numbers = (orders: readonly { orderNo: string }[]) => orders.map(({ orderNo }) => orderNo);
 
-/** One after the other, oldest first. */
+/** Creates orders one after the other, oldest first. */
 async function orders(channelUserId: string, count: number, more: object = {}): Promise<string[]> {
   const made: string[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -39,7 +39,7 @@ describe('orders/list', () => {
     expect(data).toEqual({ orders: data.orders, page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
-  it('0: nobody has no orders, and neither has the user of that name in another channel', async () => {
+  it('0: no orders for an unknown user, nor for the same user id in another channel', async () => {
     const user = unique('user');
     await orders(user, 1);
     const empty = { orders: [], page: 1, size: 100, hasMore: false, nextCursor: null };
@@ -48,7 +48,7 @@ describe('orders/list', () => {
     expect((await other.call('orders/list', { channelUserId: user })).data).toEqual(empty);
   });
 
-  it('0: 100 at a time unless asked for less, and never more', async () => {
+  it('0: page size defaults to 100, which is also the maximum', async () => {
     const user = unique('user');
     await Promise.all(
       Array.from({ length: 101 }, () =>
@@ -62,7 +62,7 @@ describe('orders/list', () => {
     expect(new Set(numbers([...data.orders, ...rest.orders])).size).toBe(101);
   });
 
-  it('0: SINGLE has one period, MULTIPLE more, without either both', async () => {
+  it('0: SINGLE has one period, MULTIPLE more, no filter both', async () => {
     const user = unique('user');
     const [single] = await orders(user, 1, { productCode: 'ONE_DAY' });
     const [two] = await orders(user, 1, { productCode: 'TWO_DAYS' });
@@ -73,7 +73,7 @@ describe('orders/list', () => {
     expect(await of({})).toEqual([twelve, two, single]);
   });
 
-  it('0: paging counts after the filter', async () => {
+  it('0: paging applies after the filter', async () => {
     const user = unique('user');
     const first = await orders(user, 1, { productCode: 'ONE_DAY' });
     await orders(user, 2);
@@ -83,11 +83,11 @@ describe('orders/list', () => {
     expect([numbers(one.orders), one.hasMore, numbers(two.orders), two.hasMore]).toEqual([last, true, first, false]);
   });
 
-  it('0: newest first, whichever node created what', async () => {
+  it('0: newest first, whichever node created them', async () => {
     const user = unique('user');
     const node = await anotherNode(service);
     const before = service.clock.now();
-    // The second node's block of numbers lies above the first one's.
+    // The second node's block of numbers is above the first one's.
     const made: string[] = [];
     for (const client of [node.client(channel), channel, node.client(channel), channel]) {
       const reply = await client.call('orders/create', collectRequest(channel, { channelUserId: user }));

@@ -14,12 +14,12 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { stageOfFile } from './stage-of-file.js';
 import { anotherChannel, dailyProduct } from './support.js';
 
-/** Orders of 9,999 periods: answered whole, stored as little, and the same again at a resend. */
+/** Orders of 9,999 periods: answered completely, stored compactly, and repeated exactly on a resend. */
 
 const LONG = 9999;
-/** A period that waits has no row. */
+/** A period in WAIT has no row. */
 const paymentStatuses = allStatuses.filter((status) => status !== 'WAIT');
-/** Called when the service makes the link of an order, which is when it begins to make its text. */
+/** Called when the service creates the link of an order, which is when it begins to render the order. */
 let atLink: () => void = () => undefined;
 const { on, channel, sql } = stageOfFile({
   publicUrl: () => {
@@ -27,7 +27,7 @@ const { on, channel, sql } = stageOfFile({
     return 'https://pay.example';
   },
 });
-/** Those of 500 periods and more are made in stretches. */
+/** Orders of 500 periods and more are rendered in stretches. */
 const LENGTHS = [1, 2, 500, 501, 502, 1001, LONG];
 beforeAll(async () => {
   for (const length of [...LENGTHS, 3, 250]) await dailyProduct(on.service, `DAYS_${length}`, length);
@@ -39,12 +39,12 @@ async function call(name: string, body: object, idempotencyKey?: string): Promis
   return reply;
 }
 
-/** The bytes between the envelope's own. */
+/** Returns the bytes of `data`, without the envelope. */
 function dataText({ text }: Reply): string {
   return text.slice(text.indexOf('"data":') + '"data":'.length, text.lastIndexOf(',"requestId":'));
 }
 
-/** Not by toBe: the difference of two texts of a megabyte is nothing to look at. */
+/** Replaces toBe, because a diff of two texts of a megabyte is unreadable. */
 function expectSame(text: string, expected: string): void {
   let at = 0;
   while (text[at] !== undefined && text[at] === expected[at]) at += 1;
@@ -53,7 +53,7 @@ function expectSame(text: string, expected: string): void {
 
 const DAY = 86_400_000;
 
-/** A period as the interface shows it; `day` days after the first. */
+/** Returns a period as the interface shows it, `day` days after the first. */
 const record = (orderNo: string, created: string, cycleNo: number, more: object = {}) => ({
   paymentOrderNo: `${orderNo}${String(cycleNo).padStart(4, '0')}`,
   cycleNo,
@@ -66,7 +66,7 @@ const record = (orderNo: string, created: string, cycleNo: number, more: object 
 });
 const upTo = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n + 1));
 
-/** As if these periods had been paid, each when it was due. */
+/** Stores these periods as paid, each at its due time. */
 async function startPeriods(orderNo: string, from: number, to: number): Promise<void> {
   await sql(
     `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
@@ -79,8 +79,8 @@ async function startPeriods(orderNo: string, from: number, to: number): Promise<
   await sql('update orders set cycle_no = $2 where order_no = $1', [orderNo, to]);
 }
 
-describe('what is answered', () => {
-  it.each(LENGTHS)('is the text of the creation, in orders/query and orders/list: %i periods', async (length) => {
+describe('an answer', () => {
+  it.each(LENGTHS)('is identical in orders/create, orders/query and orders/list: %i periods', async (length) => {
     const channelUserId = unique('user');
     const request = collectRequest(channel, { channelUserId, productCode: `DAYS_${length}` });
     const made = dataText(await call('orders/create', request));
@@ -91,14 +91,14 @@ describe('what is answered', () => {
     );
   });
 
-  it('is every period in its state: 9,999 started ones, of all states and each paid at another time', async () => {
+  it('has every period in its status: 9,999 started ones, of all statuses and each paid at another time', async () => {
     const user = unique('user');
     const { data } = await call(
       'orders/create',
       sharedRequest(channel, { channelUserId: user, productCode: 'DAYS_9999' }),
     );
     const { orderNo, createTime, redeemUrl: _, ...made } = data;
-    // As of years later: 7 out of 11 periods have a time of payment, none the same as its neighbour.
+    // Years later, 7 out of 11 periods have a payment time, none the same as its neighbour.
     await sql('delete from payments where order_no = $1', [orderNo]);
     await sql(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, refund_amount_cent)
@@ -139,7 +139,7 @@ describe('what is answered', () => {
   it.each([
     ['ACTIVE', 'WAIT'],
     ['UNSUBSCRIBED', 'CANCELED'],
-  ])('is what was not started, too: %s, 300 started and 9,699 %s', async (status, derived) => {
+  ])('includes unstarted periods: %s, 300 started and 9,699 %s', async (status, derived) => {
     const { data } = await call('orders/create', collectRequest(channel, { productCode: 'DAYS_9999' }));
     const { orderNo, createTime } = data;
     await startPeriods(orderNo, 2, 300);
@@ -154,7 +154,7 @@ describe('what is answered', () => {
     );
   });
 
-  it('is the same text whether it is long or short: a list of many orders, each of them short', async () => {
+  it('is the same text in a list of many short orders', async () => {
     const user = unique('user');
     const made: string[] = [];
     for (const productCode of ['DAYS_3', 'DAYS_250', 'DAYS_250', 'DAYS_3', 'DAYS_250']) {
@@ -175,10 +175,10 @@ describe('what is answered', () => {
     expect(dataText(none)).toBe('{"orders":[],"page":1,"size":100,"hasMore":false,"nextCursor":null}');
   });
 
-  it('has all periods that were started, also those that are too many for one statement', async () => {
+  it('has all started periods, even if they are too many for one statement', async () => {
     const user = unique('user');
     const texts: string[] = [];
-    // More than one statement reads: from the third on, each is read by itself.
+    // More than one statement reads: from the third on, each order is read on its own.
     for (const started of [200, 250, 250, 3, 120]) {
       const ask = collectRequest(channel, { channelUserId: user, productCode: 'DAYS_250' });
       const { orderNo } = (await call('orders/create', ask)).data;
@@ -190,7 +190,7 @@ describe('what is answered', () => {
   });
 });
 
-/** What each endpoint that answers with periods is asked about a long order. */
+/** The endpoints that answer with periods, each called for a long order. */
 const WRITES: [string, (key: string) => Promise<{ name: string; body: object; first: Reply }>][] = [
   [
     'orders/create, mode B',
@@ -231,7 +231,7 @@ const storedUnder = async (key: string) =>
 
 describe('a resend with the Idempotency-Key', () => {
   it.each(WRITES)(
-    'gives the same bytes, whatever has become of the order, and finds little stored: %s',
+    'gives the same bytes, whatever has happened to the order, and little is stored: %s',
     async (_what, ask) => {
       const key = unique('key');
       const { name, body, first } = await ask(key);
@@ -262,7 +262,7 @@ describe('a resend with the Idempotency-Key', () => {
     },
   );
 
-  it('finds little stored also for 9,999 periods that were all started', async () => {
+  it('little is stored even for 9,999 started periods', async () => {
     const key = unique('key');
     const { orderNo } = await longOrder();
     const first = await call('sandbox/orders/advance', { orderNo, cycles: 2 });
@@ -274,7 +274,7 @@ describe('a resend with the Idempotency-Key', () => {
     expectSame(dataText(await call('orders/unsubscribe', { orderNo }, key)), dataText(ended));
   });
 
-  it('has the link of the first answer, and after a reset of callbackSecret one that works under the new secret', async () => {
+  it('has the link of the first answer, or a link under the new secret after a reset of callbackSecret', async () => {
     const created = await anotherChannel(on.service);
     const { appId } = created.credentials;
     const key = unique('key');
@@ -299,7 +299,7 @@ describe('a resend with the Idempotency-Key', () => {
     expect([await opened(first), await opened(after)]).toEqual([404, 200]);
   });
 
-  it('gets an answer from before answers were described as it was stored, link and all', async () => {
+  it('repeats an answer that an earlier version stored as text, with its link', async () => {
     const key = unique('key');
     const request = collectRequest(channel, { productCode: 'DAYS_3' });
     const first = await call('orders/create', request, key);
@@ -310,10 +310,10 @@ describe('a resend with the Idempotency-Key', () => {
     expect(dataText(again)).toBe(before);
   });
 
-  it('looks unfinished to a node of the version before, which then says 409002 and never the description', async () => {
+  it('looks in progress to a node of the previous version, which answers 409002 and never the description', async () => {
     const key = unique('key');
     await call('orders/create', collectRequest(channel, { productCode: 'DAYS_3' }), key);
-    // What that version asks: is it DONE, and if not, is somebody still at it? It takes over RUNNING alone.
+    // The previous version asks: is it DONE, and if not, is it leased? It takes over only RUNNING.
     expect(await storedUnder(key)).toMatchObject({ state: 'DESCRIBED', leased: true });
     expect(
       await sql(`update idempotency set owner = null where key = $1 and state = 'RUNNING' returning 1`, [key]),
@@ -347,7 +347,7 @@ describe('over HTTP', () => {
     raw.close();
   });
 
-  it('HTTP/1.0 gets it without chunks, and its end is the end of the connection', async () => {
+  it('HTTP/1.0 gets it without chunks, ended by closing the connection', async () => {
     const { orderNo } = await longOrder();
     const raw = rawConnection(on.service.baseUrl);
     raw.write(await signed('orders/query', { orderNo }, 'HTTP/1.0'));
@@ -358,7 +358,7 @@ describe('over HTTP', () => {
   });
 });
 
-describe('while long orders are being made', () => {
+describe('while long answers are being rendered', () => {
   it.each([
     ['orders/query', 1, 9999],
     ['orders/list', 6, 9999],
@@ -369,7 +369,7 @@ describe('while long orders are being made', () => {
     const made = await Promise.all(Array.from({ length: count }, () => call('orders/create', request())));
     const answered: string[] = [];
     const others: Promise<unknown>[] = [];
-    // Sent in the moment in which the service has read the orders and begins with the first.
+    // Sent at the moment when the service has read the orders and begins with the first.
     atLink = () => {
       atLink = () => undefined;
       others.push(answeredWhole('/healthz').then(() => answered.push('/healthz')));
@@ -381,7 +381,7 @@ describe('while long orders are being made', () => {
   });
 });
 
-/** Until the end of the answer. */
+/** Resolves at the end of the answer. */
 function answeredWhole(path: string, headers: http.OutgoingHttpHeaders = {}, body?: Buffer): Promise<void> {
   const { hostname, port } = new URL(on.service.baseUrl);
   return new Promise((resolve, reject) => {

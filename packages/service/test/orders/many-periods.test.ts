@@ -3,17 +3,17 @@ import { collectRequest, sharedAgreement, sharedRequest, unique } from '../suppo
 import { stageOfFile } from './stage-of-file.js';
 import { dailyProduct, rowCounts } from './support.js';
 
-/** An order of 9,999 periods costs what an order of 7 costs: what is not started is not stored. */
+/** An order of 9,999 periods costs as much as one of 7, because unstarted periods are not stored. */
 
 const { service, channel } = stageOfFile();
 beforeAll(async () => {
   await dailyProduct(service, 'DAYS_7', 7);
   await dailyProduct(service, 'DAYS_9999', 9999);
-  // The first calls leave rows of their own, once: a rate, a key for look-ups.
+  // The first calls create some rows only once: a rate, a key for look-ups.
   await channel.call('orders/create', sharedRequest(channel));
 });
 
-/** Rows that a call adds, table by table. */
+/** Returns the number of rows that a call adds, by table. */
 async function added(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await rowCounts(service.fresh.database);
   await work();
@@ -21,7 +21,7 @@ async function added(work: () => Promise<unknown>): Promise<Record<string, numbe
   return Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]));
 }
 
-/** A whole life of an order: the rows that each step adds. */
+/** Returns the rows that each step in the life of an order adds. */
 async function lifeOf(productCode: string, mode: 'A' | 'B'): Promise<Record<string, Record<string, number>>> {
   const user = unique('user');
   const ask = mode === 'A' ? sharedRequest : collectRequest;
@@ -46,10 +46,13 @@ async function lifeOf(productCode: string, mode: 'A' | 'B'): Promise<Record<stri
 }
 
 describe('an order of 9,999 periods', () => {
-  it.each(['A', 'B'] as const)('mode %s: as many rows in every table as for 7, at every step', async (mode) => {
-    const seven = await lifeOf('DAYS_7', mode);
-    expect(await lifeOf('DAYS_9999', mode)).toEqual(seven);
-    expect(seven['create']).toMatchObject({ orders: 1, payments: 1, benefits: 1, events: 2, external_orders: 1 });
-    expect(seven['unsubscribe']).toMatchObject({ orders: 0, payments: 0, benefits: 0, events: 2 });
-  });
+  it.each(['A', 'B'] as const)(
+    'mode %s: the same rows in every table as for 7 periods, at every step',
+    async (mode) => {
+      const seven = await lifeOf('DAYS_7', mode);
+      expect(await lifeOf('DAYS_9999', mode)).toEqual(seven);
+      expect(seven['create']).toMatchObject({ orders: 1, payments: 1, benefits: 1, events: 2, external_orders: 1 });
+      expect(seven['unsubscribe']).toMatchObject({ orders: 0, payments: 0, benefits: 0, events: 2 });
+    },
+  );
 });

@@ -10,8 +10,9 @@ import { boundRequest, later, ofFile } from './stage-of-file.js';
 import { anotherChannel } from './support.js';
 
 /**
- * The service with its engine and the reference institution, over real connections in both directions. How its other answers to a
- * first debit end, crash/creates-over-bridge.test.ts shows: declined, pending, lost, broken, forged, never arrived.
+ * The service with its engine and the reference institution, over real connections in both directions.
+ * crash/creates-over-bridge.test.ts has the other outcomes of a first debit: declined, pending, lost, broken, forged,
+ * never arrived.
  */
 const on = ofFile(() => bridged({ engine: true }));
 const [service, channel, institution] = [later(() => on.service), later(() => on.channel), later(() => on.institution)];
@@ -33,19 +34,19 @@ const debitOf = async (orderNo: string) =>
   (await ledgerOf(institution)).debits.find((debit) => debit.attemptNo === `${orderNo}000101`);
 
 describe('a first debit over the bridge', () => {
-  it('succeeds, and the institution has debited exactly that', async () => {
+  it('succeeds, and the institution has the same debit', async () => {
     const order = await createWith('8888');
     expect(order).toMatchObject({ orderStatus: 'ACTIVE', totalPaidAmountCent: 1990 });
     expect(await debitOf(order.orderNo)).toMatchObject({ status: 'SUCCESS', debitedCent: 1990, arrivals: 1 });
   });
 
-  it('is declined since the agreement is invalid (0003): FAIL, terminated, nothing debited', async () => {
+  it('is declined because the agreement is invalid (0003): FAIL, terminated, nothing debited', async () => {
     const order = await createWith('0003');
     expect(order).toMatchObject({ orderStatus: 'TERMINATED', paymentRecords: [{ paymentStatus: 'FAIL' }] });
     expect((await debitOf(order.orderNo))?.debitedCent ?? 0).toBe(0);
   });
 
-  it('is pending (0012) until a notice tells, which a forged one goes before', async () => {
+  it('is pending (0012) until a notice settles it; a forged notice before that is refused', async () => {
     const order = await createWith('0012');
     expect(order).toMatchObject({ orderStatus: 'INITIALIZING', paymentRecords: [{ paymentStatus: 'PROCESSING' }] });
     await control(institution, { action: 'settle', attemptNo: `${order.orderNo}000101` });
@@ -53,7 +54,7 @@ describe('a first debit over the bridge', () => {
     expect(await sql('select from events where order_no = $1', [order.orderNo])).toHaveLength(2);
   });
 
-  it('over another amount (0014) stays open and is an alert', async () => {
+  it('with a wrong amount (0014) stays open and raises an alert', async () => {
     const order = await createWith('0014');
     expect(order.orderStatus).toBe('INITIALIZING');
     const alerts = await sql<{ kind: string }>('select kind from alerts where subject = $1', [
@@ -69,8 +70,8 @@ it('binding over the bridge: sends a code, confirms it, debits on the agreement'
   expect(order.data, order.text).toMatchObject({ orderStatus: 'ACTIVE' });
 });
 
-describe('news and endings', () => {
-  it('an agreement that another channel used first: the institution is told the channel, and may object', async () => {
+describe('notices and endings', () => {
+  it('an agreement that another channel used first: the institution gets the channel and may refuse', async () => {
     await updatePaymentChannel(service.operator, { code: 'BRIDGE', commonNumbers: true });
     const other = await anotherChannel(service);
     const { appId } = other.credentials;
@@ -88,7 +89,7 @@ describe('news and endings', () => {
     await updatePaymentChannel(service.operator, { code: 'BRIDGE', commonNumbers: false });
   });
 
-  it('an agreement that the institution ends: its order is unsubscribed, with the event', async () => {
+  it('the institution ends an agreement: its order is unsubscribed, with the event', async () => {
     const order = await createWith('0021');
     await until('the notice', async () => (await statusOf(order.orderNo)) === 'UNSUBSCRIBED');
     const rows = await sql(

@@ -10,14 +10,14 @@ const { service, channel, sql, create, found, told } = stageOfFile();
 const query = (body: object) => channel.call('orders/query', body);
 
 describe('orders/query', () => {
-  it('0: what orders/create has answered, by either number', async () => {
+  it('0: the answer of orders/create, by either number', async () => {
     const request = sharedRequest(channel);
     const order = await create(request);
     expect((await query({ orderNo: order.orderNo })).data).toEqual(order);
     expect((await query({ externalOrderNo: request.externalOrderNo })).data).toEqual(order);
   });
 
-  it('0: a renewal that failed for now: its row as it is, nextPayTime is the retry', async () => {
+  it('0: a renewal that failed for now: its row, and nextPayTime is the retry', async () => {
     const { orderNo } = await create(sharedRequest(channel));
     await sql(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
@@ -38,7 +38,7 @@ describe('orders/query', () => {
     ]);
   });
 
-  it('0: the periods of every state are the same text as in orders/list, and come before those not started', async () => {
+  it('0: periods in every status are the same text as in orders/list, before the unstarted ones', async () => {
     const started = ['PROCESSING', 'SUCCESS', 'FAIL_RETRY', 'FAIL', 'BILLED', 'CANCELED', 'REFUND_PART', 'REFUND_FULL'];
     const externalOrderNo = `${unique('text')} "paymentRecords":[{}],"`;
     const request = collectRequest(channel, { externalOrderNo });
@@ -60,7 +60,7 @@ describe('orders/query', () => {
     expect(JSON.stringify(data)).toBe(JSON.stringify(listed));
   });
 
-  it('0: a completed order lists what there was and plans nothing', async () => {
+  it('0: a completed order lists its periods and plans nothing', async () => {
     await dailyProduct(service, 'ONE_DAY', 1);
     const { orderNo, nextPayTime } = await create(sharedRequest(channel, { productCode: 'ONE_DAY' }));
     expect(nextPayTime).toBeNull();
@@ -71,7 +71,7 @@ describe('orders/query', () => {
     expect(data.paymentRecords).toHaveLength(1);
   });
 
-  it('many at once, of two channels, by either number: each gets its own order, and nobody another’s', async () => {
+  it('many at once, of two channels, by either number: each gets its own order', async () => {
     const other = await anotherChannel(service);
     const made = async (by: ChannelClient) => {
       const request = collectRequest(by);
@@ -100,7 +100,7 @@ describe('orders/query', () => {
   });
 });
 
-describe('420001: unknown, foreign and impossible numbers, all in the same words, and the order lives on', () => {
+describe('420001: unknown, foreign and impossible numbers get the same message, and the order is unchanged', () => {
   const ASKS: [string, (user: string, by: ChannelClient) => object][] = [
     ['orders/query', () => ({})],
     ['orders/unsubscribe', () => ({})],
@@ -123,7 +123,7 @@ describe('420001: unknown, foreign and impossible numbers, all in the same words
       await ask({ orderNo: `0${orderNo}` }),
       await ask({ orderNo: `${orderNo} ` }),
       await ask({ orderNo: `${orderNo}0001` }),
-      // The service's number as the channel's, and the other way round.
+      // The service's number in place of the channel's, and the reverse.
       await ask({ externalOrderNo: orderNo }),
       await ask({ orderNo: request.externalOrderNo }),
       ...(await Promise.all(NO_NUMBERS.map((text) => ask({ orderNo: text })))),
@@ -162,7 +162,7 @@ describe('redeemUrl', () => {
       Buffer.from(channel.credentials.callbackSecret, 'base64'),
     );
 
-  it.each(['plain', '张 三&x=1#?/+%\'"()'])('its shape and signature, for the user %s', async (name) => {
+  it.each(['plain', '张 三&x=1#?/+%\'"()'])('form and signature, for the user %s', async (name) => {
     const channelUserId = unique(name);
     const { orderNo } = await create(collectRequest(channel, { channelUserId }));
     const { place, names, values } = linkOf((await found(orderNo)).redeemUrl);
@@ -173,7 +173,7 @@ describe('redeemUrl', () => {
     expect(isSigned({ ...values, orderNo: `${orderNo}1` })).toBe(false);
   });
 
-  it('exp is seven days from each query; the links before it stay good', async () => {
+  it('exp is seven days from each query; earlier links stay valid', async () => {
     const before = service.clock.now();
     const { orderNo, redeemUrl } = await create(collectRequest(channel));
     service.clock.advance(90_000);
@@ -186,7 +186,7 @@ describe('redeemUrl', () => {
   });
 
   it.each(['CLAIMED', 'REVOKED', 'EXPIRED'])(
-    'null once every benefit is %s, there while one is left',
+    'null once every benefit is %s, present while one is left',
     async (status) => {
       for (const request of [collectRequest(channel), sharedRequest(channel)]) {
         const { orderNo } = await create(request);
@@ -205,7 +205,7 @@ describe('redeemUrl', () => {
     },
   );
 
-  it('null from the moment in which the last benefit expires, which is 90 days after it was issued', async () => {
+  it('null from the moment the last benefit expires, 90 days after it was issued', async () => {
     const before = service.clock.now();
     const { orderNo } = await create(collectRequest(channel));
     const at = async (now: number) => {
@@ -218,7 +218,7 @@ describe('redeemUrl', () => {
     expect(await at(before + 90 * DAY_S * 1000)).toBeNull();
   });
 
-  it('mode B: always with orders/create, also of a product without benefits; a query then has none', async () => {
+  it('mode B: orders/create always has one, even without benefits; a query then has none', async () => {
     await dailyProduct(service, 'NO_BENEFITS', 3, []);
     const { orderNo, redeemUrl } = await create(collectRequest(channel, { productCode: 'NO_BENEFITS' }));
     expect(linkOf(redeemUrl).values['orderNo']).toBe(orderNo);

@@ -16,7 +16,7 @@ import { until } from '../support/processes.js';
 import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, paid } from './support.js';
 
-/** Things that happen in the same moment, some of them held there until they all do. */
+/** Concurrent operations, some of them held until all have begun. */
 
 const { on, service, channel, sql, create, found, told } = stageOfFile();
 const node = nodeOfFile(on);
@@ -40,7 +40,7 @@ const agreementsOf = (user: string) =>
   );
 const pending = async () => ({ kind: 'pending' }) as const;
 
-/** A creation whose debit stands still until `open` is called. */
+/** Begins a creation whose debit waits until `open` is called. */
 async function inFlight(request: object & { externalOrderNo: string }) {
   const held = gate();
   on.institution.onDebit = async (debit) => {
@@ -55,7 +55,7 @@ async function inFlight(request: object & { externalOrderNo: string }) {
 }
 
 describe('unsubscribe', () => {
-  it('against a first debit in flight: 420008, and the debit comes through', async () => {
+  it('during a first debit in flight: 420008, and the debit succeeds', async () => {
     const { orderNo, order, answer, open } = await inFlight(sharedRequest(channel));
     expect(order.orderStatus).toBe('INITIALIZING');
     const refused = await Promise.all([channel, there].map((by) => by.call('orders/unsubscribe', { orderNo })));
@@ -66,7 +66,7 @@ describe('unsubscribe', () => {
     expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED']);
   });
 
-  it('twenty at once, on two nodes: all succeed with the same, one event, one cancellation', async () => {
+  it('twenty at once, on two nodes: all succeed with the same answer, one event, one cancellation', async () => {
     const { orderNo } = await create(sharedRequest(channel));
     const replies = await Promise.all(
       times(20, (n) => (n % 2 ? channel : there).call('orders/unsubscribe', { orderNo, reason: `${n}` })),
@@ -79,13 +79,13 @@ describe('unsubscribe', () => {
     expect(on.institution.cancellations.filter(({ agreementNo }) => agreementNo === agreement_no)).toHaveLength(1);
   });
 
-  it('of two orders on one agreement at once: the agreement goes, whoever was last', async () => {
+  it('of two orders on one agreement at once: the agreement is canceled by the last', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     const order = () => create(boundRequest(bindOrderNo));
     const orders = [await order(), await order()];
     let ended = 0;
     let both: Promise<{ code: string }[]> | undefined;
-    // Each has written its order down, and stands before the agreement or is through.
+    // Each has written its order, and waits for the agreement or is done.
     await service.fresh.database.transaction(async (tx) => {
       await tx.query('select from agreements where agreement_id = $1 for update', [bindOrderNo]);
       both = Promise.all(
@@ -104,7 +104,7 @@ describe('unsubscribe', () => {
     });
   });
 
-  it('and replace at once: either comes first, and no agreement is left in use', async () => {
+  it('and replace at once: either comes first, and no agreement stays in use', async () => {
     const outcomes = await Promise.all(
       times(10, async () => {
         const user = unique('user');
@@ -123,7 +123,7 @@ describe('unsubscribe', () => {
 });
 
 describe('replace', () => {
-  it('twice at once: both answer, one agreement is left, the others are REPLACED', async () => {
+  it('twice at once: both answer, one agreement stays bound, the others are REPLACED', async () => {
     const user = unique('user');
     const { orderNo } = await create(sharedRequest(channel, { channelUserId: user }));
     const [original] = await agreementsOf(user);
@@ -152,8 +152,8 @@ describe('replace', () => {
   });
 });
 
-describe('one attempt settled by several at once', () => {
-  /** Two engines that have both leased it, one after the other's lease, and `others` beside them. */
+describe('one attempt settled concurrently', () => {
+  /** Runs two engines that have both leased it, one after the other's lease, with `others` beside them. */
   async function meet(onQuery: (debit: DebitRequest) => ReturnType<typeof paid>, others: () => Promise<unknown>[]) {
     on.institution.onDebit = pending;
     const { orderNo } = await create(sharedRequest(channel));
@@ -188,7 +188,7 @@ describe('one attempt settled by several at once', () => {
     expect(await alerts(service.fresh.database)).toEqual([]);
   });
 
-  it('the engines say SUCCESS, a notice says FAIL: one of them counts, the other is an alert', async () => {
+  it('the engines report SUCCESS, a notice reports FAIL: one of them counts, the other raises an alert', async () => {
     const orderNo = await meet(
       (debit) => paid(debit),
       () => {
@@ -221,7 +221,7 @@ describe('one attempt settled by several at once', () => {
 describe('orders/create in mode A.2, many at once', () => {
   const at = (n: number) => (n % 2 ? channel : there);
 
-  it('100 twins with one key, on two nodes: one order, one answer, one debit', async () => {
+  it('100 concurrent requests with one key, on two nodes: one order, one answer, one debit', async () => {
     const request = sharedRequest(channel);
     const raw = JSON.stringify(request);
     const idempotencyKey = unique('key');
@@ -253,7 +253,7 @@ describe('orders/create in mode A.2, many at once', () => {
     },
   );
 
-  it('one mobile for two users at once, on two nodes: one has it, the other hears 410011 and is not debited', async () => {
+  it('one mobile for two users at once, on two nodes: one gets it, the other gets 410011 and is not debited', async () => {
     await Promise.all(
       times(20, async () => {
         const users = [unique('user'), unique('user')] as const;
@@ -271,7 +271,7 @@ describe('orders/create in mode A.2, many at once', () => {
     expect(on.institution.debits).toHaveLength(20);
   });
 
-  it('two mobiles for one user at once, on two nodes: one is his, the other hears 410010', async () => {
+  it('two mobiles for one user at once, on two nodes: one is bound, the other gets 410010', async () => {
     await Promise.all(
       times(20, async () => {
         const channelUserId = unique('user');
@@ -298,13 +298,13 @@ describe('orders/create in mode A.2, many at once', () => {
   });
 });
 
-it('409002, then 0: an answer that cannot be recorded in time is not taken for an order of somebody else', async () => {
+it('409002, then 0: an answer that cannot be stored in time is not mistaken for a foreign order', async () => {
   const raw = JSON.stringify(sharedRequest(channel));
   const idempotencyKey = unique('key');
   const row = gate();
   let held: Promise<void> = Promise.resolve();
   on.institution.onDebit = async (debit) => {
-    // Between the two transactions somebody holds the row of the answer, longer than it is waited for.
+    // Between the two transactions another one locks the answer's row for longer than the timeout.
     held = service.fresh.database.transaction(async (tx) => {
       await tx.query('select from idempotency where key = $1 for update', [idempotencyKey]);
       await row.stand();
@@ -317,7 +317,7 @@ it('409002, then 0: an answer that cannot be recorded in time is not taken for a
   row.open();
   await held;
   on.institution.reset();
-  // The lease of the first one runs out.
+  // The lease of the first request ends.
   await sql('update idempotency set lease_until = now() where key = $1', [idempotencyKey]);
   const again = await until('an answer', async () => {
     const reply = await channel.call('orders/create', undefined, { raw, idempotencyKey });
@@ -326,7 +326,7 @@ it('409002, then 0: an answer that cannot be recorded in time is not taken for a
   expect(again.code, again.text).toBe('0');
 });
 
-it('creates on one binding that the institution calls invalid: none of them is a fault', async () => {
+it('concurrent creations on a binding that the institution reports as invalid: none gets an internal error', async () => {
   const bindOrderNo = await bindCard(channel, unique('user'));
   const meeting = meetingOf(8);
   on.institution.onDebit = async () => {

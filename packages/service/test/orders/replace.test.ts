@@ -24,7 +24,7 @@ const stateOf = async (orderNo: string) => ({
   told: await toldAbout(service.fresh.database, orderNo),
 });
 
-/** An A.2 order, and what to replace its agreement with. */
+/** Creates an A.2 order, and the agreement that replaces its own. */
 async function shared(more: object = {}) {
   const request = sharedRequest(channel);
   const order = await create(request);
@@ -35,7 +35,7 @@ async function shared(more: object = {}) {
 const pending = async () => ({ kind: 'pending' }) as const;
 
 describe('agreements/replace', () => {
-  it('0: the order runs on the new agreement, the old one is REPLACED, every period to come is listed', async () => {
+  it('0: the order uses the new agreement, the old one is REPLACED, every open period is listed', async () => {
     const { request, order, orderNo, newSharedAgreement } = await shared({ paymentChannelCode: 'OTHERPAY' });
     const old = await agreementOf(service.fresh.database, orderNo);
     const reply = await replace({ orderNo, newSharedAgreement });
@@ -68,11 +68,11 @@ describe('agreements/replace', () => {
       { source: 'SHARED_FROM_CHANNEL', payment_channel_code: 'MOCKPAY', status: 'REPLACED' },
       { source: 'SHARED_FROM_CHANNEL', payment_channel_code: 'OTHERPAY', status: 'BIND_SUCCESS' },
     ]);
-    // A replaced agreement is still the channel's own: nobody cancels it.
+    // A replaced agreement still belongs to the channel: it is not canceled.
     expect(await on.cancelAgreements()).toBe(0);
   });
 
-  it("0: by the channel's number, on the same payment channel, again and again", async () => {
+  it("0: by the channel's number, on the same payment channel, repeatedly", async () => {
     const { request, orderNo, newSharedAgreement } = await shared();
     const { externalOrderNo } = request;
     const first = await replace({ externalOrderNo, newSharedAgreement });
@@ -89,7 +89,7 @@ describe('agreements/replace', () => {
     expect([reply.code, reply.data.retriedNow]).toEqual(['0', []]);
   });
 
-  it('0: what is paid, refunded or over stays out of it; what is open is listed with its status', async () => {
+  it('0: paid, refunded and failed periods are not listed; open periods are, with their status', async () => {
     const { orderNo, newSharedAgreement } = await shared();
     await sql(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
@@ -108,7 +108,7 @@ describe('agreements/replace', () => {
     ).toEqual([[6, 'PROCESSING'], ...[7, 8, 9, 10, 11, 12].map((cycleNo) => [cycleNo, 'WAIT'])]);
   });
 
-  it('0: while the first debit is on its way: that attempt stays where it is until it is settled', async () => {
+  it('0: while the first debit is in flight: the attempt keeps its agreement until it is settled', async () => {
     on.institution.onDebit = pending;
     const { request, orderNo, newSharedAgreement } = await shared();
     const old = await agreementOf(service.fresh.database, orderNo);
@@ -131,7 +131,7 @@ describe('agreements/replace', () => {
     expect((await agreementOf(service.fresh.database, orderNo)).agreement_no).toBe(data.newAgreementNo);
   });
 
-  it('0: unsubscribing then cancels the new agreement, and not the old one', async () => {
+  it('0: a later unsubscribe cancels the new agreement, and not the old one', async () => {
     const { orderNo, newSharedAgreement } = await shared();
     const { data } = await replace({ orderNo, newSharedAgreement });
     await channel.call('orders/unsubscribe', { orderNo });
@@ -146,7 +146,7 @@ describe('agreements/replace', () => {
 });
 
 describe('agreements/replace, refused', () => {
-  it('400001: another user, 400002: a ciphertext that is none, 403003 and 403004: the payment channel', async () => {
+  it('400001: another user, 400002: an invalid ciphertext, 403003 and 403004: the payment channel', async () => {
     const { orderNo, newSharedAgreement } = await shared();
     const before = await stateOf(orderNo);
     const other = await anotherChannel(service);
@@ -183,7 +183,7 @@ describe('agreements/replace, refused', () => {
     expect(await agreementOf(service.fresh.database, own.orderNo)).toMatchObject({ status: 'BIND_SUCCESS' });
   });
 
-  it('420003: unsubscribed, and terminated likewise; 420004: completed', async () => {
+  it('420003: unsubscribed or terminated; 420004: completed', async () => {
     for (const [status, code] of [
       ['UNSUBSCRIBED', '420003'],
       ['TERMINATED', '420003'],
@@ -197,8 +197,8 @@ describe('agreements/replace, refused', () => {
     }
   });
 
-  /** Each row is wrong in one thing more than the row below it. */
-  it('of several codes the earlier in the list of codes is the answer', async () => {
+  /** Each row has one more error than the row below it. */
+  it('the first code in the list of codes wins if several apply', async () => {
     const { order, newSharedAgreement } = await shared();
     const collected = await create(collectRequest(channel));
     const ended = await shared();

@@ -6,7 +6,7 @@ import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/dem
 import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, paid } from './support.js';
 
-/** Creations whose debits all have their outcomes in the same moment. */
+/** Creations whose debits all have their outcomes at the same moment. */
 
 const { on, service, channel, sql, told } = stageOfFile();
 const node = nodeOfFile(on);
@@ -16,7 +16,7 @@ const benefitsOf = async (orderNo: string) => (await sql('select from benefits w
 const attemptsOf = (orderNo: string) =>
   sql<{ status: string }>('select status from debit_attempts where order_no = $1', [orderNo]);
 
-/** The transactions that have last written to these orders. */
+/** Returns the transactions that last wrote to these orders. */
 const writersOf = (orderNos: readonly string[]) =>
   sql<{ writer: string }>('select distinct xmin::text as writer from orders where order_no = any($1::bigint[])', [
     orderNos,
@@ -29,7 +29,7 @@ interface Creation {
   readonly answer: Promise<Reply>;
 }
 
-/** Creations of these requests, each stored, and standing before its outcome until the door is opened. */
+/** Begins these creations. Each is stored, and waits for its outcome until the gate opens. */
 async function standing<Name extends string>(
   requests: Readonly<Record<Name, { readonly externalOrderNo: string }>>,
   outcomeOf: (name: Name, debit: DebitRequest) => DebitOutcome,
@@ -43,7 +43,7 @@ async function standing<Name extends string>(
     const behind = names.length - arrived;
     if (arrived === names.length) everybody.open();
     await door.passed;
-    // The last one first: what is settled together need not come in the order of its numbers.
+    // The last one first: a batch need not be in the order of its numbers.
     for (let turn = 0; turn < behind; turn += 1) await undefined;
     const name = names.find((one) => requests[one].externalOrderNo === debit.externalOrderNo);
     if (name === undefined) throw new Error(`nobody has created ${debit.externalOrderNo}`);
@@ -65,7 +65,7 @@ async function standing<Name extends string>(
   return { of: Object.fromEntries(creations) as Record<Name, Creation>, open: door.open };
 }
 
-/** The order's row, locked by somebody else until it is let go. */
+/** Locks the order's row in another transaction until it is released. */
 async function holdOrder(orderNo: string): Promise<() => Promise<void>> {
   const held = gate();
   const done = service.fresh.database.transaction(async (tx) => {
@@ -89,7 +89,7 @@ const attemptNoOf = (orderNo: string) => `${orderNo}000101`;
 const SUCCEEDED = ['SUCCESS', 'ACTIVE'];
 
 describe('creations whose outcomes arrive together', () => {
-  it('share a statement, and each that is not as it was has its own end', async () => {
+  it('share a statement, and each that has changed is settled on its own', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     const invalidOn = await bindCard(channel, unique('user'));
     const runsOnInvalid = (await channel.call('orders/create', boundRequest(invalidOn))).data.orderNo;
@@ -147,7 +147,7 @@ describe('creations whose outcomes arrive together', () => {
     const letGo = await holdOrder(of.held.orderNo);
 
     scenes.open();
-    // Nobody waits for the order that is held, nor for the key that was taken over.
+    // Nothing waits for the locked order, nor for the key that was taken over.
     const { held, takenOver, ...others } = of;
     const answers = new Map<Creation, Reply>();
     for (const creation of Object.values(others)) answers.set(creation, await creation.answer);
@@ -185,7 +185,7 @@ describe('creations whose outcomes arrive together', () => {
         paymentStatus,
       ]);
       const { data: now } = await channel.call('orders/query', { orderNo: creation.orderNo });
-      // What is signed in a link is the time of its answer, and the clock stands still.
+      // The link contains the time of its answer, and the clock stands still.
       expect(answer?.data, name).toEqual(now);
       expect(await told(creation.orderNo), name).toEqual(events);
       expect(await benefitsOf(creation.orderNo), name).toBe(paymentStatus === 'SUCCESS' ? 2 : 0);
@@ -200,7 +200,7 @@ describe('creations whose outcomes arrive together', () => {
 
     const shared = [of.one, of.two, of.three, of.bound, of.boundToo, of.declined].map(({ orderNo }) => orderNo);
     expect(await writersOf(shared)).toHaveLength(1);
-    // Whoever has lost the key to another run has no part in it.
+    // A run that has lost the key to another one is not part of the statement.
     expect(await writersOf([...shared, of.takenOver.orderNo])).toHaveLength(2);
     const [released] = await sql<{ number_released: boolean }>(
       'select number_released from orders join agreements using (agreement_id) where order_no = $1',
@@ -215,7 +215,7 @@ describe('creations whose outcomes arrive together', () => {
     ]);
   });
 
-  it('are settled one by one when the statement fails, and only the one that failed it is not', async () => {
+  it('are settled one by one if the statement fails, and only the failing one is not', async () => {
     const bad = sharedRequest(channel);
     await sql(
       `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$`,
@@ -246,7 +246,7 @@ describe('creations whose outcomes arrive together', () => {
     expect(await benefitsOf(failed.orderNo)).toBe(2);
   });
 
-  it('of requests without a key are settled the same', async () => {
+  it('without a key are settled the same way', async () => {
     const door = gate();
     on.institution.onDebit = async (debit) => {
       await door.stand();

@@ -10,21 +10,21 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { type SlowCaller, slowCall } from '../support/unread.js';
 import { anotherChannel, copyOrder, dailyProduct, paid, type Stage, stage } from './support.js';
 
-/** Callers who hang up, do not read, or take their time: the work ends with them, and nobody else pays for it. */
+/** Callers that disconnect, do not read, or read slowly: their work ends with them, and others are not affected. */
 
-/** Orders of 9,999 periods, 50 MB in all: far more than the network takes in while nobody reads. */
+/** Orders of 9,999 periods, 50 MB in all: far more than the network buffers while nobody reads. */
 const ORDERS = 30;
 
 interface World extends Stage {
   readonly log: CapturedLog;
-  /** Of the user who has the orders. */
+  /** The user who has the orders. */
   readonly user: string;
-  /** Links that were made since the test has the world: one for each order whose text was begun. */
+  /** Links created since the test began: one for each order that was rendered. */
   links(): number;
   failAtLink(number: number): void;
 }
 
-/** One for all tests with the same limits, by these: each of them leaves it with nobody in it. */
+/** One world for all tests with the same limits. Each test leaves it idle. */
 const worlds = new Map<string, World>();
 afterAll(async () => {
   for (const world of worlds.values()) await world.close();
@@ -77,7 +77,7 @@ const list = (on: World, requestId: string, version?: 'HTTP/1.0') =>
     { requestId, ...(version ? { version } : {}) },
   );
 
-/** The line of a request, once it is there. */
+/** Waits for the log line of a request. */
 const lineOf = (on: World, requestId: string) =>
   until(`the line of ${requestId}`, () =>
     on.log.lines().find((line) => line.msg === 'request' && line.requestId === requestId),
@@ -90,8 +90,8 @@ async function metric(on: World, line: string): Promise<number> {
 const open = (on: World) => metric(on, 'perennial_long_answers{state="open"}');
 const waiting = (on: World) => metric(on, 'perennial_long_answers{state="waiting"}');
 
-describe('a caller who hangs up', () => {
-  it('in the middle of a list: the rest is not made, and the line of the request says so', async () => {
+describe('a caller that disconnects', () => {
+  it("in the middle of a list: the rest is not rendered, and the request's log line has it", async () => {
     const on = await world();
     const caller = await list(on, 'hung-up-1');
     await caller.readSome();
@@ -102,13 +102,13 @@ describe('a caller who hangs up', () => {
     expect(on.links()).toBeLessThan(ORDERS / 2);
     expect(await open(on)).toBe(0);
     expect(await metric(on, 'perennial_http_answers_cut_total{why="hung-up"}')).toBe(1);
-    // Nobody was told anything: it counts as no answer.
+    // Not counted as an answer, because the caller received none.
     const told = (status: string, code: string) =>
       metric(on, `perennial_http_requests_total{endpoint="/openapi/v1/orders/list",status="${status}",code="${code}"}`);
     expect([await told('499', ''), await told('500', '500001')]).toEqual([1, 0]);
   });
 
-  it('before the answer: what was asked is done, and the line of the request has its code', async () => {
+  it('before the answer: the request is carried out, and its log line has the code', async () => {
     const on = await world();
     const debiting = gate();
     on.institution.onDebit = async (request) => {
@@ -119,7 +119,7 @@ describe('a caller who hangs up', () => {
     const caller = await slowCall(on.service.baseUrl, on.channel, 'orders/create', request, { requestId: 'hung-up-2' });
     await debiting.reached;
     caller.hangUp();
-    // The service hears of it in a turn of its own.
+    // The service notices it in a later event-loop turn.
     await new Promise((resolve) => caller.socket.once('close', resolve));
     await send(on.service.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0));
     debiting.open();
@@ -129,8 +129,8 @@ describe('a caller who hangs up', () => {
   });
 });
 
-describe('a caller who does not read', () => {
-  it('is closed when it has taken in nothing for a while, and its place is free again', async () => {
+describe('a caller that does not read', () => {
+  it('is disconnected after a while, and its place is free again', async () => {
     const on = await world({ writeTimeout: 200 });
     await list(on, 'unread-1');
     expect(await lineOf(on, 'unread-1')).toMatchObject({ status: 200, code: '0', cut: 'unread' });
@@ -138,7 +138,7 @@ describe('a caller who does not read', () => {
     expect(await open(on)).toBe(0);
   });
 
-  it('is closed as well when its answers are short and many', async () => {
+  it('is disconnected too if its answers are short and many', async () => {
     const on = await world({ writeTimeout: 200 });
     const raw = rawConnection(on.service.baseUrl);
     raw.socket.pause();
@@ -150,14 +150,14 @@ describe('a caller who does not read', () => {
     raw.close();
   });
 
-  it('is closed also when it has read a little, once the answer has taken too long', async () => {
+  it('is disconnected too if it has read a little, once the answer has taken too long', async () => {
     const on = await world({ answerTimeout: 500 });
     const caller = await list(on, 'slow-1');
     await caller.readSome();
     expect(await lineOf(on, 'slow-1')).toMatchObject({ status: 200, code: '0', cut: 'slow' });
   });
 
-  it('a caller who reads everything gets everything', async () => {
+  it('a caller that reads everything gets everything', async () => {
     const on = await world();
     const caller = await list(on, 'whole-1');
     const text = await caller.readAll();
@@ -192,7 +192,7 @@ describe('500001 in the middle of an answer', () => {
     },
   );
 
-  it('before the first piece has gone out it is answered as ever', async () => {
+  it('before the first piece was sent, it is answered as usual', async () => {
     const on = await world();
     on.failAtLink(1);
     const reply = await on.channel.call('orders/list', { channelUserId: on.user });
@@ -204,7 +204,7 @@ describe('an order that changes while the list before it is read', () => {
   it('is shown as of one moment: its totals and its periods agree', async () => {
     const on = await world();
     const { database } = on.service.fresh;
-    // The oldest of the list, with more periods started than are read with others.
+    // The oldest of the list, with more started periods than are read with others.
     const oldest = `(select min(order_no) from orders)`;
     await database.query(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
@@ -239,7 +239,7 @@ describe('the places for long answers', () => {
     return { client, orderNo: data.orderNo, user };
   }
 
-  /** A long answer that its caller does not read, once it is under way. */
+  /** Begins a long answer that its caller does not read. */
   async function holdPlace(on: World, client: ChannelClient, user: string, expected: number): Promise<SlowCaller> {
     const caller = await slowCall(on.service.baseUrl, client, 'orders/list', { channelUserId: user });
     await until('a long answer under way', async () => (await open(on)) === expected);
@@ -248,7 +248,7 @@ describe('the places for long answers', () => {
 
   const refusal = ({ status, code, headers }: Reply) => ({ status, code, retryAfter: headers['retry-after'] });
 
-  it('429001 for a channel that has all of its own, and nothing is done; the others, and its short answers, go on', async () => {
+  it('429001 for a channel that has used all its places; others, and its short answers, are not affected', async () => {
     const on = await world(FEW);
     const { channel } = on;
     const key = unique('key');
@@ -292,20 +292,20 @@ describe('the places for long answers', () => {
     expect((await channel.call('orders/unsubscribe', { orderNo })).data.orderStatus).toBe('UNSUBSCRIBED');
   });
 
-  it('503001 when the node has no more, for a channel that has none', async () => {
+  it('503001 if the node has no place left, for a channel that has none', async () => {
     const on = await world(FEW);
     const [second, third] = [await channelWithOrder(on), await channelWithOrder(on)];
     const held = [await holdPlace(on, on.channel, on.user, 1), await holdPlace(on, second.client, second.user, 2)];
     const reply = await third.client.call('orders/query', { orderNo: third.orderNo });
     expect(refusal(reply)).toEqual({ status: 503, code: '503001', retryAfter: '1' });
-    // The node is busy, and nothing is wrong with it.
+    // The node is busy, but has no error.
     expect(on.log.lines().filter((line) => line.level === 'error' || line.level === 'fatal')).toEqual([]);
     for (const caller of held) caller.hangUp();
     await until('the places are free', async () => (await open(on)) === 0);
     expect((await third.client.call('orders/query', { orderNo: third.orderNo })).code).toBe('0');
   });
 
-  it('0: a request that waits for a place is carried out when one is free, once', async () => {
+  it('0: a request that waits for a place is carried out once when one is free', async () => {
     const on = await world({ ...FEW, longAnswerWait: 60_000, longAnswersWaitingPerChannel: 2 });
     const { channel } = on;
     const held = await holdPlace(on, channel, on.user, 1);
@@ -313,7 +313,7 @@ describe('the places for long answers', () => {
     const created = channel.call('orders/create', request, { idempotencyKey: unique('key') });
     const listed = channel.call('orders/list', { channelUserId: on.user, size: 1 });
     await until('both wait', async () => (await waiting(on)) === 2);
-    // More than may wait are told at once.
+    // Requests beyond the limit of waiting ones are refused at once.
     expect((await channel.call('orders/list', { channelUserId: on.user, size: 1 })).code).toBe('429001');
     held.hangUp();
     const order = await created;
@@ -326,7 +326,7 @@ describe('the places for long answers', () => {
 });
 
 describe('a node that stops', () => {
-  it('lets a long answer that is read go out whole, and ends its connection', async () => {
+  it('finishes a long answer that is read, then closes its connection', async () => {
     const on = await newWorld({ drainTime: 60_000 });
     const caller = await list(on, 'stop-1');
     await caller.readSome();
@@ -337,7 +337,7 @@ describe('a node that stops', () => {
     await ended;
   });
 
-  it('cuts off one that is not read, after a while', async () => {
+  it('aborts a long answer that is not read, after a while', async () => {
     const on = await newWorld({ drainTime: 100 });
     const caller = await list(on, 'stop-2');
     await caller.readSome();

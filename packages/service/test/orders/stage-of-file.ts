@@ -6,7 +6,7 @@ import { anotherNode, type Node } from '../support/second-node.js';
 import { type TestService, testService } from '../support/service.js';
 import { type Stage, stage, toldAbout } from './support.js';
 
-/** What all tests of a file share: made before the first of them, closed after the last. */
+/** Creates a resource before the first test of a file, and closes it after the last. */
 export function ofFile<T extends { close(): Promise<unknown> }>(make: () => Promise<T>): T {
   let made: T;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ export function ofFile<T extends { close(): Promise<unknown> }>(make: () => Prom
   return later(() => made);
 }
 
-/** The same for each test of a file. */
+/** Creates a resource for each test of a file. */
 export function ofEachTest<T extends { close(): Promise<unknown> }>(make: () => Promise<T>): T {
   let made: T;
   beforeEach(async () => {
@@ -26,14 +26,14 @@ export function ofEachTest<T extends { close(): Promise<unknown> }>(make: () => 
   return later(() => made);
 }
 
-/** Stands for an object that is there once a test runs. */
+/** Returns a proxy for an object that exists once a test runs. */
 export const later = <T extends object>(made: () => T): T =>
   new Proxy({} as T, {
     get: (_, name) => Reflect.get(made(), name),
     set: (_, name, value) => Reflect.set(made(), name, value),
   });
 
-/** A service for a file, and a channel of it. */
+/** Creates a service for a file, with one of its channels. */
 export function serviceOfFile(
   more: Partial<ServiceDeps> = {},
   channelOf: (service: TestService) => Promise<ChannelClient> = (service) => service.channel(),
@@ -48,10 +48,10 @@ export function serviceOfFile(
   return { service, channel: later(() => channel) };
 }
 
-/** The same for each test, with the demo channel. */
+/** Creates a service for each test, with the demo channel. */
 export const demoOfEachTest = () => serviceOfFile({}, demoChannel, ofEachTest);
 
-/** A stage for a file, and what its tests do on it. Before each test the institution forgets what it was told. */
+/** Creates a stage for a file, with helpers for its tests. Resets the institution before each test. */
 export function stageOfFile(more: Partial<ServiceDeps> = {}) {
   const on: Stage = ofFile(() => stage(more));
   beforeEach(() => on.institution.reset());
@@ -62,7 +62,7 @@ export function stageOfFile(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     sql: <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values),
-    /** The answer to an orders/create that succeeds. */
+    /** Returns the answer to an orders/create that succeeds. */
     create: async (body: object, by: ChannelClient = channel) => {
       const reply = await by.call('orders/create', body);
       expect(reply.code, reply.text).toBe('0');
@@ -73,7 +73,7 @@ export function stageOfFile(more: Partial<ServiceDeps> = {}) {
   };
 }
 
-/** A.1: an order on a binding. */
+/** Returns an A.1 request: an order on a binding. */
 export const boundRequest = (bindOrderNo: string, more: object = {}) => ({
   settlementMode: 'SVC_DEDUCT',
   externalOrderNo: unique('order'),
@@ -82,11 +82,11 @@ export const boundRequest = (bindOrderNo: string, more: object = {}) => ({
   ...more,
 });
 
-/** One more node of the service of a file. */
+/** Creates another node of a file's service. */
 export const anotherNodeOfFile = (service: TestService, more: Partial<ServiceDeps> = {}): Node =>
   ofFile(() => anotherNode(service, more));
 
-/** The same on a stage, with its institution. */
+/** Creates another node of a stage, with its institution. */
 export const nodeOfFile = (on: Stage): Node =>
   anotherNodeOfFile(
     later(() => on.service),

@@ -29,7 +29,7 @@ import { type ChannelClient, channelClient, send } from '../support/channel-clie
 import { demoChannel } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** An institution that does what a test says, and remembers what it was asked. */
+/** A fake institution that a test controls, which records its requests. */
 export interface Institution extends Gateway {
   readonly debits: DebitRequest[];
   readonly queries: DebitQuery[];
@@ -41,7 +41,7 @@ export interface Institution extends Gateway {
   onCancel: (request: AgreementCancellation) => Promise<CancelOutcome>;
   onSend: (request: BindCodeRequest) => Promise<BindCodeOutcome>;
   onConfirm: (request: BindConfirmation) => Promise<BindOutcome>;
-  /** Sends, binds, debits and cancels whatever it is asked to, and forgets what it was asked. */
+  /** Restores the default: everything succeeds. Clears the records. */
   reset(): void;
 }
 
@@ -99,7 +99,7 @@ export function institution(): Institution {
 
 export type Stage = Awaited<ReturnType<typeof stage>>;
 
-/** The interface over HTTP, with an institution of the test's, and one turn of each job when the test says so. */
+/** The interface over HTTP, with a fake institution. Jobs run only when the test calls them. */
 export async function stage(more: Partial<ServiceDeps> = {}) {
   const fake = institution();
   const gateways = { of: async () => fake };
@@ -119,9 +119,9 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     institution: fake,
-    /** Asks about those whose turn it is. */
+    /** Queries attempts that are due. */
     askDue,
-    /** Asks about every attempt that is open, however far off its turn is. */
+    /** Queries every open attempt, whenever it is due. */
     async askPending() {
       await database.query('update debit_attempts set ask_at = now() where ask_at is not null');
       return askDue();
@@ -131,8 +131,9 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       return cancelAtInstitutions(deps);
     },
     /**
-     * Bills and debits what is due by the real clock, which is months ahead of the service's. One batch of 128 debits unless
-     * told: a second batch debits an order again if its first debit is settled by then, since its next period is due too.
+     * Bills and debits what is due by the real clock, which is months ahead of the service's. Runs one batch of 128
+     * debits by default: a second batch would debit an order again if its first debit is settled by then, because its
+     * next period is due too.
      */
     async renew(batches = 1) {
       const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));
@@ -140,14 +141,14 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       const limited = { ...deps, stopping: () => begun++ >= batches };
       return others + (await renewDueOrders(limited, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
-    /** The institution's own word, through its door. */
+    /** Sends a notice to the institution's endpoint. */
     notice: (notice: Notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),
     close: () => service.close(),
   };
 }
 
-/** A channel beside the demo one, authorized for the same. */
+/** Creates another channel with the authorizations of the demo channel. */
 export async function anotherChannel(service: TestService): Promise<ChannelClient> {
   const created = await createChannel(service.operator, { name: 'Another channel', ratePerSecond: 10_000 });
   const { appId } = created;
@@ -158,7 +159,7 @@ export async function anotherChannel(service: TestService): Promise<ChannelClien
   return channelClient(service.baseUrl, created, () => service.clock.now());
 }
 
-/** A product for the demo channel, of so many days. */
+/** Creates a product for the demo channel with this many days. */
 export async function dailyProduct(
   service: TestService,
   productCode: string,
@@ -182,7 +183,7 @@ export async function dailyProduct(
 
 let copies = 0;
 
-/** The order as often again, with its benefits, under numbers that nobody else has. */
+/** Copies the order and its benefits `count` times, under unused numbers. */
 export async function copyOrder(database: Database, orderNo: string, count: number): Promise<void> {
   const first = 800_000_000_000_000 + copies;
   copies += count;
@@ -219,7 +220,7 @@ export async function eventsOf(database: Database, orderNo: string): Promise<Sto
   return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
 }
 
-/** What was told about an order, in a word each. */
+/** Returns the status in each event of an order. */
 export async function toldAbout(database: Database, orderNo: string): Promise<unknown[]> {
   return (await eventsOf(database, orderNo)).map(({ data }) => data['paymentStatus'] ?? data['orderStatus']);
 }
@@ -228,7 +229,7 @@ export async function alerts(database: Database): Promise<{ kind: string; subjec
   return database.query('select kind, subject, detail from alerts order by kind, subject');
 }
 
-/** Rows in every table, by its name. */
+/** Returns the number of rows in every table. */
 export async function rowCounts(database: Database): Promise<Record<string, number>> {
   const tables = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
@@ -249,7 +250,7 @@ export interface StoredAgreement {
   readonly asked: boolean;
 }
 
-/** The agreement that an order runs on. */
+/** Returns the agreement of an order. */
 export async function agreementOf(database: Database, orderNo: string): Promise<StoredAgreement> {
   const [row] = await database.query<StoredAgreement>(
     `select a.agreement_id, a.agreement_no, a.status, a.cancel_at is not null as asked
@@ -260,7 +261,7 @@ export async function agreementOf(database: Database, orderNo: string): Promise<
   return row;
 }
 
-/** Texts that can be no number of ours. */
+/** Texts that cannot be numbers of the service. */
 export const NO_NUMBERS = [
   'abc',
   '0',

@@ -4,7 +4,7 @@ import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from
 import { boundRequest, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, anotherChannel } from './support.js';
 
-/** What becomes of the agreement when an order on it ends. */
+/** The agreement when an order on it ends. */
 
 const { on, service, channel, sql, create, found, told } = stageOfFile();
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 const unsubscribe = (body: object, by = channel) => by.call('orders/unsubscribe', body);
 
 describe('orders/unsubscribe and the agreement', () => {
-  it('CANCELED with the order, at the institution when the job comes round, once', async () => {
+  it('CANCELED with the order, and canceled at the institution by the next job, once', async () => {
     const request = sharedRequest(channel);
     const { orderNo } = await create(request);
     await unsubscribe({ orderNo });
@@ -35,13 +35,13 @@ describe('orders/unsubscribe and the agreement', () => {
     expect(bankData.data.bankDataList).toEqual([expect.objectContaining({ agreementStatus: 'CANCELED' })]);
   });
 
-  it('mode B has none', async () => {
+  it('mode B has no agreement', async () => {
     const { orderNo } = await create(collectRequest(channel));
     await unsubscribe({ orderNo });
     expect(await on.cancelAgreements()).toBe(0);
   });
 
-  it('stays while another order runs on it, and goes with the last', async () => {
+  it('stays while another order uses it, and ends with the last', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     const first = await create(boundRequest(bindOrderNo));
     const second = await create(boundRequest(bindOrderNo));
@@ -59,7 +59,7 @@ describe('orders/unsubscribe and the agreement', () => {
     expect((await channel.call('orders/create', boundRequest(bindOrderNo))).code).toBe('410002');
   });
 
-  it('stays while the first debit of another order is on its way', async () => {
+  it('stays while the first debit of another order is in flight', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     const first = await create(boundRequest(bindOrderNo));
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -102,7 +102,7 @@ describe('orders that share one number at the institution', () => {
       [channelUserId],
     );
 
-  it('the number is canceled there only when the last of them ends', async () => {
+  it('the number is canceled there only when the last order ends', async () => {
     const channelUserId = unique('user');
     const shared = sharedAgreement(channel, channelUserId);
     const one = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
@@ -116,7 +116,7 @@ describe('orders that share one number at the institution', () => {
     ]);
   });
 
-  it('a new order on the number before the job comes round: it is not canceled there', async () => {
+  it('a new order on the number before the job runs: the number is not canceled there', async () => {
     const channelUserId = unique('user');
     const shared = sharedAgreement(channel, channelUserId);
     const left = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
@@ -128,7 +128,7 @@ describe('orders that share one number at the institution', () => {
     expect(await on.cancelAgreements()).toBe(1);
   });
 
-  it('a new order on the number while the institution could not be reached: it is not asked again', async () => {
+  it('a new order on the number while the institution was unreachable: the cancellation is not retried', async () => {
     const channelUserId = unique('user');
     const shared = sharedAgreement(channel, channelUserId);
     const { orderNo } = await create(sharedRequest(channel, { channelUserId, sharedAgreement: shared }));
@@ -140,7 +140,7 @@ describe('orders that share one number at the institution', () => {
     expect(on.institution.cancellations).toHaveLength(1);
   });
 
-  it('the binding of another channel is left alone, here and at the institution, where numbers are common', async () => {
+  it('the binding of another channel is unaffected, here and at the institution, if numbers are common', async () => {
     await updatePaymentChannel(service.operator, { code: 'MOCKPAY', commonNumbers: true });
     const other = await anotherChannel(service);
     const owner = unique('user');

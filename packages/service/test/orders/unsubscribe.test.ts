@@ -45,7 +45,7 @@ describe('orders/unsubscribe, by the state of the order', () => {
     },
   );
 
-  it('0: ACTIVE in its last period: nothing is voided, only the order is told', async () => {
+  it("0: ACTIVE in its last period: nothing is voided, only the order's event is sent", async () => {
     await dailyProduct(service, 'ONE_DAY', 1);
     const { orderNo } = await create(collectRequest(channel, { productCode: 'ONE_DAY' }));
     const { data } = await unsubscribe({ orderNo });
@@ -53,7 +53,7 @@ describe('orders/unsubscribe, by the state of the order', () => {
     expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE', 'UNSUBSCRIBED']);
   });
 
-  it('0: UNSUBSCRIBED: again the same, as it was the first time, and nobody is told', async () => {
+  it('0: UNSUBSCRIBED: the same answer as the first time, and no event', async () => {
     const { orderNo } = await create(sharedRequest(channel));
     const first = await unsubscribe({ orderNo, reason: 'the first reason' });
     const at = service.clock.now();
@@ -69,8 +69,8 @@ describe('orders/unsubscribe, by the state of the order', () => {
   });
 });
 
-describe('orders/unsubscribe, what channels are told', () => {
-  it('the order first, then all voided periods as one row that says from which to which', async () => {
+describe('orders/unsubscribe, the events', () => {
+  it('the order first, then all voided periods as one row with the first and the last period', async () => {
     const request = sharedRequest(channel);
     const { orderNo } = await create(request);
     const at = service.clock.now();
@@ -106,7 +106,7 @@ describe('orders/unsubscribe, what channels are told', () => {
 });
 
 describe('orders/unsubscribe, the request', () => {
-  it('0: the reason is kept, with who asked; it may be absent or empty', async () => {
+  it('0: the reason is stored with its source; it may be absent or empty', async () => {
     for (const [given, kept] of [
       [{ reason: '太贵了' }, '太贵了'],
       [{ reason: '' }, ''],
