@@ -49,7 +49,7 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     expect(unsealInstitutionNo(await service.inMemory(channel), sealed)).toBe(`inst-${bindOrderNo}`);
   });
 
-  it('0: BIND_FAIL for a wrong code; the binding stays open and the right one still binds it', async () => {
+  it('0: BIND_FAIL for a wrong code; the binding stays open, and the right code binds it', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     service.gateway.onConfirm = async () => ({ kind: 'wrong-code', reason: 'that is not the code' });
@@ -65,7 +65,7 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
   });
 
-  it('0: BIND_FAIL for a refusal, and with that the binding is finished', async () => {
+  it('0: BIND_FAIL for a refusal, which ends the binding', async () => {
     const bindOrderNo = await sentBinding(channel);
     service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'card is blocked' });
     const reply = await confirmCode(channel, bindOrderNo);
@@ -79,7 +79,7 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     expect(service.gateway.confirms).toHaveLength(1);
   });
 
-  it('503001: the institution did not say; the binding stays open, no try is lost, and the resend binds', async () => {
+  it('503001: unknown outcome; the binding stays open, no attempt is counted, and the resend binds', async () => {
     const bindOrderNo = await sentBinding(channel);
     const body = confirmBody(channel, bindOrderNo);
     service.gateway.onConfirm = async () => ({ kind: 'unknown' });
@@ -88,14 +88,14 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     expect(reply.code).toBe('503001');
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', wrong_codes: 0 });
     service.gateway.reset();
-    // The same request again, after its code has run out: the institution may well have bound it the first time.
+    // The same request after its code has expired, because the institution may have bound it the first time.
     service.clock.advance(LIFETIME + 1);
     const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: `unsaid-${bindOrderNo}` });
     expect(again.data.agreementStatus).toBe('BIND_SUCCESS');
     expect(service.gateway.confirms).toHaveLength(1);
   });
 
-  it('503001, then another request binds: the resend of the first is answered what is stored', async () => {
+  it('503001, then another request binds: the resend of the first gets the stored result', async () => {
     const bindOrderNo = await sentBinding(channel);
     const body = confirmBody(channel, bindOrderNo);
     service.gateway.onConfirm = async () => ({ kind: 'unknown' });
@@ -125,7 +125,7 @@ describe('agreements/bind-confirm, answered by the institution', () => {
 });
 
 describe('agreements/bind-confirm, refused by the service', () => {
-  it("410001: unknown, another channel's, a shared agreement's, misspelt: one and the same answer", async () => {
+  it("410001: unknown, another channel's, a shared agreement's, misspelt: the same answer", async () => {
     const stranger = await service.channel();
     const foreign = await sentBinding(stranger);
     const who = person();
@@ -149,7 +149,7 @@ describe('agreements/bind-confirm, refused by the service', () => {
     expect(service.gateway.confirms).toHaveLength(1);
   });
 
-  it('410004: one millisecond past five minutes, and not before', async () => {
+  it('410004: one millisecond after five minutes, and not before', async () => {
     const [good, late] = [await sentBinding(channel), await sentBinding(channel)];
     service.clock.advance(LIFETIME);
     expect((await confirmCode(channel, good)).data.agreementStatus).toBe('BIND_SUCCESS');
@@ -175,7 +175,7 @@ describe('agreements/bind-confirm, refused by the service', () => {
     expect(service.gateway.confirms).toEqual([]);
   });
 
-  it("400002: the code under another channel's key, or in the clear; a binding that is closed makes no difference", async () => {
+  it("400002: the code under another channel's key, or in plain text; also for a closed binding", async () => {
     const stranger = await service.channel();
     const bindOrderNo = await boundBinding(channel);
     for (const smsCodeEncrypted of ['123456', '', encrypt(stranger, 'a text of three whole blocks of AES!')]) {
@@ -192,7 +192,7 @@ describe('agreements/bind-confirm, refused by the service', () => {
 });
 
 describe('agreements/bind-confirm, wrong codes', () => {
-  it('410004: the sixth in production is not asked about, not even when it is right; a new code may be tried again', async () => {
+  it('410004: the sixth in production is not sent to the institution, even if it is right; a new code resets the count', async () => {
     const client = await production.channel();
     const who = person();
     const bindOrderNo = await sentBinding(client, who);
@@ -208,7 +208,7 @@ describe('agreements/bind-confirm, wrong codes', () => {
     expect((await confirmCode(client, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
   });
 
-  it('410004: twenty at once in production: five are asked about', async () => {
+  it('410004: twenty at once in production: five are sent to the institution', async () => {
     const client = await production.channel();
     const bindOrderNo = await sentBinding(client);
     const together = meetingOf(5);
@@ -221,7 +221,7 @@ describe('agreements/bind-confirm, wrong codes', () => {
     expect(production.gateway.confirms).toHaveLength(5);
   });
 
-  it('0: the sandbox does not count', async () => {
+  it('0: the sandbox has no limit', async () => {
     const bindOrderNo = await sentBinding(channel);
     service.gateway.onConfirm = async () => ({ kind: 'wrong-code', reason: 'no' });
     for (let n = 1; n <= 6; n += 1) await confirmCode(channel, bindOrderNo);
@@ -230,7 +230,7 @@ describe('agreements/bind-confirm, wrong codes', () => {
   });
 });
 
-/** A confirmation that the institution answers with this once it is let go. */
+/** Begins a confirmation that the institution answers once it is released. */
 async function held(bindOrderNo: string, outcome: BindOutcome) {
   const slow = gate();
   service.gateway.onConfirm = async () => {
@@ -243,7 +243,7 @@ async function held(bindOrderNo: string, outcome: BindOutcome) {
 }
 
 describe('agreements/bind-confirm, at the same time', () => {
-  it('0: eight right ones bind once and are answered alike', async () => {
+  it('0: eight right codes bind once and get the same answer', async () => {
     const bindOrderNo = await sentBinding(channel);
     const together = meetingOf(8);
     service.gateway.onConfirm = async () => {
@@ -256,20 +256,17 @@ describe('agreements/bind-confirm, at the same time', () => {
     expect((await stored(service, bindOrderNo)).status).toBe('BIND_SUCCESS');
   });
 
-  it.each(['wrong-code', 'refused'] as const)(
-    '0: a %s that comes after the binding is answered what is stored',
-    async (kind) => {
-      const bindOrderNo = await sentBinding(channel);
-      const { answer: loser, open } = await held(bindOrderNo, { kind, reason: 'no' });
-      service.gateway.reset();
-      const winner = await confirmCode(channel, bindOrderNo);
-      open();
-      expect((await loser).data).toEqual(winner.data);
-      expect((await stored(service, bindOrderNo)).status).toBe('BIND_SUCCESS');
-    },
-  );
+  it.each(['wrong-code', 'refused'] as const)('0: a %s after the binding gets the stored result', async (kind) => {
+    const bindOrderNo = await sentBinding(channel);
+    const { answer: loser, open } = await held(bindOrderNo, { kind, reason: 'no' });
+    service.gateway.reset();
+    const winner = await confirmCode(channel, bindOrderNo);
+    open();
+    expect((await loser).data).toEqual(winner.data);
+    expect((await stored(service, bindOrderNo)).status).toBe('BIND_SUCCESS');
+  });
 
-  it('410003: one that comes after a refusal, whatever the institution told it', async () => {
+  it('410003: a confirmation after a refusal, whatever the institution answers', async () => {
     const bindOrderNo = await sentBinding(channel);
     const { answer: late, open } = await held(bindOrderNo, { kind: 'bound', institutionNo: 'x' });
     service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'no' });
@@ -279,7 +276,7 @@ describe('agreements/bind-confirm, at the same time', () => {
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_FAIL', agreement_no: null });
   });
 
-  it('0: another card is sent meanwhile: bound is the card that the code was for', async () => {
+  it('0: another card is sent meanwhile: the bound card is the one of the code', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     const { answer: confirming, open } = await held(bindOrderNo, { kind: 'bound', institutionNo: 'x' });
@@ -292,7 +289,7 @@ describe('agreements/bind-confirm, at the same time', () => {
     expect(card.bankCardNo).toBe(who.bankCardNo);
   });
 
-  it('0: another code is sent meanwhile: a refusal of the old one does not end the new one', async () => {
+  it('0: another code is sent meanwhile: a refusal of the old code does not end the binding', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     const { answer: confirming, open } = await held(bindOrderNo, { kind: 'refused', reason: 'no' });

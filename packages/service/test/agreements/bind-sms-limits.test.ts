@@ -14,7 +14,7 @@ beforeEach(() => {
   channel = first;
 });
 
-/** Tokens live for two hours, so after a longer while the client needs another. */
+/** Advances the clock. Gets a new token, because tokens live for two hours. */
 function later(ms: number): void {
   service.clock.advance(ms);
   channel = service.client(channel.credentials);
@@ -29,13 +29,13 @@ describe('agreements/bind-sms in production, how often', () => {
     expect(reply.status).toBe(200);
     expect(reply.code).toBe('429002');
     expect(service.gateway.sends).toHaveLength(1);
-    // The first code is still good: nothing was touched.
+    // The first code is still valid: nothing was changed.
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', code_sent: true });
     later(1);
     expect((await sendCode(channel, who, { bindOrderNo })).data.smsStatus).toBe('SEND_SUCCESS');
   });
 
-  it('429002: whichever channel asks, with whichever card, in the same words, and nothing is kept of it', async () => {
+  it('429002: for any channel and any card, with the same message, and nothing is stored', async () => {
     const { bankMobile } = person();
     const mine = await sendCode(channel, person({ bankMobile }));
     expect(mine.code).toBe('0');
@@ -43,7 +43,7 @@ describe('agreements/bind-sms in production, how often', () => {
     const who = person({ bankMobile });
     const reply = await sendCode(other, who);
     const again = await sendCode(channel, person({ bankMobile }));
-    // No more than the channel that had it sent would hear: not who it was, nor when.
+    // The same answer as for the channel that had it sent: neither who it was nor when.
     expect([reply.status, reply.code, reply.data, reply.envelope.message]).toEqual([
       again.status,
       '429002',
@@ -59,7 +59,7 @@ describe('agreements/bind-sms in production, how often', () => {
     expect((await sendCode(other, who)).code).toBe('0');
   });
 
-  it('429002: the eleventh within 24 hours, of all channels; when the first is a day old there is room for one', async () => {
+  it('429002: the eleventh within 24 hours, over all channels; one is free when the first is a day old', async () => {
     const { bankMobile } = person();
     const others = [await service.channel(), await service.channel()];
     for (let n = 0; n < 10; n += 1) {
@@ -74,7 +74,7 @@ describe('agreements/bind-sms in production, how often', () => {
     expect(service.gateway.sends).toHaveLength(11);
   });
 
-  it('429002 is not kept: the same key works once the minute is over', async () => {
+  it('429002 is not stored: the same key works after the minute', async () => {
     const who = person();
     await sentBinding(channel, who);
     const body = bindSmsBody(channel, who);
@@ -101,7 +101,7 @@ describe('agreements/bind-sms in production, how often', () => {
     expect((await sendCode(channel, who)).code).toBe('429002');
   });
 
-  it('429002: of twenty requests of two channels at once for one bank mobile one sends', async () => {
+  it('429002: one of twenty concurrent requests of two channels for one bank mobile sends', async () => {
     const { bankMobile } = person();
     const other = await service.channel();
     const send = (n: number) => sendCode(n % 2 ? channel : other, person({ bankMobile }));
@@ -110,7 +110,7 @@ describe('agreements/bind-sms in production, how often', () => {
     expect(service.gateway.sends).toHaveLength(1);
   });
 
-  it('0: twenty for as many bank mobiles do not wait for each other', async () => {
+  it('0: twenty requests for different bank mobiles do not wait for each other', async () => {
     const together = meetingOf(20);
     service.gateway.onSend = async () => {
       await together();
@@ -123,7 +123,7 @@ describe('agreements/bind-sms in production, how often', () => {
   it.each([
     ['429002', 'is committed'],
     ['0', 'is rolled back'],
-  ])('%s: a request waits for another that is about to send to the number, and that one %s', async (code, _what) => {
+  ])('%s: a request waits for another one that is about to send to the number and %s', async (code, _what) => {
     const who = person();
     const other = await holdNumber(who.bankMobile);
     const waiting = sendCode(channel, who);
@@ -132,12 +132,12 @@ describe('agreements/bind-sms in production, how often', () => {
     expect((await waiting).code).toBe(code);
   });
 
-  it('0: a twin on another node gets the answer of the first, not 429002', async () => {
+  it('0: a resend on another node gets the answer of the first, not 429002', async () => {
     const elsewhere = (await service.node(service.gateway))(channel);
     await elsewhere.call('agreements/user-data', { channelUserId: 'for a token' });
     const who = person();
     const body = bindSmsBody(channel, who);
-    // Both are past admission, where neither finds the other, before either gets any further.
+    // Both are past admission, where neither finds the other, before either continues.
     const other = await holdNumber(who.bankMobile);
     const twins = [channel, elsewhere].map((by) => by.call('agreements/bind-sms', body, { idempotencyKey: 'twin' }));
     await until('both waiting', async () => (await waitingAtLocks()) === 2);
@@ -151,7 +151,7 @@ describe('agreements/bind-sms in production, how often', () => {
 
 const waitingAtLocks = () => lockWaits(service.fresh.database);
 
-/** Another transaction that has counted a code to the number and is not through yet. */
+/** Begins another transaction that has counted a code for the number and is not committed. */
 async function holdNumber(bankMobile: string) {
   const hash = await service.bankMobiles.hash(bankMobile);
   const inside = gate();

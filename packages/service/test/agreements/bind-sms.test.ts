@@ -26,7 +26,7 @@ const agreementsOf = (channelUserId: string) => rowsOf('agreements', channelUser
 const usersOf = (channelUserId: string) => rowsOf('channel_users', channelUserId);
 
 describe('agreements/bind-sms, sent', () => {
-  it('0: SEND_SUCCESS, and the institution gets the card in the clear', async () => {
+  it('0: SEND_SUCCESS, and the institution gets the card in plain text', async () => {
     const who = person();
     const reply = await sendCode(channel, who, { bankCode: 'ICBC', certType: 'PASSPORT', productCode: 'MONTHLY' });
     expect(reply.status).toBe(200);
@@ -54,7 +54,7 @@ describe('agreements/bind-sms, sent', () => {
     ]);
   });
 
-  it('0: certType is ID_CARD and no bank is named unless said otherwise; an empty productCode is none', async () => {
+  it('0: certType defaults to ID_CARD, the bank to none; an empty productCode is none', async () => {
     const reply = await sendCode(channel, person(), { productCode: '' });
     expect(reply.code).toBe('0');
     expect(service.gateway.sends).toMatchObject([{ bankCode: undefined, card: { certType: 'ID_CARD' } }]);
@@ -73,13 +73,13 @@ describe('agreements/bind-sms, sent', () => {
     });
     expect(await stored(service, reply.data.bindOrderNo)).toMatchObject({ status: 'BIND_ING', code_sent: false });
     expect(await usersOf(who.channelUserId)).toBe(0);
-    // So the user may come back with another mobile.
+    // So the user may use another mobile.
     service.gateway.reset();
     expect((await sendCode(channel, { ...who, mobile: person().mobile })).data.smsStatus).toBe('SEND_SUCCESS');
     expect(await usersOf(who.channelUserId)).toBe(1);
   });
 
-  it('0: SEND_FAIL when the institution does not say whether it sent', async () => {
+  it('0: SEND_FAIL if the outcome at the institution is unknown', async () => {
     service.gateway.onSend = async () => ({ kind: 'unknown' });
     const who = person();
     const reply = await sendCode(channel, who);
@@ -87,7 +87,7 @@ describe('agreements/bind-sms, sent', () => {
     expect(await usersOf(who.channelUserId)).toBe(0);
   });
 
-  it('0: a mobile that is bound to this user is good for the next card', async () => {
+  it('0: a mobile that is bound to this user is valid for the next card', async () => {
     const who = person();
     const first = await sentBinding(channel, who);
     const second = await sentBinding(channel, { ...person(), channelUserId: who.channelUserId, mobile: who.mobile });
@@ -95,7 +95,7 @@ describe('agreements/bind-sms, sent', () => {
     expect(await usersOf(who.channelUserId)).toBe(1);
   });
 
-  it('0: twenty twins at once send one code', async () => {
+  it('0: twenty concurrent requests with one key send one code', async () => {
     const body = bindSmsBody(channel, person());
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => channel.call('agreements/bind-sms', body, { idempotencyKey: 'twins' })),
@@ -151,11 +151,11 @@ const FIELDS = [
   'bankMobileEncrypted',
 ];
 
-describe('agreements/bind-sms, what is encrypted', () => {
+describe('agreements/bind-sms, encrypted fields', () => {
   it.each(FIELDS)("400002: %s under another channel's key", async (field) => {
     const stranger = await service.channel();
     const who = person();
-    // A wrong key now and then yields padding that looks right: then the text is no UTF-8, and that is the same answer.
+    // A wrong key sometimes yields valid padding: the text is then no UTF-8, with the same answer.
     const reply = await sendCode(channel, who, { [field]: encrypt(stranger, 'a text of three whole blocks of AES!') });
     expect(reply.code).toBe('400002');
     expect(service.gateway.sends).toEqual([]);
@@ -186,7 +186,7 @@ describe('agreements/bind-sms, what is encrypted', () => {
     ['realNameEncrypted', '王'.repeat(101)],
     ['certificateNoEncrypted', ''],
     ['certificateNoEncrypted', 'X'.repeat(65)],
-  ])('400001: %s holds %j; the message names the field and not the value', async (field, text) => {
+  ])('400001: %s is %j; the message has the field and not its value', async (field, text) => {
     const reply = await sendCode(channel, person(), { [field]: encrypt(channel, text) });
     expect(reply.code).toBe('400001');
     expect(reply.envelope.message).toContain(field);
@@ -201,13 +201,13 @@ describe('agreements/bind-sms, what is encrypted', () => {
     ['bankCardNoEncrypted', '1'.repeat(32)],
     ['realNameEncrypted', '𠮷'.repeat(100)],
     ['certificateNoEncrypted', 'X'.repeat(64)],
-  ])('0: %s may hold %j', async (field, text) => {
+  ])('0: %s may be %j', async (field, text) => {
     expect((await sendCode(channel, person(), { [field]: encrypt(channel, text) })).code).toBe('0');
   });
 });
 
 describe('agreements/bind-sms again, with bindOrderNo', () => {
-  it('0: the same binding, open, with the new card, and the institution is asked about that', async () => {
+  it('0: the same binding, open, with the new card, which is sent to the institution', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     const newer = { ...person(), channelUserId: who.channelUserId, mobile: who.mobile };
@@ -221,7 +221,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
     expect(await agreementsOf(who.channelUserId)).toBe(1);
   });
 
-  it('0: paymentChannelCode left out stays what it was, not the default', async () => {
+  it("0: paymentChannelCode defaults to that of the binding, not to the channel's", async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who, { paymentChannelCode: 'SOME' });
     expect((await sendCode(channel, who, { bindOrderNo })).data.paymentChannelCode).toBe('SOME');
@@ -239,7 +239,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
     expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
   });
 
-  it('0: a second send that fails ends the first code, which was for another card', async () => {
+  it('0: a second send that fails invalidates the first code, which was for another card', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     service.gateway.onSend = async () => ({ kind: 'not-sent', reason: 'no' });
@@ -248,7 +248,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
     expect(service.gateway.confirms).toEqual([]);
   });
 
-  it('0: of two sends on their way at once the later one counts, whichever is answered first', async () => {
+  it('0: the later of two concurrent sends counts, whichever is answered first', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     const early = gate();
@@ -266,7 +266,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
     expect(service.gateway.confirms).toMatchObject([{ reference: 'late' }]);
   });
 
-  it("410001: unknown, another channel's, misspelt, or beyond 64 bits: one and the same answer", async () => {
+  it("410001: unknown, another channel's, misspelt, or beyond 64 bits: the same answer", async () => {
     const stranger = await service.channel();
     const who = person();
     const foreign = await sentBinding(stranger, who);
@@ -306,9 +306,9 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
   });
 });
 
-/** Each row breaks one rule fewer than the last: the first that is broken is the answer. */
-describe('agreements/bind-sms, which of several', () => {
-  it('answers in the order of the codes', async () => {
+/** Each row breaks one rule fewer than the last. The first broken rule is the answer. */
+describe('agreements/bind-sms, several errors', () => {
+  it('the first code in the list of codes wins', async () => {
     const who = person();
     const closed = await boundBinding(channel, who);
     const open = await sentBinding(channel, who, { paymentChannelCode: 'SOME' });
@@ -333,7 +333,7 @@ describe('agreements/bind-sms, which of several', () => {
 });
 
 describe('agreements/bind-sms in the sandbox', () => {
-  it('0: as many codes as one likes', async () => {
+  it('0: any number of codes', async () => {
     const who = person();
     for (let n = 0; n < 12; n += 1) await sentBinding(channel, who);
     const rows = await service.fresh.database.query('select from sms_sends');

@@ -16,7 +16,9 @@ import { demoChannel, encrypted, encryptedCard, mobileOf } from '../support/demo
 import { freePort } from '../support/free-port.js';
 import { testService } from '../support/service.js';
 
-/** The service and the reference institution over real connections in both directions; jobs run when a test says so. */
+/**
+ * The service and the reference institution over real connections in both directions. Jobs run when a test calls them.
+ */
 export async function bridged(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ clock: systemClock, ...more });
   service.clock.set(systemClock.now());
@@ -38,7 +40,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     clock: systemClock,
     control: true,
     noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
-    // Pending debits get their result when a test says so.
+    // Pending debits get their result when a test sets it.
     delays: { settleMs: 3_600_000, lateNoticeMs: 50, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
   });
   const gateways = createGatewayRegistry(database, {
@@ -55,7 +57,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     institution,
-    /** One turn of the job that cancels agreements at their institution. */
+    /** Runs the job once that cancels agreements at their institution. */
     async cancelAgreements() {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);
@@ -68,7 +70,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
   };
 }
 
-/** Cards of the tests, by the institution's table of tails. */
+/** Returns a test card, by the institution's table of tails. */
 export const cardOf = (tail: string): string => `622202000000${tail}`;
 
 export interface Card {
@@ -89,7 +91,7 @@ export const askForCode = (channel: ChannelClient, which: Card, more: object = {
 export const confirm = (channel: ChannelClient, bindOrderNo: string, code = '123456') =>
   channel.call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted: encrypted(channel, code) });
 
-/** A.1: binds a card and gives its bindOrderNo. */
+/** A.1: binds a card and returns its bindOrderNo. */
 export async function bind(channel: ChannelClient, which: Card): Promise<string> {
   const sent = await askForCode(channel, which);
   expect(sent.code, sent.text).toBe('0');
@@ -98,7 +100,7 @@ export async function bind(channel: ChannelClient, which: Card): Promise<string>
   return sent.data.bindOrderNo;
 }
 
-/** The numbers that an order was debited on, period after period. */
+/** Returns the numbers on which an order was debited, period by period. */
 export async function debitedOn(institution: ReferenceProgram, orderNo: string): Promise<string[]> {
   const { debits } = await ledgerOf(institution);
   return debits.filter(({ attemptNo }) => attemptNo.startsWith(orderNo)).map(({ institutionNo }) => institutionNo);

@@ -14,7 +14,7 @@ import {
   stored,
 } from './support.js';
 
-/** A node that is lost between its two transactions: its institution never answers, and its lease is short. */
+/** A node that dies between its two transactions: its institution never answers, and its lease is short. */
 const { service, channel } = agreementsOfFile({ environment: 'production' });
 const stuck = institution();
 let at: (channel: ChannelClient) => ChannelClient;
@@ -31,7 +31,7 @@ beforeEach(() => {
   between = gate();
 });
 
-/** The agreements of the user, or what else of hers is stored. */
+/** Returns the user's agreements, or other stored rows of the user. */
 const stand = async (table = 'agreements') => {
   const rows = await service.fresh.database.query<{ id?: string }>(
     `select to_jsonb(t) ->> 'agreement_id' as id from ${table} t where channel_user_id = $1`,
@@ -39,7 +39,7 @@ const stand = async (table = 'agreements') => {
   );
   return rows.map(({ id }) => id);
 };
-/** The institution takes what it is told, and says nothing until the test lets it. */
+/** Makes the institution accept requests and answer only when the test allows it. */
 const hangs = () => {
   stuck.onSend = async () => {
     await between.stand();
@@ -51,7 +51,7 @@ const breaks = async () => {
 };
 
 describe('a crash in the middle of bind-sms', () => {
-  it('0: the resend on another node sends again and finishes the same binding; the lost one changes nothing after', async () => {
+  it('0: the resend on another node sends again and finishes the same binding; the dead node changes nothing later', async () => {
     hangs();
     const body = bindSmsBody(channel, who);
     const first = lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
@@ -68,7 +68,7 @@ describe('a crash in the middle of bind-sms', () => {
     expect(service.gateway.confirms).toMatchObject([{ reference: `ref-${begun}-1` }]);
   });
 
-  it('0: of many resends one sends', async () => {
+  it('0: one of many resends sends', async () => {
     hangs();
     const body = bindSmsBody(channel, who);
     const first = lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
@@ -83,7 +83,7 @@ describe('a crash in the middle of bind-sms', () => {
     await first;
   });
 
-  it('500001 when the institution throws: the resend goes on at once', async () => {
+  it('500001 if the institution throws: the resend continues at once', async () => {
     stuck.onSend = breaks;
     const body = bindSmsBody(channel, who);
     expect((await lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' })).code).toBe('500001');
@@ -93,7 +93,7 @@ describe('a crash in the middle of bind-sms', () => {
     expect(await stand()).toHaveLength(1);
   });
 
-  it('429002: resends that fail again and again stop at ten codes a day', async () => {
+  it('429002: resends that fail repeatedly stop at ten codes a day', async () => {
     stuck.onSend = breaks;
     const body = bindSmsBody(channel, who);
     const codes: string[] = [];
@@ -104,7 +104,7 @@ describe('a crash in the middle of bind-sms', () => {
     expect(stuck.sends).toHaveLength(10);
   });
 
-  it('410003: the binding was finished by others before the resend came', async () => {
+  it('410003: another request finished the binding before the resend', async () => {
     stuck.onSend = breaks;
     const body = bindSmsBody(channel, who);
     await lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
@@ -119,7 +119,7 @@ describe('a crash in the middle of bind-sms', () => {
 });
 
 describe('a crash in the middle of bind-confirm', () => {
-  it('0: the resend on another node asks again and binds; the lost one gives the same answer', async () => {
+  it('0: the resend on another node asks again and binds; the dead node gives the same answer', async () => {
     const bindOrderNo = await sentBinding(channel, who);
     stuck.onConfirm = async () => {
       await between.stand();
@@ -128,7 +128,7 @@ describe('a crash in the middle of bind-confirm', () => {
     const body = confirmBody(channel, bindOrderNo);
     const first = lost.call('agreements/bind-confirm', body, { idempotencyKey: 'two' });
     await between.reached;
-    // Its code runs out meanwhile: it was in time when it came.
+    // Its code expires meanwhile, but it was valid when the request came.
     service.clock.advance(5 * 60_000 + 1);
     const resent = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'two' });
     expect(resent.data).toMatchObject({ agreementNo: `AG${bindOrderNo}`, agreementStatus: 'BIND_SUCCESS' });
@@ -137,7 +137,7 @@ describe('a crash in the middle of bind-confirm', () => {
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_SUCCESS', wrong_codes: 1 });
   });
 
-  it('500001 when the institution throws: the resend goes on at once', async () => {
+  it('500001 if the institution throws: the resend continues at once', async () => {
     const bindOrderNo = await sentBinding(channel, who);
     stuck.onConfirm = breaks;
     const body = confirmBody(channel, bindOrderNo);
@@ -147,7 +147,7 @@ describe('a crash in the middle of bind-confirm', () => {
     expect(resent.data.agreementStatus).toBe('BIND_SUCCESS');
   });
 
-  it('410004: another code was asked for before the resend came, and has not been sent', async () => {
+  it('410004: another code was requested before the resend and is not sent yet', async () => {
     const bindOrderNo = await sentBinding(channel, who);
     stuck.onConfirm = breaks;
     const body = confirmBody(channel, bindOrderNo);

@@ -16,9 +16,9 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { costOf } from '../support/cost.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
-/** However many agreements somebody has made under a number or for a card, what others ask about it costs a few look-ups. */
+/** Requests cost a few look-ups, however many agreements exist for the same number or card. */
 const CROWD = 400;
-/** Rows that may be fetched from tables, of whichever. */
+/** The maximum number of rows fetched from all tables. */
 const FEW = 12;
 const PLANS = ['auto', 'force_generic_plan'] as const;
 
@@ -54,7 +54,7 @@ const numberOf = async (orderNo: string) => {
 
 let copies = 700_000_000_000_000;
 
-/** The order and its agreement as often again, of the same user and under the same number. */
+/** Copies the order and its agreement, for the same user and number. */
 async function crowd(orderNo: string): Promise<void> {
   const [first, last] = [copies, copies + CROWD - 1];
   copies += CROWD;
@@ -74,7 +74,7 @@ async function crowd(orderNo: string): Promise<void> {
   );
 }
 
-/** A number on which another channel has made a crowd of orders, all of them declined. */
+/** Returns a number on which another channel has many orders, all declined. */
 async function triedInVain(): Promise<string> {
   const number = unique('N');
   decline();
@@ -88,7 +88,7 @@ async function triedInVain(): Promise<string> {
 describe.each(PLANS)('with a crowd of agreements under one number, planned %s', (plan) => {
   const cost = async (read: Parameters<typeof costOf>[1]) => (await costOf(database, read, plan)).rows;
 
-  it('whose it is: what others tried in vain is not looked at, and a channel may share it', async () => {
+  it('ownership: declined orders of others are not read, and a channel may share the number', async () => {
     const number = await triedInVain();
     const { data } = await share(channel, number);
     const asked = await numberOf(data.orderNo);
@@ -97,7 +97,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     expect(await cost((db) => lockNumberAndCheckShareable(db, id, asked))).toBeLessThan(FEW);
   });
 
-  it('whose it is: one of those that another channel has in force is enough, and so for the alert', async () => {
+  it('ownership: one agreement in force of another channel is enough, also for the alert', async () => {
     const { data } = await share(channel, unique('N'));
     await crowd(data.orderNo);
     const asked = await numberOf(data.orderNo);
@@ -107,7 +107,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     expect(await cost((db) => findAgreementOfAnotherChannel(db, id, asked))).toBeLessThan(FEW);
   });
 
-  it('whose it is: those of the channel itself are not looked at', async () => {
+  it("ownership: the channel's own agreements are not read", async () => {
     const { data } = await share(channel, unique('N'));
     await crowd(data.orderNo);
     const asked = await numberOf(data.orderNo);
@@ -115,7 +115,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     expect(await cost((db) => lockNumberAndCheckShareable(db, id, asked))).toBeLessThan(FEW);
   });
 
-  it('ending an agreement does not look at those of others', async () => {
+  it('ending an agreement does not read those of other channels', async () => {
     const { data } = await share(channel, await triedInVain());
     const { agreement_id } = await agreementOf(database, data.orderNo);
     const ended = (
@@ -125,7 +125,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
     expect(await agreementOf(database, data.orderNo)).toMatchObject({ status: 'CANCELED' });
   });
 
-  it('what the institution has ended does not look at what had ended before', async () => {
+  it('an ending by the institution does not read agreements that had ended before', async () => {
     const { data } = await share(channel, unique('N'));
     await channel.call('orders/unsubscribe', { orderNo: data.orderNo });
     await crowd(data.orderNo);
@@ -134,7 +134,7 @@ describe.each(PLANS)('with a crowd of agreements under one number, planned %s', 
   });
 });
 
-it('0: an order is unsubscribed while somebody holds what another channel has under its number', async () => {
+it("0: an order is unsubscribed while another transaction locks another channel's agreement with the number", async () => {
   const number = await triedInVain();
   const { data } = await share(channel, number);
   await database.transaction(async (tx) => {
@@ -145,8 +145,8 @@ it('0: an order is unsubscribed while somebody holds what another channel has un
   expect(on.institution.cancellations.filter(({ institutionNo }) => institutionNo === number)).toHaveLength(1);
 });
 
-describe('a card that was bound again and again', () => {
-  /** As many as are canceled in one turn. */
+describe('a card that was bound repeatedly', () => {
+  /** The number of cancellations in one run. */
   const TIMES = 32;
   const user = unique('user');
   const bindings: string[] = [];
@@ -155,7 +155,7 @@ describe('a card that was bound again and again', () => {
     for (let n = 0; n <= TIMES; n += 1) bindings.push(await bindCard(channel, user));
   });
 
-  it('each of its numbers stands for the last, which is found by the card', async () => {
+  it('each of its numbers leads to the last, which is found by the card', async () => {
     const id = await idOf(channel);
     const { result, rows } = await costOf(database, (db) => findBindingInForce(db, id, bindings[0] ?? ''));
     expect(String(result?.agreementId)).toBe(bindings.at(-1));
@@ -164,14 +164,14 @@ describe('a card that was bound again and again', () => {
     expect(reply.code).toBe('0');
   });
 
-  it('its earlier numbers are canceled without a walk along those that followed', async () => {
+  it('its earlier numbers are canceled without following the chain of bindings', async () => {
     const deps = {
       gateways: { of: async () => on.institution },
       channels: createChannelRegistry(database, on.service.vault),
       log: pino({ level: 'silent' }),
     };
     const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));
-    // Some 35 each, and more where caches of the server are cold; a walk would add TIMES more to each.
+    // About 35 each, and more if the server's caches are cold. Following the chain would add TIMES to each.
     expect(pages).toBeLessThan(TIMES * 60);
   });
 });

@@ -13,8 +13,8 @@ import { anotherNode, type Node } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 
 /**
- * Everything that locks orders and agreements, all at once, over few numbers that many orders share: nobody waits for
- * another in a circle, and however it comes out, nothing runs or is debited on an agreement that has ended.
+ * Everything that locks orders and agreements, concurrently, on few numbers that many orders share. There is no
+ * deadlock, and no order runs or is debited on an agreement that has ended.
  */
 
 const ROUNDS = soakSize('ENDING_ROUNDS', 8, 12);
@@ -36,7 +36,7 @@ afterAll(() => on.close());
 const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
 const nodeOf = (n: number): Node => nodes[n % nodes.length] as Node;
 
-it('ends, unsubscribes, replacements, creations and renewals over the same numbers', async () => {
+it('endings, unsubscriptions, replacements, creations and renewals on the same numbers', async () => {
   const { database } = on.service.fresh;
   const codes = new Set<string>();
   const heard = new Set<string>();
@@ -53,7 +53,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
       heard.add(String(reply.status));
     };
 
-    // Two numbers, each of two bindings and of as many shared rows as there are orders on it.
+    // Two numbers, each with two bindings and as many shared agreements as there are orders on it.
     const numbers = [unique('number'), unique('number')];
     const bindings: string[] = [];
     for (const institutionNo of [...numbers, ...numbers]) {
@@ -80,7 +80,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
         return orderNo as string;
       }),
     );
-    // Half of them are being debited; the other half falls due in the middle of it.
+    // Half of them are being debited. The other half becomes due in the middle of it.
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const half = [...bound.slice(4), ...shared.slice(4)];
     await database.query(`update orders set next_due_at = next_due_at + interval '1 year' where order_no = any($1)`, [
@@ -123,7 +123,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
        where o.status = 'ACTIVE' and g.status <> 'BIND_SUCCESS'`,
     );
     expect(stranded, `round ${round}`).toEqual([]);
-    // What is still open is answered before the next round.
+    // Open debits are answered before the next round.
     on.institution.onQuery = async (debit) => paid(debit);
     await on.askPending();
   }
@@ -131,7 +131,7 @@ it('ends, unsubscribes, replacements, creations and renewals over the same numbe
   expect([...heard]).toEqual(['200']);
   expect([...codes].filter((code) => !['0', '410002', '420003', '420008'].includes(code))).toEqual([]);
 
-  // A connection has reported everything that it counted when it is closed.
+  // A connection has reported all its statistics when it is closed.
   await Promise.all([...nodes.map((node) => node.close()), engine.close()]);
   const [seen] = await database.query('select deadlocks from pg_stat_database where datname = current_database()');
   expect(seen).toEqual({ deadlocks: 0 });

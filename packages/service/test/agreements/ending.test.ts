@@ -16,7 +16,7 @@ import { type DatabaseClock, databaseClock } from '../support/database-clock.js'
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 
-/** An agreement ends with everything that runs on it, whoever says so, and nothing is debited on it any more. */
+/** An agreement ends with all orders on it, whoever ends it, and is never debited again. */
 
 const MARCH = Date.UTC(2026, 2, 15);
 const MAY = Date.UTC(2026, 4, 15);
@@ -26,7 +26,7 @@ let node: EngineNode;
 let time: DatabaseClock;
 let database: Database;
 let notBound: () => Promise<string[]>;
-/** When the service's own clock stands at the beginning: orders made then have their second period due in March. */
+/** The service's clock at the beginning. Orders created then have their second period due in March. */
 let january: number;
 beforeAll(async () => {
   january = on.service.clock.now();
@@ -64,7 +64,7 @@ async function create(body: object, by = on.channel): Promise<{ orderNo: string;
   return reply.data;
 }
 
-/** An order on a binding, made in January or later. */
+/** Creates an order on a binding, in January or later. */
 async function bound(bindOrderNo: string, days = 0): Promise<string> {
   on.service.clock.set(january + days * 86_400_000);
   const { orderNo } = await create(boundRequest(bindOrderNo));
@@ -72,7 +72,7 @@ async function bound(bindOrderNo: string, days = 0): Promise<string> {
   return orderNo;
 }
 
-/** An order on a number of its channel's, in a row of its own. */
+/** Creates an order on a number of its channel, with its own agreement. */
 async function shared(sharedAgreementNo: string, days = 0, by = on.channel): Promise<string> {
   on.service.clock.set(january + days * 86_400_000);
   const channelUserId = unique('user');
@@ -86,8 +86,8 @@ const gone = (institutionNo: string) => on.notice({ kind: 'agreement-canceled', 
 
 const ENDED = ['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED', 'CANCELED'];
 
-describe('a decline that says the agreement is invalid', () => {
-  it('of a renewal: every active order on it is unsubscribed with the one that was debited, and never debited again', async () => {
+describe('a decline because the agreement is invalid', () => {
+  it('of a renewal: every active order on it is unsubscribed and never debited again', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const first = await bound(bindOrderNo);
     const others = [await bound(bindOrderNo, 38), await bound(bindOrderNo, 39)];
@@ -121,7 +121,7 @@ describe('a decline that says the agreement is invalid', () => {
     expect((await on.channel.call('orders/create', boundRequest(bindOrderNo))).code).toBe('410002');
   });
 
-  it('of a number that several rows have, of two channels: all rows end with their orders', async () => {
+  it('of a number with several agreements, of two channels: all of them end with their orders', async () => {
     const other = await anotherChannel(on.service);
     await setVoidedPeriodEvents(on.service.operator, { appId: other.credentials.appId, send: false });
     const number = unique('number');
@@ -135,7 +135,7 @@ describe('a decline that says the agreement is invalid', () => {
     expect(await renew()).toBe(1);
     expect(await statusOf(first)).toBe('UNSUBSCRIBED');
     expect(await told(second)).toEqual(ENDED);
-    // That channel does not want to hear of voided periods.
+    // That channel does not want events about voided periods.
     expect(await told(foreign)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED']);
     expect(await statusOf(foreign, other)).toBe('UNSUBSCRIBED');
     for (const orderNo of [first, second, foreign])
@@ -153,7 +153,7 @@ describe('a decline that says the agreement is invalid', () => {
     expect(await told(other)).toEqual(ENDED);
   });
 
-  it('of an order that has another agreement by now: the old number ends for everybody else, the order goes on', async () => {
+  it('of an order that has another agreement by now: the old number ends for the others, the order continues', async () => {
     const number = unique('number');
     const [moved, other] = [await shared(number), await shared(number, 38)];
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -165,7 +165,7 @@ describe('a decline that says the agreement is invalid', () => {
     expect(await told(other)).toEqual(ENDED);
   });
 
-  it('of an order that has moved to the same number: that has ended too', async () => {
+  it('of an order that has moved to another agreement with the same number: that has ended too', async () => {
     const number = unique('number');
     const moved = await shared(number);
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -176,7 +176,7 @@ describe('a decline that says the agreement is invalid', () => {
     expect((await agreement(moved)).status).toBe('CANCELED');
   });
 
-  it('told once more, it ends nothing that has come to the number since', async () => {
+  it('repeated, it does not end later agreements with the number', async () => {
     const number = unique('number');
     const first = await shared(number);
     on.institution.onDebit = async () => invalid;
@@ -188,7 +188,7 @@ describe('a decline that says the agreement is invalid', () => {
   });
 });
 
-/** Its channel gives the order another agreement, with this number or some other. */
+/** Gives the order another agreement, with this number or another. */
 async function move(orderNo: string, more: Record<string, unknown> = {}): Promise<void> {
   const [row] = await sql<{ user: string }>('select channel_user_id as user from orders where order_no = $1', [
     orderNo,
@@ -198,8 +198,8 @@ async function move(orderNo: string, more: Record<string, unknown> = {}): Promis
   expect(reply.code, reply.text).toBe('0');
 }
 
-describe('all of it in one step', () => {
-  /** Whatever would unsubscribe the last of the orders fails. */
+describe('all in one transaction', () => {
+  /** Makes the unsubscription of this order fail. */
   async function refusing(orderNo: string, work: () => Promise<unknown>): Promise<void> {
     await sql(`alter table orders add constraint broken check (order_no <> ${orderNo} or status <> 'UNSUBSCRIBED')`);
     try {
@@ -209,7 +209,7 @@ describe('all of it in one step', () => {
     }
   }
 
-  it('a notice of which one order cannot be ended changes nothing, and is kept by nobody: the bank sends it again', async () => {
+  it('a notice is rolled back if one order cannot be ended, and the bank sends it again', async () => {
     const number = unique('number');
     const orders = [await shared(number), await shared(number), await shared(number)];
     await refusing(orders[2] ?? '', async () => expect((await gone(number)).status).toBe(500));
@@ -221,7 +221,7 @@ describe('all of it in one step', () => {
     for (const orderNo of orders) expect(await told(orderNo)).toEqual(ENDED);
   });
 
-  it('a decline likewise: its attempt stays open, and is asked about', async () => {
+  it('a decline is rolled back too: its attempt stays open and is queried', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const [first, other] = [await bound(bindOrderNo), await bound(bindOrderNo, 38)];
     on.institution.onDebit = async () => invalid;
@@ -239,7 +239,7 @@ describe('all of it in one step', () => {
     const statements = async (count: number) => {
       const number = unique('number');
       const orderNo = await shared(number);
-      // One of them waits for another try.
+      // One of them waits for a retry.
       await sql(`update orders set latest_payment_status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await sql(`update payments set status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await copies(database, orderNo, count - 1);
@@ -276,13 +276,13 @@ describe('all of it in one step', () => {
     };
     const few = await statements(10);
     expect(await statements(400)).toBe(few);
-    // Two more for each five hundred: periods that wait for a try, and the orders with their events.
+    // Two more for each five hundred: periods that wait for a retry, and the orders with their events.
     expect(await statements(1000)).toBeLessThanOrEqual(few + 2);
   });
 });
 
-describe('orders that are about to run on it', () => {
-  it('a first debit that comes through in the same batch as the decline: ACTIVE, and unsubscribed at once', async () => {
+describe('orders that are about to use it', () => {
+  it('a first debit that succeeds in the same batch as the decline: ACTIVE, and unsubscribed at once', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const renewed = await bound(bindOrderNo);
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -310,7 +310,7 @@ describe('orders that are about to run on it', () => {
     expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
   });
 
-  it('a first debit on its way, of an order whose agreement was replaced by one that has ended since', async () => {
+  it('a first debit in flight of an order whose agreement was replaced by one that has ended since', async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const orderNo = await shared(unique('number'));
     const number = unique('number');
@@ -321,7 +321,7 @@ describe('orders that are about to run on it', () => {
     expect(await told(orderNo)).toEqual(ENDED);
   });
 
-  it('and one whose first agreement has ended, but not the one it runs on by now: it goes on', async () => {
+  it('an order whose first agreement has ended, but not its current one: it continues', async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const number = unique('number');
     const orderNo = await shared(number);
@@ -332,12 +332,12 @@ describe('orders that are about to run on it', () => {
   });
 });
 
-it('a number that nobody has: an alert', async () => {
+it('an unknown number: an alert', async () => {
   expect((await gone('nobody')).status).toBe(200);
   expect(await alerts(database)).toMatchObject([{ kind: 'notice-for-unknown-agreement' }]);
 });
 
-describe('a debit that is on its way when the agreement ends', () => {
+describe('a debit in flight when the agreement ends', () => {
   it.each([
     ['succeeds: it counts, and somebody has to look', 'SUCCESS', 'debit-after-unsubscribe'],
     ['fails: it is not tried again', 'FAIL', undefined],
@@ -356,8 +356,8 @@ describe('a debit that is on its way when the agreement ends', () => {
   });
 });
 
-describe('an active order that is found on an agreement which has ended', () => {
-  /** As versions before left them. */
+describe('an active order on an agreement that has ended', () => {
+  /** Creates the state that earlier versions left. */
   async function left(): Promise<{ orderNo: string; agreementId: number }> {
     const orderNo = await shared(unique('number'));
     const { agreement_id: agreementId } = await agreement(orderNo);
@@ -376,7 +376,7 @@ describe('an active order that is found on an agreement which has ended', () => 
     ]);
   });
 
-  it('more of them than a lease takes hold up nobody behind them', async () => {
+  it('does not block the orders behind it, even in numbers beyond a lease', async () => {
     const { orderNo, agreementId } = await left();
     await copies(database, orderNo, 150);
     const good = await shared(unique('number'), 1);
@@ -387,7 +387,7 @@ describe('an active order that is found on an agreement which has ended', () => 
     expect(rows).toEqual([{ status: 'UNSUBSCRIBED' }]);
   });
 
-  it('that waits for another try: the period is voided with it', async () => {
+  it('that waits for a retry: its period is voided too', async () => {
     const orderNo = await shared(unique('number'));
     on.institution.onDebit = async () => declined('retryable');
     expect(await renew()).toBe(1);
@@ -399,7 +399,7 @@ describe('an active order that is found on an agreement which has ended', () => 
     expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'FAIL_RETRY', 'UNSUBSCRIBED', 'CANCELED', 'CANCELED']);
   });
 
-  it('and that goes ahead in time: the same', async () => {
+  it('that travels in time: the same', async () => {
     const { orderNo } = await left();
     const { data } = await on.channel.call('sandbox/orders/advance', { orderNo, cycles: 3 });
     expect(data.orderStatus).toBe('UNSUBSCRIBED');
@@ -407,7 +407,7 @@ describe('an active order that is found on an agreement which has ended', () => 
     expect(debitsOf(orderNo)).toHaveLength(1);
   });
 
-  it('and that its channel moves to another agreement first: it goes on', async () => {
+  it('that its channel moves to another agreement first: it continues', async () => {
     const { orderNo } = await left();
     await move(orderNo);
     on.institution.onDebit = async (debit) => paid(debit);
@@ -416,13 +416,13 @@ describe('an active order that is found on an agreement which has ended', () => 
   });
 });
 
-describe('in the same moment', () => {
+describe('concurrently', () => {
   const waiting = () =>
     until('somebody waits for a lock', async () => (await lockWaits(on.service.fresh.database)) > 0);
   const leaseDue = (tx: Queryable) =>
     startRenewals(tx, 'MOCKPAY', { kind: 'everything', after: { dueAt: '-infinity', orderNo: 0 } }, 64, 18);
 
-  it('a renewal is written down first: the end waits for it, and then finds a debit on its way', async () => {
+  it('a renewal is stored first: the ending waits for it, and then finds a debit in flight', async () => {
     const number = unique('number');
     const orderNo = await shared(number);
     let ending: ReturnType<typeof gone> | undefined;
@@ -436,13 +436,13 @@ describe('in the same moment', () => {
     expect((await found(orderNo)).paymentRecords[1].paymentStatus).toBe('PROCESSING');
   });
 
-  it('the end is first: the renewal passes the order over', async () => {
+  it('the ending is first: the renewal skips the order', async () => {
     const number = unique('number');
     const orderNo = await shared(number);
     const { agreement_id: agreementId } = await agreement(orderNo);
     let ending: ReturnType<typeof gone> | undefined;
     await database.transaction(async (tx) => {
-      // Holds the end up after it has the order and before it has the agreement.
+      // Blocks the ending after it has locked the order and before it locks the agreement.
       await tx.query('select from agreements where agreement_id = $1 for update', [agreementId]);
       ending = gone(number);
       await waiting();
@@ -453,7 +453,7 @@ describe('in the same moment', () => {
     expect(await told(orderNo)).toEqual(ENDED);
   });
 
-  it('an order that comes to the binding while the end waits for another is ended with it', async () => {
+  it('an order that starts on the binding while the ending waits for another is ended too', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const held = await bound(bindOrderNo);
     let ending: ReturnType<typeof gone> | undefined;

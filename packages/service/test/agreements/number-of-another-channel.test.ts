@@ -8,7 +8,7 @@ import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** A number at an institution that is in force under one channel cannot be shared by another. */
+/** A number that is in force for one channel cannot be shared by another. */
 const { on, service, channel } = stageOfFile();
 const node = nodeOfFile(on);
 let other: ChannelClient;
@@ -23,7 +23,7 @@ beforeEach(() => service.fresh.database.query('delete from alerts'));
 
 const common = (commonNumbers: boolean) => updatePaymentChannel(service.operator, { code: 'MOCKPAY', commonNumbers });
 
-/** A.2 with this number. */
+/** Returns an A.2 request with this number. */
 function sharing(by: ChannelClient, sharedAgreementNo: string, more: Record<string, unknown> = {}) {
   const channelUserId = unique('user');
   const shared = sharedAgreement(by, channelUserId, { sharedAgreementNo });
@@ -35,7 +35,7 @@ const created = (reply: Reply): string => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo;
 };
-/** How often the institution was asked to cancel it. */
+/** Returns how often the institution was asked to cancel it. */
 const canceled = (number: string) =>
   on.institution.cancellations.filter(({ institutionNo }) => institutionNo === number).length;
 const rows = async () => {
@@ -47,7 +47,7 @@ const rows = async () => {
 };
 
 describe('orders/create with a number that another channel has', () => {
-  it('403004: nothing is stored, nobody is debited, and an operator hears of it', async () => {
+  it('403004: nothing is stored or debited, and an operator gets an alert', async () => {
     const number = unique('N');
     const order = created(await share(channel, number));
     const before = await rows();
@@ -66,7 +66,7 @@ describe('orders/create with a number that another channel has', () => {
       },
     ]);
     expect(JSON.stringify(raised)).not.toContain(number);
-    // What the channel is told names nobody.
+    // The answer names neither the other channel nor its agreement.
     expect(reply.text).not.toMatch(new RegExp(`test_demo|${agreement_no}|${number}`));
   });
 
@@ -77,7 +77,7 @@ describe('orders/create with a number that another channel has', () => {
     created(await share(channel, `inst-${bindOrderNo}`));
   });
 
-  it('403004 again and again: a resend hears the same, and the alert counts', async () => {
+  it('403004 repeatedly: a resend gets the same answer, and the alert is counted', async () => {
     const number = unique('N');
     created(await share(channel, number));
     const raw = JSON.stringify(sharing(other, number));
@@ -90,8 +90,8 @@ describe('orders/create with a number that another channel has', () => {
     expect(seen).toEqual([{ seen: 2 }]);
   });
 
-  /** Each row is wrong in one thing more than the row below it. */
-  it('of several codes the earlier in the list of codes is the answer', async () => {
+  /** Each row has one more error than the row below it. */
+  it('the first code in the list of codes wins if several apply', async () => {
     const number = unique('N');
     const externalOrderNo = unique('taken');
     created(await share(channel, number, { externalOrderNo }));
@@ -113,7 +113,7 @@ describe('orders/create with a number that another channel has', () => {
     }
   });
 
-  it('0: the same channel, however often; the same number at another payment channel', async () => {
+  it('0: the same channel repeatedly; the same number at another payment channel', async () => {
     const number = unique('N');
     for (let n = 0; n < 3; n += 1) created(await share(channel, number));
     const channelUserId = unique('user');
@@ -123,7 +123,7 @@ describe('orders/create with a number that another channel has', () => {
     expect(await alerts(service.fresh.database)).toEqual([]);
   });
 
-  it('0: once it has ended or was replaced; while its order is completed it is still taken', async () => {
+  it('0: after it has ended or was replaced; while its order is completed it is still taken', async () => {
     const [ended, replaced, completed] = [unique('N'), unique('N'), unique('N')];
     const first = created(await share(channel, ended));
     expect((await channel.call('orders/unsubscribe', { orderNo: first })).code).toBe('0');
@@ -141,31 +141,31 @@ describe('orders/create with a number that another channel has', () => {
     expect((await share(other, completed)).code).toBe('403004');
   });
 
-  it('0: what another channel shared and could not debit is nobody’s', async () => {
+  it('0: a number that another channel shared and could not debit is free', async () => {
     const number = unique('N');
     on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'not yours' });
     expect((await share(other, number)).data.orderStatus).toBe('TERMINATED');
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const waiting = await share(channel, number);
     expect(waiting.data.orderStatus).toBe('INITIALIZING');
-    // While a debit of the one is on its way, it is not the other's.
+    // While a debit of the first channel is in flight, the second cannot share it.
     expect((await share(other, number)).code).toBe('403004');
     on.institution.reset();
     await on.askPending();
-    // Nor does it keep the number from being canceled when its owner's order ends.
+    // Nor does it prevent the cancellation of the number when its owner's order ends.
     await channel.call('orders/unsubscribe', { orderNo: waiting.data.orderNo });
     await on.cancelAgreements();
     expect(canceled(number)).toBe(1);
   });
 });
 
-describe('a number on which several orders of a channel run', () => {
+describe('a number with several orders of a channel', () => {
   const twoOrders = async (number: string) => [
     created(await share(channel, number)),
     created(await share(channel, number)),
   ];
 
-  it('is free once one of them is unsubscribed and the first debit of the other has failed', async () => {
+  it('is free when one is unsubscribed and the first debit of the other has failed', async () => {
     const number = unique('N');
     const first = created(await share(channel, number));
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -179,7 +179,7 @@ describe('a number on which several orders of a channel run', () => {
     created(await share(other, number));
   });
 
-  it('is free once the agreement of an order was replaced and its first debit has failed', async () => {
+  it("is free when an order's agreement was replaced and its first debit has failed", async () => {
     const [before, after] = [unique('N'), unique('N')];
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const request = sharing(channel, before);
@@ -194,7 +194,7 @@ describe('a number on which several orders of a channel run', () => {
     created(await share(other, after));
   });
 
-  it('ends with the last of them, whichever that is: both unsubscribed at once, on two nodes', async () => {
+  it('ends with the last order, whichever that is: both unsubscribed at once, on two nodes', async () => {
     const numbers = Array.from({ length: 20 }, () => unique('N'));
     await Promise.all(
       numbers.map(async (number) => {
@@ -215,7 +215,7 @@ describe('a number on which several orders of a channel run', () => {
 });
 
 describe('agreements/replace with a number that another channel has', () => {
-  it('403004: the order stays as it is, and an operator hears of it', async () => {
+  it('403004: the order is unchanged, and an operator gets an alert', async () => {
     const number = unique('N');
     created(await share(channel, number));
     const request = sharedRequest(other);
@@ -231,19 +231,19 @@ describe('agreements/replace with a number that another channel has', () => {
     expect(await alerts(service.fresh.database)).toMatchObject([
       { kind: 'agreement-number-of-another-channel', subject: expect.stringContaining(other.credentials.appId) },
     ]);
-    // What ends the order comes first.
+    // An ended order is refused first.
     await other.call('orders/unsubscribe', { orderNo });
     expect((await other.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('420003');
   });
 });
 
-describe('when no alert can be written', () => {
+describe('if the alert cannot be stored', () => {
   const log = capturedLog();
   const loud = ofFile(() => anotherNode(service, { gateways: { of: async () => on.institution }, log: log.log }));
   beforeEach(() => service.fresh.database.query('alter table alerts rename to alerts_elsewhere'));
   afterEach(() => service.fresh.database.query('alter table alerts_elsewhere rename to alerts'));
 
-  it('403004 all the same, and the log says so, of orders/create and of agreements/replace', async () => {
+  it('403004 too, and a log line, for orders/create and agreements/replace', async () => {
     const number = unique('N');
     created(await share(channel, number));
     const there = loud.client(other);
@@ -264,12 +264,12 @@ describe('when no alert can be written', () => {
   });
 });
 
-describe('at the same moment', () => {
+describe('concurrently', () => {
   const codes = (replies: readonly Reply[]) => replies.map(({ code }) => code).sort();
   const rounds = <T>(count: number, round: (n: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, n) => round(n)));
 
-  it('two channels share a number on two nodes: one of them has it, and is debited', async () => {
+  it('two channels share a number on two nodes: one gets it and is debited', async () => {
     const there = node.client(other);
     await rounds(20, async () => {
       const number = unique('N');
@@ -279,7 +279,7 @@ describe('at the same moment', () => {
     expect(new Set(numbers).size).toBe(numbers.length);
   });
 
-  it('two channels share a number on one node, in one statement: one of them has it', async () => {
+  it('two channels share a number on one node, in one statement: one gets it', async () => {
     const replies = await rounds(20, async () => {
       const number = unique('N');
       return codes(await Promise.all([share(channel, number), share(other, number)]));
@@ -287,7 +287,7 @@ describe('at the same moment', () => {
     expect(new Set(replies.map((pair) => pair.join(' ')))).toEqual(new Set(['0 403004']));
   });
 
-  it('one shares it with a new order, the other with one that it has: one of them has it', async () => {
+  it('one shares it for a new order, the other for an existing one: one gets it', async () => {
     await rounds(10, async () => {
       const number = unique('N');
       const request = sharedRequest(other);
@@ -301,7 +301,7 @@ describe('at the same moment', () => {
     });
   });
 
-  it('two channels share many numbers in opposite order: nobody waits in a circle', async () => {
+  it('two channels share many numbers in opposite order: no deadlock', async () => {
     const numbers = Array.from({ length: 40 }, () => unique('N'));
     const [mine, theirs] = await Promise.all([
       Promise.all(numbers.map((number) => share(channel, number))),
@@ -318,7 +318,7 @@ describe('a payment channel whose numbers are common', () => {
   beforeEach(() => common(true));
   afterEach(() => common(false));
 
-  it('0: channels share a number; what one ends is the others’ still', async () => {
+  it('0: channels share a number; one may end it without affecting the others', async () => {
     const number = unique('N');
     const mine = created(await share(channel, number));
     const theirs = created(await share(node.client(other), number));
@@ -332,7 +332,7 @@ describe('a payment channel whose numbers are common', () => {
     expect(canceled(number)).toBe(1);
   });
 
-  it('two channels end a number at once, on two nodes: the institution is asked, and once', async () => {
+  it('two channels end a number at once, on two nodes: the institution is asked once', async () => {
     const numbers = Array.from({ length: 20 }, () => unique('N'));
     const theirs = node.client(other);
     await Promise.all(
@@ -348,7 +348,7 @@ describe('a payment channel whose numbers are common', () => {
     expect(numbers.map(canceled)).toEqual(numbers.map(() => 1));
   });
 
-  it('and are not any more: what is shared goes on, and nobody shares it anew', async () => {
+  it('no longer common: existing agreements continue, and no channel can share the number again', async () => {
     const number = unique('N');
     const orders = [created(await share(channel, number)), created(await share(other, number))];
     await common(false);

@@ -4,7 +4,7 @@ import { boundRequest, ofFile } from '../orders/stage-of-file.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { askForCode, bind, bridged, cardOf, confirm, debitedOn } from './bridged.js';
 
-/** One agreement for each card, over the reference institution: its ledger says what was debited and what canceled. */
+/** One agreement per card, with the reference institution, whose ledger shows debits and cancellations. */
 const on = ofFile(bridged);
 
 const call = (name: string, body: object) => on.channel.call(name, body);
@@ -53,12 +53,12 @@ describe('the same user binds the same card at the same payment channel again', 
     const [oldNo] = await debitedOn(on.institution, orders[0].orderNo);
     expect(await on.cancelAgreements()).toBe(1);
     expect(await canceled()).toEqual([oldNo]);
-    // Nothing is left to do, however often the job runs.
+    // Further runs of the job do nothing.
     expect(await on.cancelAgreements()).toBe(0);
     expect(await nextPeriod(orders[0].orderNo)).toMatchObject({ totalPaidAmountCent: 5970 });
   });
 
-  it('the earlier bindOrderNo stands for its successor, over any number of them', async () => {
+  it('the earlier bindOrderNo leads to the last binding, over any number of replacements', async () => {
     const which = card();
     const first = await bind(on.channel, which);
     const second = await bind(on.channel, which);
@@ -75,7 +75,7 @@ describe('the same user binds the same card at the same payment channel again', 
     expect(await on.cancelAgreements()).toBe(2);
   });
 
-  it('410003: another code or confirmation on the earlier bindOrderNo; 400001: another user on it', async () => {
+  it('410003: another code or confirmation for the earlier bindOrderNo; 400001: another user', async () => {
     const which = card();
     const first = await bind(on.channel, which);
     await bind(on.channel, which);
@@ -86,7 +86,7 @@ describe('the same user binds the same card at the same payment channel again', 
     await on.cancelAgreements();
   });
 
-  it('410002: the successor has ended since', async () => {
+  it('410002: the last binding has ended since', async () => {
     const which = card();
     const first = await bind(on.channel, which);
     const second = await bind(on.channel, which);
@@ -95,7 +95,7 @@ describe('the same user binds the same card at the same payment channel again', 
     for (const bindOrderNo of [first, second]) {
       expect((await call('orders/create', boundRequest(bindOrderNo))).code).toBe('410002');
     }
-    // Bound once more, it is a card of its own: what ended before stays ended.
+    // Bound again, it begins a new line: bindings that ended before stay ended.
     const third = await bind(on.channel, which);
     expect(await cardsOf(which.channelUserId)).toEqual([
       [third, 'BIND_SUCCESS'],
@@ -106,7 +106,7 @@ describe('the same user binds the same card at the same payment channel again', 
     await on.cancelAgreements();
   });
 
-  it('another card, another user, another payment channel, a shared agreement of the card: nothing is replaced', async () => {
+  it('another card, user or payment channel, or a shared agreement of the card: nothing is replaced', async () => {
     const which = card();
     const shared = sharedRequest(on.channel, {
       channelUserId: which.channelUserId,

@@ -8,7 +8,7 @@ import { until } from '../support/processes.js';
 import { askForCode, bind, cardOf, confirm } from './bridged.js';
 import { meetingOf } from './support.js';
 
-/** A card that is bound again in the very moment in which something else happens to it or to its orders. */
+/** A card that is bound again while something else happens to it or to its orders. */
 const { on, service, channel, sql } = stageOfFile();
 const node = nodeOfFile(on);
 /** The same channel at the other node. */
@@ -29,7 +29,7 @@ const created = async (bindOrderNo: string) => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo as string;
 };
-/** Codes that are sent and not confirmed yet. */
+/** Sends codes that are not confirmed yet. */
 const codesFor = (card: Card, count: number) =>
   Promise.all(times(count, async () => (await askForCode(channel, card)).data.bindOrderNo as string));
 const inForce = async ({ channelUserId }: Card) => {
@@ -44,7 +44,7 @@ const agreementIdOf = async (orderNo: string) =>
   String((await agreementOf(service.fresh.database, orderNo)).agreement_id);
 const isBound = (reply: Reply) => expect(reply.data?.agreementStatus, reply.text).toBe('BIND_SUCCESS');
 
-/** Holds a row, starts each in turn until it waits as well, and lets go: they go on in that order. */
+/** Locks a row, starts each work in turn until it waits too, and releases the row. They continue in that order. */
 async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Promise<Reply[]> {
   const started: Promise<Reply>[] = [];
   await service.fresh.database.transaction(async (tx) => {
@@ -57,8 +57,8 @@ async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Pr
   return Promise.all(started);
 }
 
-describe('a card bound again at the same moment as', () => {
-  it('by seven others, on two nodes: all are answered, one is in force, and its orders run on it', async () => {
+describe('a card bound again, concurrently with', () => {
+  it('seven other confirmations on two nodes: all are answered, one is in force, and its orders use it', async () => {
     const card = cardOfUser();
     const first = await bind(channel, card);
     const orders = [await created(first), await created(first)];
@@ -74,17 +74,17 @@ describe('a card bound again at the same moment as', () => {
     for (const reply of replies) isBound(reply);
     const last = await inForce(card);
     expect(bindings).toContain(last);
-    // Whichever it is called by, it is the same one.
+    // Every bindOrderNo leads to the same binding.
     for (const bindOrderNo of [first, ...bindings]) orders.push(await created(bindOrderNo));
     for (const orderNo of orders) expect(await agreementIdOf(orderNo)).toBe(last);
-    // Each of the others is canceled at the institution, once.
+    // Each of the others is canceled at the institution once.
     await on.cancelAgreements();
     const canceled = on.institution.cancellations.map(({ institutionNo }) => institutionNo).sort();
     const others = [first, ...bindings].filter((no) => no !== last);
     expect(canceled).toEqual(others.map((no) => `inst-${no}`).sort());
   });
 
-  it('by another, with no earlier one: one of them takes over', async () => {
+  it('another confirmation, without an earlier binding: one of them takes over', async () => {
     for (let round = 0; round < 10; round += 1) {
       const card = cardOfUser();
       const [one = '', other = ''] = await codesFor(card, 2);
@@ -96,7 +96,7 @@ describe('a card bound again at the same moment as', () => {
     }
   });
 
-  it('an order is created on it, which comes first: the order moves too', async () => {
+  it('the creation of an order, which comes first: the order moves too', async () => {
     const card = cardOfUser();
     const first = await bind(channel, card);
     const earlier = await created(first);
@@ -111,7 +111,7 @@ describe('a card bound again at the same moment as', () => {
     expect(await inForce(card)).toBe(second);
   });
 
-  it('an order is created on it, which comes second: the order is made on the new one', async () => {
+  it('the creation of an order, which comes second: the order is on the new binding', async () => {
     const card = cardOfUser();
     const first = await bind(channel, card);
     const [second = ''] = await codesFor(card, 1);
@@ -125,7 +125,7 @@ describe('a card bound again at the same moment as', () => {
     expect(on.institution.debits.map(({ institutionNo }) => institutionNo)).toEqual([`inst-${second}`]);
   });
 
-  it('its order is unsubscribed, whichever comes first', async () => {
+  it('the unsubscription of its order, in either order', async () => {
     for (const order of [
       (works: (() => Promise<Reply>)[]) => works,
       (works: (() => Promise<Reply>)[]) => works.reverse(),
@@ -143,7 +143,7 @@ describe('a card bound again at the same moment as', () => {
         'select status from agreements where channel_user_id = $1 order by agreement_id',
         [card.channelUserId],
       );
-      // Ended on the old one, or moved and ended on the new one.
+      // Ended on the old binding, or moved and ended on the new one.
       expect([
         ['CANCELED', 'BIND_SUCCESS'],
         ['REPLACED', 'CANCELED'],
@@ -151,7 +151,7 @@ describe('a card bound again at the same moment as', () => {
     }
   });
 
-  it('the institution says that the old number has ended: the order is ended or has moved, nothing in between', async () => {
+  it('the end of the old number by the institution: the order has either ended or moved', async () => {
     for (let round = 0; round < 10; round += 1) {
       const card = cardOfUser();
       const first = await bind(channel, card);
@@ -170,7 +170,7 @@ describe('a card bound again at the same moment as', () => {
     }
   });
 
-  it('everything at once: renewals, results, new orders and endings; nobody waits in a circle, no period is paid twice', async () => {
+  it('renewals, results, new orders and endings: no deadlock, and no period is paid twice', async () => {
     for (let round = 0; round < 6; round += 1) {
       const card = cardOfUser();
       const first = await bind(channel, card);

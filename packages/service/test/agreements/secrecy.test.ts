@@ -13,7 +13,7 @@ import {
 
 const { service, channel } = agreementsOfFile({ environment: 'production' });
 
-/** A text as it could stand in a table or a log line. */
+/** Returns the forms in which a text could be in a table or a log line. */
 const spellings = (text: string) => [
   text,
   JSON.stringify(text).slice(1, -1),
@@ -22,7 +22,7 @@ const spellings = (text: string) => [
   Buffer.from(text).toString('base64url'),
 ];
 
-it('no card, document, name, mobile, code or agreement number stands in any table or log line in the clear', async () => {
+it('no card, document, name, mobile, code or agreement number is in a table or log line in plain text', async () => {
   const [bound, failed, crashed, refused, shared] = [person(), person(), person(), person(), person()];
   const codes = ['735190246', '846201357', '957312468'];
 
@@ -74,7 +74,7 @@ it('no card, document, name, mobile, code or agreement number stands in any tabl
     ]),
   ];
   const places = { tables: await dump(service.fresh.database), log: service.log.text() };
-  // The search finds what is there, in both: else it would prove nothing.
+  // The search finds known texts in both. Otherwise it would prove nothing.
   expect(places.tables).toContain(bound.channelUserId);
   expect(places.tables).toContain(`AG${bindOrderNo}`);
   expect(places.log).toContain('agreements/bind-sms');

@@ -9,7 +9,7 @@ beforeEach(async () => {
   channel = await service.inMemory(client);
 });
 
-/** What is stored of the agreement that an order came with. */
+/** Returns the stored agreement of an order. */
 async function storedOf({ channelUserId }: Person) {
   const [row] = await service.fresh.database.query<{
     agreementId: number;
@@ -36,7 +36,7 @@ async function shared(more: object = {}) {
 }
 
 describe('a shared agreement', () => {
-  it('is bound from the start, and opens to what was sent', async () => {
+  it('is bound from the start, and decrypts to the sent values', async () => {
     const { who, row } = await shared({ certType: 'PASSPORT', sharedAgreementNo: 'SHARED-7' });
     expect(row).toMatchObject({
       source: 'SHARED_FROM_CHANNEL',
@@ -54,11 +54,11 @@ describe('a shared agreement', () => {
     expect(row.certificateHash).toEqual(channel.sealing.hash(certificateNo, 'certificate'));
   });
 
-  it('certType is ID_CARD unless said otherwise', async () => {
+  it('certType defaults to ID_CARD', async () => {
     expect(unsealCard(channel, (await shared()).row).certType).toBe('ID_CARD');
   });
 
-  it("does not open as another agreement's, nor as another channel's, nor before it is bound", async () => {
+  it("cannot be decrypted as another agreement's, as another channel's, or before it is bound", async () => {
     const { row } = await shared();
     const moved = { ...row, agreementId: row.agreementId + 1 };
     expect(() => unsealCard(channel, moved)).toThrow('does not open');
@@ -73,7 +73,7 @@ describe('a shared agreement', () => {
     ['bankMobileEncrypted', '1'],
     ['certificateNoEncrypted', ''],
     ['realNameEncrypted', ''],
-  ])('400001: %s holds %j, and is named with the object it stands in', async (field, text) => {
+  ])('400001: %s is %j, and the message has its full path', async (field, text) => {
     const wrong = { [field]: encrypt(client, text), paymentChannelCode: 'NOBODYS' };
     const reply = await createShared(client, person(), wrong);
     expect(reply.code).toBe('400001');

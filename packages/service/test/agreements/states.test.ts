@@ -14,7 +14,10 @@ import {
   unique,
 } from '../support/demo.js';
 
-/** The interface's table of agreementStatus, with the decisions where it is silent. What is not named cannot be. */
+/**
+ * The interface's table of agreementStatus, with our decisions where it is silent. All other transitions are
+ * impossible.
+ */
 const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<AgreementTrigger, AgreementStatus>>>>> =
   {
     none: { 'bind-sms': 'BIND_ING', shared: 'BIND_SUCCESS' },
@@ -30,7 +33,7 @@ const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<A
     REPLACED: {},
   };
 
-/** The table, held against what requests and notices make of a row that is in each of the states. */
+/** The table, compared with the effect of requests and notices on a row in each status. */
 describe('agreementStatus of a row', () => {
   const { on, sql } = stageOfFile();
 
@@ -57,7 +60,7 @@ describe('agreementStatus of a row', () => {
     });
   }
 
-  /** An active order on a shared agreement. */
+  /** Creates an active order on a shared agreement. */
   async function order() {
     const request = sharedRequest(on.channel);
     const { orderNo } = (await call('orders/create', request)).data;
@@ -65,7 +68,7 @@ describe('agreementStatus of a row', () => {
     return { agreementId, orderNo, request };
   }
 
-  /** An agreement, and what is done to it once it has been put into a state. */
+  /** An agreement, and an action to run once the agreement is in a status. */
   interface Way {
     readonly agreementId: number;
     act(from: AgreementStatus): Promise<unknown>;

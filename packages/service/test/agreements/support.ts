@@ -22,18 +22,18 @@ import { testService } from '../support/service.js';
 export type PaymentChannelName = 'PAY' | 'BANK' | 'SOME';
 
 export interface ChannelOptions {
-  /** The default of them is PAY, if it is among them and `isDefault` is not false. Unset: PAY, BANK and SOME. */
+  /** Defaults to PAY, BANK and SOME. PAY is the default payment channel unless `isDefault` is false. */
   readonly paymentChannels?: readonly PaymentChannelName[];
   readonly isDefault?: boolean;
 }
 
 export interface AgreementsOptions {
   readonly environment?: Environment;
-  /** The real sandbox in place of the fake. */
+  /** Uses the real sandbox gateway instead of the fake. */
   readonly sandbox?: boolean;
 }
 
-/** The three agreements endpoints over real HTTP and a real database, with an institution and a clock of the test's. */
+/** The three agreements endpoints over real HTTP and a real database, with a fake institution and clock. */
 export async function agreementsService(options: AgreementsOptions = {}) {
   const { environment = 'sandbox', sandbox = false } = options;
   const gateway = institution();
@@ -56,23 +56,23 @@ export async function agreementsService(options: AgreementsOptions = {}) {
     fresh,
     operator,
     log,
-    /** By which the service knows a phone again. */
+    /** The hasher by which the service recognises a phone number. */
     bankMobiles: createKeyedHasher(fresh.database, vault, 'bank mobiles'),
-    /** The same channel with a token of its own. */
+    /** Returns a client of the same channel with its own token. */
     client: (credentials: ChannelCredentials) => channelClient(baseUrl, credentials, () => clock.now()),
     async channel(options: ChannelOptions = {}) {
       const client = await service.channel();
       await authorize(operator, client.credentials.appId, options);
       return client;
     },
-    /** One more node on the same database; the client calls that one. */
+    /** Starts another node on the same database, and returns a client of it. */
     async node(another: Gateway, idempotency: IdempotencyOptions = {}) {
       const gateways = { of: async () => another };
       const node = await anotherNode(service, { ...own, testLimits: { idempotency }, gateways });
       nodes.push(node);
       return node.client;
     },
-    /** The channel as a node holds it in memory. */
+    /** Returns the channel as a node has it in memory. */
     async inMemory({ credentials }: ChannelClient) {
       const channel = await registry.reload(credentials.appId);
       if (!channel) throw new Error(`no channel ${credentials.appId}`);
@@ -87,7 +87,7 @@ export async function agreementsService(options: AgreementsOptions = {}) {
 
 export type AgreementsService = Awaited<ReturnType<typeof agreementsService>>;
 
-/** The service of a file, with a channel for each test. Before each the institution forgets what it was told. */
+/** Creates the service of a file, with a channel for each test. Resets the institution before each test. */
 export function agreementsOfFile(options: AgreementsOptions = {}) {
   const service = ofFile(() => agreementsService(options));
   let channel: ChannelClient;
@@ -128,7 +128,7 @@ async function authorize(operator: Operator, appId: string, options: ChannelOpti
 
 const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('');
 
-/** Somebody with a card. No number ends in 9, which the sandbox does not send to. */
+/** A user with a card. No number ends in 9, to which the sandbox does not send. */
 export interface Person {
   readonly channelUserId: string;
   readonly mobile: string;
@@ -178,7 +178,7 @@ export function confirmCode(client: ChannelClient, bindOrderNo: string, smsCode 
   return client.call('agreements/bind-confirm', confirmBody(client, bindOrderNo, smsCode));
 }
 
-/** A binding with a code on its way to the user. */
+/** Creates a binding whose code was sent. */
 export async function sentBinding(client: ChannelClient, who = person(), more: object = {}): Promise<string> {
   const reply = await sendCode(client, who, more);
   if (reply.data?.smsStatus !== 'SEND_SUCCESS') throw new Error(`bind-sms answered ${reply.text}`);
@@ -192,7 +192,7 @@ export async function boundBinding(client: ChannelClient, who = person(), more: 
   return bindOrderNo;
 }
 
-/** An order on an agreement of the channel's own. */
+/** Creates an order on a shared agreement. */
 export function createShared(client: ChannelClient, who: Person, more: object = {}) {
   const { mobileEncrypted, ...card } = bindSmsBody(client, who);
   return client.call('orders/create', {
@@ -225,7 +225,7 @@ export async function stored(service: AgreementsService, bindOrderNo: string): P
   return row;
 }
 
-/** Holds everybody who comes until the given number is there; then all go on at once. */
+/** Returns a barrier: every caller waits until `count` have arrived. */
 export function meetingOf(count: number): () => Promise<void> {
   let arrived = 0;
   const door = gate();
@@ -236,7 +236,7 @@ export function meetingOf(count: number): () => Promise<void> {
   };
 }
 
-/** Closed until a test opens it. `reached` is for who wants to know that somebody stands before it. */
+/** A gate that is closed until a test opens it. `reached` resolves when a caller waits at it. */
 export function gate() {
   let open: () => void = () => undefined;
   let arrive: () => void = () => undefined;

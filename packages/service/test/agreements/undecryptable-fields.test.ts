@@ -16,7 +16,7 @@ const card = (value: string, by = channel) => by.call('agreements/user-data', { 
 const encrypted = (version: EncryptionVersion) =>
   encryptField('6222020000001234567', Buffer.from(channel.credentials.aesKey, 'base64'), version);
 const right = (by = channel) => card(encrypt(by, '6222020000001234567'), by);
-/** A value as a stranger makes it, who has the appSecret and not the aesKey: the last block of another one is changed. */
+/** Returns a value as an attacker with the appSecret but not the aesKey makes it: with a changed last block. */
 function tampered(by = channel, version: EncryptionVersion = 'v1'): string {
   const value = encryptField(
     'a text that is longer than a block',
@@ -28,7 +28,7 @@ function tampered(by = channel, version: EncryptionVersion = 'v1'): string {
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
   return `${prefix}:${bytes.toString('base64')}`;
 }
-/** One after the other, with the codes they were answered. */
+/** Sends requests one after the other and returns their codes. */
 async function codesOf(count: number, ask: () => Promise<Reply>): Promise<string[]> {
   const codes: string[] = [];
   for (let n = 0; n < count; n += 1) codes.push((await ask()).code);
@@ -44,7 +44,7 @@ async function counted(by = channel): Promise<number | undefined> {
   );
   return row?.failures;
 }
-/** The minute runs on the database's clock, and a node remembers it on its own. */
+/** Ends the minute, both by the database's clock and in the node's memory. */
 async function afterTheMinute(by = channel): Promise<void> {
   await service.fresh.database.query(
     `update undecryptable_fields set minute_began = minute_began - interval '1 minute'
@@ -57,7 +57,7 @@ const alerts = async () =>
   (await listAlerts(service.operator)).filter(({ subject }) => subject === channel.credentials.appId);
 
 describe('encrypted fields that cannot be read', () => {
-  it('400002 twenty times within a minute, then 429001 with Retry-After, whether right or wrong; all else goes on', async () => {
+  it('400002 twenty times a minute, then 429001 with Retry-After, right or wrong; other requests are not affected', async () => {
     const other = await service.channel();
     expect(await fail()).toEqual(all('400002'));
     for (const reply of [await right(), await card(tampered())]) {
@@ -75,12 +75,12 @@ describe('encrypted fields that cannot be read', () => {
     expect((await card(encrypted('v2'))).code).toBe('0');
     expect((await card(tampered(channel, 'v2'))).code).toBe('400002');
     expect((await right(other)).code).toBe('0');
-    // A change to the channel does not end it.
+    // A change of the channel does not end it.
     await setLimits(service.operator, { appId: channel.credentials.appId, ratePerSecond: 9_999 });
     expect((await right()).code).toBe('429001');
   });
 
-  it('0: nineteen are forgiven, and when the minute is over they count no more', async () => {
+  it('0: nineteen are tolerated, and do not count after the minute', async () => {
     for (const _minute of [1, 2]) {
       expect(await fail(LIMIT - 1)).toEqual(all('400002', LIMIT - 1));
       expect((await right()).code).toBe('0');
@@ -92,7 +92,7 @@ describe('encrypted fields that cannot be read', () => {
     expect((await right()).code).toBe('0');
   });
 
-  it('an alert names the channel, once for each such minute, and comes back after it was acknowledged', async () => {
+  it('one alert per such minute names the channel, and recurs after it was acknowledged', async () => {
     await fail(LIMIT + 5);
     const [alert] = await alerts();
     expect(alert).toMatchObject({
@@ -108,7 +108,7 @@ describe('encrypted fields that cannot be read', () => {
     expect(await alerts()).toMatchObject([{ seen: 2 }]);
   });
 
-  it('of many at once, twenty are tried and answered', async () => {
+  it('twenty of many concurrent ones are tried and answered', async () => {
     await channel.call('products/list', {});
     const replies = await Promise.all(Array.from({ length: 120 }, () => card(tampered())));
     const codes = replies.map(({ code }) => code);
@@ -117,7 +117,7 @@ describe('encrypted fields that cannot be read', () => {
     expect(await counted()).toBe(LIMIT);
   });
 
-  it('are counted over all nodes; a node that has counted none hears of the others with its first', async () => {
+  it('are counted over all nodes; a node learns of the others with its first failure', async () => {
     const there = (await service.node(institution()))(channel);
     expect(await fail(LIMIT / 2)).toEqual(all('400002', LIMIT / 2));
     expect(await fail(LIMIT / 2, there)).toEqual(all('400002', LIMIT / 2));
@@ -139,7 +139,7 @@ describe('encrypted fields that cannot be read', () => {
   });
 });
 
-describe('what counts', () => {
+describe('counting', () => {
   const wrongText = (version: EncryptionVersion) =>
     card(encryptField('not a card', Buffer.from(channel.credentials.aesKey, 'base64'), version));
 
@@ -155,24 +155,25 @@ describe('what counts', () => {
     ['what is not encrypted', () => card('6222020000001234567')],
     ['svc_aes_v2 that was changed', () => card(tampered(channel, 'v2'))],
     ['svc_aes_v1 under the prefix of svc_aes_v2', () => card(encrypted('v1').replace('v1', 'v2'))],
-  ])('0: after %s, which tells nobody anything', async (_what, ask) => {
+  ])('0: after %s, which reveals nothing', async (_what, ask) => {
     const replies: Reply[] = [];
     for (let n = 0; n <= LIMIT; n += 1) replies.push(await ask());
     expect(replies.map(({ code }) => code)).toEqual(all('400002', LIMIT + 1));
     expect(await counted()).toBeUndefined();
     expect((await right()).code).toBe('0');
-    // The sandbox says the cause. That it can be read as v1 after all would tell something, so it does not say that without end.
+    // The sandbox explains the cause. It does so only up to the limit, because the explanation reveals something about
+    // v1.
     const isExplained = replies.map(({ envelope }) => envelope.message !== 'bankCardNoEncrypted cannot be decrypted');
     expect(isExplained).toEqual([...Array<boolean>(LIMIT).fill(true), false]);
   });
 
-  it('0: after wrong texts behind svc_aes_v2, which only the owner of the key can have written', async () => {
+  it('0: after wrong texts in svc_aes_v2, which only the owner of the key can have encrypted', async () => {
     expect(await codesOf(LIMIT + 1, () => wrongText('v2'))).toEqual(all('400001', LIMIT + 1));
     expect((await right()).code).toBe('0');
     expect(await counted()).toBeUndefined();
   });
 
-  it('0: after svc_aes_v1 that the channel does not take, since nothing of it was read', async () => {
+  it('0: after svc_aes_v1 that the channel does not accept, because nothing was decrypted', async () => {
     await setEncryption(service.operator, { appId: channel.credentials.appId, acceptsV1: false });
     const refused = await codesOf(LIMIT + 1, () => card(tampered()));
     expect(refused).toEqual(all('400002', LIMIT + 1));
@@ -182,7 +183,7 @@ describe('what counts', () => {
   });
 });
 
-it('429001 for a slowed channel on whatever reads such fields, and nothing happens', async () => {
+it('429001 for a blocked channel on every endpoint with such fields, without effect', async () => {
   const owner = person();
   const bindOrderNo = await sentBinding(channel);
   const { orderNo } = (await createShared(channel, owner)).data;
@@ -215,7 +216,7 @@ it('429001 for a slowed channel on whatever reads such fields, and nothing happe
 });
 
 describe('a resend', () => {
-  it('0: what was carried out before is answered again, since nothing is decrypted for it', async () => {
+  it('0: a completed request is answered again, because nothing is decrypted', async () => {
     const body = confirmBody(channel, await sentBinding(channel));
     const first = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'k' });
     expect(first.data.agreementStatus).toBe('BIND_SUCCESS');
@@ -225,7 +226,7 @@ describe('a resend', () => {
     expect(again.data).toEqual(first.data);
   });
 
-  it('0: what was refused with 429001 is carried out once the minute is over', async () => {
+  it('0: a request refused with 429001 is carried out after the minute', async () => {
     const body = confirmBody(channel, await sentBinding(channel));
     await fail();
     const ask = () => channel.call('agreements/bind-confirm', body, { idempotencyKey: 'k' });

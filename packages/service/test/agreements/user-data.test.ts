@@ -46,7 +46,7 @@ const cardOf = ({ bankCardNo, certificateNo, realName, bankMobile }: Person) => 
 const numbers = async (body: object) => (await ask(body)).data.bankDataList.map((item: Item) => item.bindOrderNo);
 
 describe('agreements/user-data', () => {
-  it('0: the card comes back under the key of the channel, with a new IV each time', async () => {
+  it("0: the card is returned under the channel's key, with a new IV each time", async () => {
     const who = person();
     const bindOrderNo = await boundBinding(channel, who);
     const reply = await ask({ channelUserId: who.channelUserId });
@@ -75,7 +75,7 @@ describe('agreements/user-data', () => {
     expect(opened(again)).toEqual(cardOf(who));
   });
 
-  it('0: found by card, by document, and by several filters only when all of them match', async () => {
+  it('0: found by card, by document, and by several filters only if all match', async () => {
     const who = person();
     const first = await boundBinding(channel, who);
     const second = await boundBinding(channel, { ...who, bankCardNo: person().bankCardNo });
@@ -91,14 +91,14 @@ describe('agreements/user-data', () => {
     expect(await numbers({ ...card, certificateNoEncrypted: encrypt(channel, 'another') })).toEqual([]);
   });
 
-  it("0: another channel's agreements are not there, whichever way they are asked for", async () => {
+  it("0: another channel's agreements are not found by any filter", async () => {
     const who = person();
     await boundBinding(await service.channel(), who);
     expect(await numbers({ channelUserId: who.channelUserId })).toEqual([]);
     expect(await numbers({ bankCardNoEncrypted: encrypt(channel, who.bankCardNo) })).toEqual([]);
   });
 
-  it('0: what was bound at some time: not what is being bound, and not what failed', async () => {
+  it('0: agreements that were ever bound, without pending and failed ones', async () => {
     const { channelUserId, mobile } = person();
     const next = () => person({ channelUserId, mobile });
     await sentBinding(channel, next());
@@ -128,7 +128,7 @@ describe('agreements/user-data', () => {
     expect(opened(bankDataList[0])).toEqual(cardOf(who));
   });
 
-  it('0: after a reset of the aesKey it is the new key that opens what was stored under the old one', async () => {
+  it('0: after a reset of the aesKey, the new key decrypts data that was stored under the old one', async () => {
     const who = person();
     await boundBinding(channel, who);
     const { appId } = channel.credentials;
@@ -144,14 +144,14 @@ describe('agreements/user-data', () => {
   it.each([
     ['bankCardNoEncrypted', '1234'],
     ['certificateNoEncrypted', ''],
-  ])('400001: %s holds %j', async (field, text) => {
+  ])('400001: %s is %j', async (field, text) => {
     const reply = await ask({ channelUserId: 'u', [field]: encrypt(channel, text) });
     expect(reply.code).toBe('400001');
     expect(reply.envelope.message).toContain(field);
   });
 });
 
-describe('the form of what is answered', () => {
+describe('the encryption of the answer', () => {
   const who = person();
   const FIELDS = ['bankCardNoEncrypted', 'certificateNoEncrypted', 'realNameEncrypted', 'bankMobileEncrypted'] as const;
   const sent = (text: string, version: EncryptionVersion) =>
@@ -179,7 +179,7 @@ describe('the form of what is answered', () => {
     expect(opened(item)).toEqual(cardOf(who));
   });
 
-  it('0: a whole binding and an order in v2, which is what is stored', async () => {
+  it('0: a whole binding and an order in v2, and the data is stored', async () => {
     const fields = { ...card('v2'), ...certificate('v2'), realNameEncrypted: sent(who.realName, 'v2') };
     const mobiles = { mobileEncrypted: sent(who.mobile, 'v2'), bankMobileEncrypted: sent(who.bankMobile, 'v2') };
     const bindOrderNo = await sentBinding(channel, who, { ...fields, ...mobiles });
@@ -190,12 +190,12 @@ describe('the form of what is answered', () => {
     expect(confirmed.data.agreementStatus).toBe('BIND_SUCCESS');
     expect(service.gateway.sends[0]?.card).toMatchObject(cardOf(who));
     expect(service.gateway.confirms[0]?.smsCode).toBe('735190');
-    // Found by v1, stored from v2: what is behind a ciphertext is one and the same.
+    // Found by v1, stored from v2: both ciphertexts have the same text.
     const { bankDataList } = (await ask(card('v1'))).data;
     expect(opened(bankDataList[0])).toEqual(cardOf(who));
   });
 
-  it('400002: v1, once it is refused, with the reason; v2 goes on, and v1 too when it is taken again', async () => {
+  it('400002 with the reason while v1 is disabled; v2 works, and v1 too when it is enabled again', async () => {
     await boundBinding(channel, who);
     await set({ acceptsV1: false });
     const refused = await ask(card('v1'));

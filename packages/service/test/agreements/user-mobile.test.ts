@@ -20,7 +20,7 @@ const { service, channel } = agreementsOfFile();
 const SENT = { kind: 'sent', reference: undefined } as const;
 
 describe('one login mobile, one user', () => {
-  it('410010: the user is known under another mobile; 410011: the mobile is of another user; 410010 when both are so', async () => {
+  it('410010: the user has another mobile; 410011: the mobile has another user; 410010 if both', async () => {
     const who = person();
     await sentBinding(channel, who);
     const other = person();
@@ -31,7 +31,7 @@ describe('one login mobile, one user', () => {
     expect(service.gateway.sends).toHaveLength(2);
   });
 
-  it('0: the same mobile and the same user id at another channel are another user', async () => {
+  it('0: the same mobile and user id at another channel are another user', async () => {
     const who = person();
     await sentBinding(channel, who);
     const elsewhere = await service.channel();
@@ -39,14 +39,14 @@ describe('one login mobile, one user', () => {
     expect((await sendCode(elsewhere, { ...person(), channelUserId: who.channelUserId })).code).toBe('0');
   });
 
-  it('the bank mobile is free: two users may have the same', async () => {
+  it('the bank mobile is not unique: two users may have the same', async () => {
     const who = person();
     await sentBinding(channel, who);
     expect((await sendCode(channel, person({ bankMobile: who.bankMobile }))).code).toBe('0');
   });
 });
 
-describe('at the same time', () => {
+describe('concurrently', () => {
   it.each<[string, string, (one: Person) => Partial<Person>]>([
     ['410011', 'one mobile for eight users: one of them gets it', ({ mobile }) => ({ mobile })],
     ['410010', 'one user with eight mobiles: one of them counts', ({ channelUserId }) => ({ channelUserId })],
@@ -66,7 +66,7 @@ describe('at the same time', () => {
     expect(replies.map((reply) => reply.code).sort()).toEqual(['0', ...Array(7).fill(code)]);
   });
 
-  it('the rejection of a race is kept under the key, and that code cannot be confirmed', async () => {
+  it('the rejection of a race is stored under the key, and that code cannot be confirmed', async () => {
     const { mobile } = person();
     const late = gate();
     service.gateway.onSend = async () => {
@@ -92,7 +92,7 @@ describe('at the same time', () => {
     expect((await confirmCode(channel, row?.id ?? '')).code).toBe('410004');
   });
 
-  it('who waits for another transaction to take the mobile gets it when that one is rolled back', async () => {
+  it('a request that waits for a transaction with the mobile gets the mobile if that is rolled back', async () => {
     const memory = await service.inMemory(channel);
     const { database } = service.fresh;
     const { mobile } = person();
@@ -114,8 +114,8 @@ describe('at the same time', () => {
   });
 });
 
-describe('what is stored', () => {
-  it('opens again for its own user alone', async () => {
+describe('the stored mobile', () => {
+  it('can be decrypted only for its own user', async () => {
     const who = person();
     const memory = await service.inMemory(channel);
     expect(await checkUserMobile(service.fresh.database, memory, who.channelUserId, who.mobile)).toBe('new');

@@ -19,10 +19,12 @@ import { soakSize } from '../support/soak.js';
 
 const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
-/** Of the claims, one dies at each point; and the node is killed whenever so many more were answered. */
+/**
+ * One claim in DOOMED_EVERY kills the node at a point of its processing, and one kill follows each KILL_EVERY answers.
+ */
 const DOOMED_EVERY = 50;
 const KILL_EVERY = Math.min(60, CLAIMS * 0.6);
-/** For what will never happen: a node needs a while to be back. */
+/** The timeout for events that never happen, because a node needs a while to restart. */
 const PATIENCE_MS = 90_000;
 const FAULTS = [
   'answer-lost',
@@ -47,7 +49,7 @@ beforeAll(async () => {
   await fresh.database.query('create table test_kills (claim_no text, point text)');
 });
 
-/** A button of a page: what it posts, again and again if need be. */
+/** A button of a page, with the form that it posts, repeatedly if necessary. */
 interface Button {
   readonly claimNo: string;
   readonly form: Readonly<Record<string, string>>;
@@ -99,7 +101,7 @@ it(
   120_000 + CLAIMS * 1_000,
 );
 
-/** The supplier's own books against the service's. */
+/** Compares the supplier's ledger with the service's. */
 async function agree(buttons: readonly Button[], supplier: TestSupplier): Promise<void> {
   const appChannel = await createChannelRegistry(fresh.database, operator.vault).get(channel.appId);
   if (!appChannel) throw new Error('the channel is there');
@@ -115,12 +117,12 @@ async function agree(buttons: readonly Button[], supplier: TestSupplier): Promis
   expect([...here].toSorted()).toEqual([...there].toSorted());
   expect([...here.keys()].toSorted()).toEqual(buttons.map(({ claimNo }) => claimNo).toSorted());
   expect(rows.every(({ status }) => status === 'CLAIMED')).toBe(true);
-  // What was refused on the way is an alert, and nothing else is.
+  // Refusals on the way raise alerts, and nothing else does.
   const alerts = await fresh.database.query<{ kind: string }>('select distinct kind from alerts');
   expect(alerts).toEqual([{ kind: 'claim-refused' }]);
 }
 
-/** Every button once, and every fifth twice at once. */
+/** Presses every button once, and every fifth twice at once. */
 async function pressAll(buttons: readonly Button[], node: KeptAlive): Promise<void> {
   const queue = [...buttons.entries()];
   let answered = 0;
@@ -136,12 +138,12 @@ async function pressAll(buttons: readonly Button[], node: KeptAlive): Promise<vo
   );
 }
 
-/** As a user does: again, until there is an answer. */
+/** Repeats until there is an answer, as a user does. */
 async function press({ claimNo, form }: Button, node: KeptAlive): Promise<void> {
   await until(
     `an answer about ${claimNo}`,
     async () => {
-      // Throws when the node ended in a way that was not asked for.
+      // Throws if the node ended unexpectedly.
       node.kills();
       const reply = await post(`http://127.0.0.1:${port}`, '/redeem/claim', form).catch(lostConnection);
       if (reply === undefined || reply.status >= 500 || reply.status === 429) return false;
@@ -156,7 +158,7 @@ function lostConnection(error: unknown): undefined {
   if (!(error instanceof Error) || !/ECONN|socket hang up|EPIPE/.test(error.message)) throw error;
 }
 
-/** Two buttons for each order. */
+/** Returns two buttons for each order. */
 async function pages(client: ChannelClient): Promise<Button[]> {
   const buttons: Button[] = [];
   for (let n = 0; n < CLAIMS / 2; n += 1) {
@@ -171,7 +173,7 @@ async function pages(client: ChannelClient): Promise<Button[]> {
   return buttons;
 }
 
-/** Some claims kill the node between their commit and the call, some between the answer and its storing. */
+/** Makes some claims kill the node between their commit and the call, and some between the answer and its storing. */
 async function doom(buttons: readonly Button[]): Promise<void> {
   for (const [n, { claimNo }] of buttons.entries()) {
     const point = { 7: 'before-call', 27: 'after-call' }[n % DOOMED_EVERY];

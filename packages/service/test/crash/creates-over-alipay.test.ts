@@ -30,7 +30,7 @@ afterAll(() => fake.stop());
 
 itAgreesThroughCrashes(alipay());
 
-/** Every second one is paid as it should be. */
+/** Every second one is paid normally. */
 const fateOf = (n: number) => (n % 2 === 0 ? FATES[(n / 2) % FATES.length] : undefined);
 
 function alipay(): Side {
@@ -38,7 +38,7 @@ function alipay(): Side {
     paymentChannelCode: 'ALIPAY',
     bridge: 'bridge-alipay',
     orders: ORDERS,
-    // The bridges have their kit in common: with few orders, each of its points is met over Stripe.
+    // The bridges share their kit: with few orders, each of its points is covered over Stripe.
     ...(ORDERS < 24 ? { kills: { bridge: ['institution-called'], service: ['after-call'] } } : {}),
     settings: async (write, webhookUrl) => ({
       ALIPAY_APP_ID: APP_ID,
@@ -46,14 +46,14 @@ function alipay(): Side {
       ALIPAY_PUBLIC_KEY_FILE: await write('alipay.pem', ALIPAY_PUBLIC_KEY),
       ALIPAY_ENDPOINT: fake.url,
       ALIPAY_NOTIFY_URL: webhookUrl,
-      // Of today Alipay has no bill.
+      // Alipay has no bill for today.
       INSTITUTION_AHEAD_MS: String(tomorrow.now() - Date.now()),
     }),
     agree(n) {
       const fate = fateOf(n);
       const sharedAgreementNo = `agreement-${n}`;
       if (fate) fake.on(sharedAgreementNo, fate);
-      // An answer that gets lost now and then, of whichever debit is under way, and the SDK's own second try with it.
+      // Sometimes loses the answer of a debit in flight, and the SDK's own retry too.
       if (n % 9 === 4) fake.lose('alipay.trade.pay', 2);
       return sharedAgreementNo;
     },

@@ -20,7 +20,7 @@ const KILL_EVERY = Math.min(80, ORDERS / 2 + 5);
 /** One in so many kills its node at a named point. */
 const NAMED_EVERY = Math.min(40, ORDERS / 3);
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** Of the institution's faults: declines, pending ones, lost, broken, forged and late answers and notices. */
+/** Faults of the institution: declined, pending, lost, broken, forged and late answers and notices. */
 const FAULTS = ['0001', '0002', '0004', '0005', '0006', '0007', '0008', '0010', '0011', '0012', '0015', '0016'];
 
 const fresh = ofFile(freshDatabase);
@@ -61,7 +61,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
   );
   expect(node.kills()).toBeGreaterThanOrEqual(Math.floor(ORDERS / NAMED_EVERY));
 
-  // Time passes: everything that is still open is asked about.
+  // Time passes: every open debit is queried.
   await until(
     'every debit known',
     async () => {
@@ -75,7 +75,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
   await node.stop();
 }, 240_000);
 
-/** The institution's own books against the service's. */
+/** Compares the institution's ledger with the service's. */
 async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<ReturnType<typeof ledgerOf>>) {
   const rows = await fresh.database.query<{
     externalOrderNo: string;
@@ -93,7 +93,7 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   const byNumber = new Map(rows.map((row) => [row.externalOrderNo, row]));
   const debited = new Map(ledger.debits.map((debit) => [debit.attemptNo, debit]));
 
-  // Nothing acknowledged is lost, and what was said stays true or has gone on from there.
+  // No acknowledged order is lost, and every answer is still true or was superseded.
   expect(acknowledged).toHaveLength(ORDERS);
   for (const { externalOrderNo, reply } of acknowledged) {
     const row = byNumber.get(externalOrderNo);
@@ -102,7 +102,7 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   }
   expect(rows).toHaveLength(ORDERS);
 
-  // No order is debited twice, none debited and FAIL, none ACTIVE and not debited; to the cent.
+  // No order is debited twice, none is debited and FAIL, none is ACTIVE and not debited; to the cent.
   expect(new Set(ledger.debits.map((debit) => debit.attemptNo)).size).toBe(ledger.debits.length);
   for (const row of rows) {
     expect(row.attempts).toBe(1);

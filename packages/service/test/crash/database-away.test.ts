@@ -37,7 +37,7 @@ async function serve(
   return { running, baseUrl, client: channelClient(baseUrl, JSON.parse(demo)) };
 }
 
-it('a DATABASE_URL that goes away: 503001 and not ready meanwhile, well again without a restart', async () => {
+it('DATABASE_URL becomes unreachable: 503001 and not ready meanwhile, recovers without a restart', async () => {
   const dataDir = await folder();
   const serverDir = await folder();
   const openServer = () => openEmbedded({ dataDir: serverDir, role: 'tool', log: () => undefined });
@@ -61,7 +61,7 @@ it('a DATABASE_URL that goes away: 503001 and not ready meanwhile, well again wi
   expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(503);
   expect((await send(baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
 
-  // Whatever failed meanwhile, every second and for every request, is one line.
+  // Repeated failures, every second and for every request, are one line.
   const lines = running
     .stdout()
     .trim()
@@ -77,7 +77,7 @@ it('a DATABASE_URL that goes away: 503001 and not ready meanwhile, well again wi
   expect(running.child.exitCode).toBeNull();
 });
 
-it('a DATABASE_URL that is not there yet: says so in one line, tries again, and serves when it comes', async () => {
+it('DATABASE_URL is not reachable yet: one log line, retries, and serves when it is', async () => {
   const dataDir = await folder();
   const serverDir = await folder();
   const first = await openEmbedded({ dataDir: serverDir, role: 'tool', log: () => undefined });
@@ -92,7 +92,7 @@ it('a DATABASE_URL that is not there yet: says so in one line, tries again, and 
   await serviceUrl(running);
 });
 
-it('kill -9 of the embedded server: the service brings it back by itself', async () => {
+it('kill -9 of the embedded server: the service restarts it automatically', async () => {
   const dataDir = await folder();
   const { running, client } = await serve({ DATA_DIR: dataDir, MASTER_KEY: randomBytes(32).toString('base64') });
   expect((await client.call('products/list', {})).code).toBe('0');

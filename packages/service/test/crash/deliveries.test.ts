@@ -8,7 +8,7 @@ import type { KeptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
-/** With two events each. */
+/** Orders with two events each. */
 const ORDERS = Math.floor(soakSize('EVENTS', 1_000, 4_000) / 2);
 const EVENTS = ORDERS * 2;
 const PORTIONS = Math.max(100, Math.floor(EVENTS / 100));
@@ -51,7 +51,7 @@ it(
   EVENTS * 10 + 240_000,
 );
 
-/** Events as they happen: a portion at a time, whatever becomes of those before. */
+/** Writes events in portions, regardless of the earlier ones. */
 async function write(world: DeliveryWorld): Promise<void> {
   for (let portion = 0; portion < PORTIONS; portion += 1) {
     if (portion >= PORTIONS / 2) world.recover();
@@ -62,7 +62,7 @@ async function write(world: DeliveryWorld): Promise<void> {
   }
 }
 
-/** Kills one node and then the other, both in the middle of their work, while events are written. */
+/** Kills the nodes alternately, in the middle of their work, while events are written. */
 async function killNowAndThen(
   nodes: readonly KeptAlive[],
   { receivers: { arrivals } }: DeliveryWorld,
@@ -100,7 +100,10 @@ async function nothingLeft(world: DeliveryWorld): Promise<boolean> {
   return row?.left === false;
 }
 
-/** By what is written down: accepted once, after pushes that were not, or given up after the last of them. How many pushes. */
+/**
+ * Checks that every event was accepted once, after failed pushes, or given up after the last. Returns the number of
+ * pushes.
+ */
 async function everyEventEnded(world: DeliveryWorld): Promise<number> {
   const [row] = await fresh.database.query(
     `with ended as (
@@ -132,8 +135,8 @@ async function everyEventEnded(world: DeliveryWorld): Promise<number> {
 }
 
 /**
- * A push is repeated with the same retryNo only when nobody has written down how it ended: each of those before the last
- * was sent by a process that was killed, and each by another one.
+ * Returns repeated pushes. A push is repeated with the same retryNo only if its outcome was not stored: each repetition
+ * but the last was sent by a process that was killed, and each by another one.
  */
 function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): Arrival[] {
   const last = new Map<string, Arrival>();
@@ -149,7 +152,7 @@ function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): 
   return repeated;
 }
 
-/** The first push of an order's first event came before that of its second. */
+/** Checks that the first push of an order's first event came before that of its second. */
 async function toldInOrder(arrivals: readonly Arrival[]): Promise<void> {
   const first = new Map<number, number>();
   for (const [at, { eventNo }] of arrivals.entries()) if (!first.has(eventNo)) first.set(eventNo, at);

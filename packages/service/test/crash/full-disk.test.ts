@@ -7,7 +7,7 @@ import { channelClient, type Reply } from '../support/channel-client.js';
 import { MAIN, type Running, serviceUrl, until, watch } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 
-/** A service whose data folder is a small filesystem of its own, filled and freed on command. */
+/** A service whose data folder is a small file system, filled and freed on command. */
 const SCRIPT = `
   mount -t tmpfs -o size=160m,mode=0700 tmpfs "$DATA_DIR" || exit 9
   "$NODE" "$MAIN" & service=$!
@@ -30,9 +30,9 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-it('a full disk: 503001 and not ready while it is full, well again without a restart once there is room, and an alert', async () => {
+it('a full disk: 503001 and not ready meanwhile, recovers without a restart once there is room, and an alert', async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-full-'));
-  // An ordinary user may mount inside a user namespace of its own.
+  // An ordinary user may mount inside its own user namespace.
   const asOrdinaryUser = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
   running = watch(
     spawn('unshare', [...asOrdinaryUser, '--mount', 'sh', '-c', SCRIPT], {
@@ -64,7 +64,7 @@ it('a full disk: 503001 and not ready while it is full, well again without a res
   expect(refused.text).not.toMatch(/space|disk|extend/i);
   const isReady = async () => (await fetch(`${baseUrl}/readyz`)).status === 200;
   const isWritable = async () => sampleValue(await scrape(baseUrl), 'perennial_database_writable');
-  // A hundred times, over several attempts of the node to write: readiness does not come and go while the disk is full.
+  // A hundred times, over several write attempts of the node: readiness does not flap while the disk is full.
   for (let asked = 0; asked < 100; asked += 1) expect(await isReady()).toBe(false);
   expect(await isWritable()).toBe(0);
   expect(running.stdout()).toContain('the database cannot write');
@@ -76,7 +76,7 @@ it('a full disk: 503001 and not ready while it is full, well again without a res
   await until('well again', async () => (await client.call('products/list', {})).code === '0');
   expect(running.child.exitCode).toBeNull();
 
-  /** Every request writes a nonce, so sooner or later one needs a page that cannot be had. */
+  /** Every request writes a nonce, so eventually one needs a page that cannot be allocated. */
   async function firstThat(holds: (reply: Reply) => boolean): Promise<Reply> {
     for (let sent = 0; sent < 20_000; sent += 10) {
       const replies = await Promise.all(Array.from({ length: 10 }, () => client.call('products/list', {})));

@@ -56,7 +56,7 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
   expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED_PER_ROUND);
   expect(unanswered.length).toBeGreaterThan(0);
 
-  /** A machine that is slow enough makes a node refuse what it has not begun in time: sent again, as a channel would. */
+  /** Resends requests that a slow machine refused because it had not begun them in time, as a channel would. */
   const send = async ({ ref, key }: Sent): Promise<Reply> => {
     for (;;) {
       const reply = await client.call('test/add', { ref }, { idempotencyKey: key });
@@ -68,7 +68,7 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.data).toEqual(sent.reply?.data);
   }
-  // What was cut off is finished or done now by the resend, and once more answered the same.
+  // Interrupted requests are finished by the resend, and then always get the same answer.
   const serials = new Set(acknowledged.map((sent) => sent.reply?.data.serial));
   for (const sent of unanswered) {
     const first = await send(sent);
@@ -79,14 +79,14 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
   expect(serials.size).toBe(everything.length);
 }, 900_000);
 
-/** Keeps the node busy on many connections, and pulls the plug in the middle of it. */
+/** Keeps the node busy on many connections, and kills it in the middle. */
 async function loadUntilKilled(node: Running, baseUrl: string): Promise<Sent[]> {
   const client = channelClient(baseUrl, channel);
   const sent: Sent[] = [];
   let acknowledged = 0;
   let killed = false;
   await client.call('test/add', { ref: 'warm-up' });
-  // In a turn of its own: those who were answered together have asked again by then, and are cut off.
+  // In a later turn, when callers that were answered together have sent their next request, which is interrupted.
   const pullThePlug = () => {
     killed = true;
     killEverything(node, dataDir);
@@ -97,7 +97,7 @@ async function loadUntilKilled(node: Running, baseUrl: string): Promise<Sent[]> 
       sent.push(one);
       try {
         const reply = await client.call('test/add', { ref: one.ref }, { idempotencyKey: one.key });
-        // A node that is dying may still answer that it cannot.
+        // A dying node may still answer that it cannot serve.
         if (isToBeSentAgain(reply)) continue;
         expect(reply.code).toBe('0');
         one.reply = reply;

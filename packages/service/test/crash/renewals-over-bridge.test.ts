@@ -11,14 +11,17 @@ import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal
 import { soakSize } from '../support/soak.js';
 
 const RENEWALS = soakSize('RENEWALS', 180, 1_500);
-/** Renewals between two kills: a few seconds. Each of the nodes is killed at least once. */
+/** Renewals between two kills: a few seconds. Each node is killed at least once. */
 const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 6 : Math.min(1_000, RENEWALS / 5);
-/** In a short run early, beside the nodes that end themselves: each kill costs the wait for what the dead node had leased. */
+/**
+ * Early in a short run, beside the nodes that kill themselves, because each kill costs the wait for the dead node's
+ * leases.
+ */
 const LAST_KILL = RENEWALS < 1_000 ? KILL_EVERY * 2 : RENEWALS * 0.9;
-/** Orders of a kind from one that kills its node to the next. */
+/** Orders of a kind between two that kill their node. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** What the lease of a node that has died may still hold back. */
+/** The maximum delay by the lease of a dead node. */
 const TAKEN_OVER_SECONDS = 20;
 
 const fresh = ofFile(freshDatabase);
@@ -54,7 +57,7 @@ interface Kind {
   readonly daysAgo: number;
   readonly faults: readonly Fate[];
   readonly slow?: Fate;
-  /** Where a node kills itself, once each. */
+  /** Points at which a node kills itself, once each. */
   readonly points?: typeof POINTS;
 }
 
@@ -89,7 +92,7 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
     planned.push(...plans);
     const orders = [];
     for (const { orderNo, externalOrderNo, fate } of plans) {
-      // With an agreement that ends, every order on it does: each has one of its own.
+      // An agreement that ends has a single order, because all orders on it end with it.
       const agreementId = fate.becomes === 'ended' ? await bridge.agreement(fate.tail) : agreements.get(fate.tail);
       orders.push({ orderNo, externalOrderNo, agreementId: agreementId ?? null });
     }
@@ -104,7 +107,7 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
   return planned;
 }
 
-/** Kills one node and then the other, as the work goes on; how often. */
+/** Kills the nodes alternately during the work. Returns the number of kills. */
 async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
   let killed = 0;
   for (let mark = KILL_EVERY; mark <= LAST_KILL; mark += KILL_EVERY) {
@@ -120,7 +123,7 @@ async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
 
 const killsOf = (nodes: readonly KeptAlive[]) => nodes.reduce((sum, node) => sum + node.kills(), 0);
 
-/** Whatever a dead node has leased is another's before long: that stands in the database from the start. */
+/** Checks that every lease of an attempt ends soon, so that another node takes over. */
 async function claimsRunOut(): Promise<void> {
   const [row] = await fresh.database.query<{ held: number }>(
     `select count(*) as held from debit_attempts where status = 'STARTED' and asked = 0
@@ -130,7 +133,7 @@ async function claimsRunOut(): Promise<void> {
   expect(row?.held).toBe(0);
 }
 
-/** A settlement is at least an event, and a sequence is quickly read. */
+/** Counts events by their sequence, which is quick to read. A settlement has at least one event. */
 async function eventsSoFar(): Promise<number> {
   const [row] = await fresh.database.query<{ n: number }>('select last_value as n from event_numbers');
   return row?.n ?? 0;
@@ -144,7 +147,7 @@ async function nothingLeft(): Promise<boolean> {
   return row?.left === false;
 }
 
-/** Of attempts with nothing wrong about them but that their node had died: seconds from the lease to the settlement. */
+/** Returns the longest time from lease to settlement of attempts whose node died and that had no other fault. */
 async function slowestTakeOver(): Promise<number> {
   const [row] = await fresh.database.query<{ slowest: number | null }>(
     `select max(extract(epoch from settled_at - started_at))::float8 as slowest from debit_attempts

@@ -21,7 +21,7 @@ const CARDS = soakSize('CARDS', 4, 8);
 const fresh = ofFile(freshDatabase);
 const masterKey = randomBytes(32);
 
-it(`${CARDS} cards are bound again while the service is killed at each point of it: one agreement each, and nothing is lost`, async () => {
+it(`${CARDS} cards are bound again while the service is killed at each point: one agreement each, and nothing is lost`, async () => {
   const { url, port, channel } = await world();
   const node = keptAlive({
     DATABASE_URL: fresh.url,
@@ -44,7 +44,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   const queue = [...bound.entries()];
   const again: { orderNo: string; first: string; second: string }[] = [];
   await Promise.all(
-    // Two at a time: one that is killed takes another along, which may have been about to kill it too, and no more.
+    // Two at a time, because a kill also interrupts the other one, which may have been about to kill the node too.
     Array.from({ length: 2 }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
         const [n, { card, first, orderNo }] = next;
@@ -55,7 +55,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point of 
   );
   expect(node.kills() - before).toBeGreaterThanOrEqual(CARDS / 2);
 
-  // A month passes: every order is debited once more, and the old numbers are canceled.
+  // A month passes: every order is debited again, and the old numbers are canceled.
   await fresh.database.query('update orders set next_due_at = now()');
   const { debits, canceledAgreements } = await until(
     'every order debited again and every old number canceled',

@@ -17,7 +17,7 @@ const service = ofFile(() => testService());
 
 const NOW = Date.UTC(2026, 0, 31);
 
-/** A database whose clock stands at this time. */
+/** Returns a database whose clock shows this time. */
 const databaseAt = (now: number): Queryable => ({ query: async () => [{ now }] as never });
 
 function watchOf(ahead: number) {
@@ -46,12 +46,12 @@ describe('a node compares its clock with the database’s', () => {
     expect(watch.skewSeconds()).toBeCloseTo(ahead, 1);
   });
 
-  it('before the first look it is neither right nor wrong', () => {
+  it('before the first comparison it is neither right nor wrong', () => {
     const { watch } = watchOf(3600);
     expect([watch.isRight(), watch.isWrong(), watch.skewSeconds()]).toEqual([false, false, 0]);
   });
 
-  it('each change is told once', async () => {
+  it('each change is reported once', async () => {
     const { clock, watch, messages } = watchOf(0);
     for (const ahead of [0, 0, 5, 6, -5, 60, 61, 1, 0]) {
       clock.set(NOW + ahead * 1000);
@@ -64,7 +64,7 @@ describe('a node compares its clock with the database’s', () => {
     ]);
   });
 
-  it('half of the time that the answer took is not held against it', async () => {
+  it('half of the round-trip time is tolerated', async () => {
     let answer = () => {};
     const database = {
       query: () => new Promise((resolve) => (answer = () => resolve([{ now: NOW }]))),
@@ -73,13 +73,13 @@ describe('a node compares its clock with the database’s', () => {
     const compared = watch.compare();
     setTimeout(() => answer(), 50);
     await compared;
-    // The clock stood still: half of the trip it seems to be behind, which the trip itself may have been.
+    // The clock stood still, so it seems to be behind by half of the round trip, which is tolerated.
     expect(watch.skewSeconds()).toBeCloseTo(0, 6);
   });
 });
 
 describe('a node whose clock is wrong', () => {
-  it('503001 on /readyz, and nothing is leased; ready again and at work when it is mended', async () => {
+  it('503001 on /readyz, and nothing is leased; ready and working again when it is corrected', async () => {
     const clock = manualClock(systemClock.now() + 3_600_000);
     const node = await anotherNode(service, { clock, engine: true, testLimits: { clockLimits: {} } });
     const ready = () => send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
@@ -97,7 +97,7 @@ describe('a node whose clock is wrong', () => {
 });
 
 describe('a clock that is set back', () => {
-  it('a channel over its rate is not shut out until the clock has caught up', async () => {
+  it('a channel over its rate is not refused until the clock has caught up', async () => {
     const channel = await demoChannel(service);
     const { database } = service.fresh;
     const token = await channel.getToken();
@@ -109,7 +109,7 @@ describe('a clock that is set back', () => {
     await until('the next second', async () => (await list()).code === '0');
   });
 
-  it('failures of encrypted fields are forgotten after a minute all the same', () => {
+  it('failures of encrypted fields still expire after a minute', () => {
     const failures = new FieldFailures();
     for (let n = 0; n < MAX_FIELD_FAILURES; n += 1) failures.add();
     failures.startMinute(NOW);
@@ -119,7 +119,7 @@ describe('a clock that is set back', () => {
     expect(failures.tooMany).toBe(false);
   });
 
-  it('a user whose tries were used up waits for an hour and not for longer', async () => {
+  it('a user with too many failed attempts waits for an hour and not longer', async () => {
     const { findTries } = await import('../../src/redeem/unsubscribe-tries-sql.js');
     const { database } = service.fresh;
     const [row] = await database.query<{ id: number }>('select channel_id as id from channels limit 1');

@@ -14,7 +14,7 @@ beforeEach(() => {
   tidy = keeper(fresh.database);
 });
 
-/** `expires` is an interval from now on: '-2 hours' has expired two hours ago. */
+/** `expires` is an interval from now: '-2 hours' expired two hours ago. */
 const issue = (orderNo: number, expires: string, { status = 'ISSUED', count = 1 } = {}) =>
   fresh.database.query(
     `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status,
@@ -34,7 +34,7 @@ async function statuses(): Promise<Record<number, string>> {
 const aDayLater = () => fresh.database.query(`update job_marks set reached_at = reached_at - interval '1 day'`);
 
 describe('benefits', () => {
-  it('whose time is over become EXPIRED; those that still count and those that have ended stay as they are', async () => {
+  it('become EXPIRED when their time is over; valid and ended ones are unchanged', async () => {
     await issue(1, '-2 hours');
     await issue(2, '-400 days');
     await issue(3, '-30 minutes');
@@ -54,7 +54,7 @@ describe('benefits', () => {
     });
   });
 
-  it('are found whatever their times and wherever their rows are: simulated ones of years ahead, restored ones', async () => {
+  it('are found whatever their times and the place of their rows: simulated years ahead, or restored', async () => {
     await issue(1, '10 years', { count: 3000 });
     await issue(2, '-1 day');
     await issue(3, '20 years', { count: 3000 });
@@ -65,7 +65,7 @@ describe('benefits', () => {
     expect(await statuses()).toEqual({ 1: 'ISSUED', 2: 'EXPIRED', 3: 'ISSUED', 4: 'EXPIRED' });
   });
 
-  it('one that is being claimed or revoked is passed over, keeps what it became, and waits for nobody', async () => {
+  it('that are being claimed or revoked are skipped without waiting, and keep their new status', async () => {
     await issue(1, '-2 hours');
     await issue(2, '-2 hours');
     await issue(3, '-2 hours');
@@ -80,7 +80,7 @@ describe('benefits', () => {
     expect(await statuses()).toEqual({ 1: 'CLAIMED', 2: 'EXPIRED', 3: 'EXPIRED' });
   });
 
-  it('are gone through once a day, by one of many nodes that begin at once', async () => {
+  it('are processed once a day, by one of many concurrent nodes', async () => {
     await issue(1, '-2 hours', { count: 200 });
     const nodes = Array.from({ length: 4 }, () => openDatabase({ url: fresh.url, pool: 2, name: 'node' }));
     const keepers = nodes.map(keeper);
@@ -94,7 +94,7 @@ describe('benefits', () => {
     expect(log.lines().filter(({ level }) => level !== 'info')).toEqual([]);
   });
 
-  it('are gone through again although a clock that was wrong has left a mark in the future', async () => {
+  it('are processed again although a wrong clock has left a mark in the future', async () => {
     await tidy();
     await fresh.database.query(`update job_marks set reached_at = now() + interval '4 years'`);
     await issue(1, '-2 hours');
@@ -103,7 +103,7 @@ describe('benefits', () => {
 });
 
 describe('bounded work', () => {
-  /** Watches the steps, and may make the table look larger than it is. */
+  /** Records the steps, and may make the table look larger than it is. */
   function watched(database: Database, pages?: number) {
     const steps: { readonly pages: readonly unknown[]; readonly rows: number }[] = [];
     const watching = (tx: Transaction) =>
@@ -121,18 +121,18 @@ describe('bounded work', () => {
     return { steps, database: { ...database, transaction } };
   }
 
-  it('a step takes the benefits of 64 pages, and all steps together take all', async () => {
+  it('a step processes the benefits of 64 pages, and all steps together process all', async () => {
     await issue(1, '-2 hours', { count: 9999 });
     await issue(2, '-2 hours', { count: 9999 });
     const { steps, database } = watched(fresh.database);
     expect(await keeper(database)()).toEqual({ benefitsExpired: 19_998 });
     expect(steps.map(({ pages }) => pages)).toEqual(steps.map((_, n) => [`(${n * 64},0)`, `(${(n + 1) * 64},0)`]));
-    // A row of these takes more than 100 of a page's 8192 bytes.
+    // Each row takes more than 100 of a page's 8192 bytes.
     for (const { rows } of steps) expect(rows).toBeLessThan(64 * 80);
     expect(steps.length).toBeGreaterThan(3);
   });
 
-  it('a run takes 500 steps; the next goes on where it ended, and the last ends the walk', async () => {
+  it('a run takes 500 steps; the next continues where it ended, and the last ends the walk', async () => {
     const { steps, database } = watched(fresh.database, 64 * 1100);
     const run = keeper(database);
     for (const total of [500, 1000, 1100, 1100]) {

@@ -18,10 +18,10 @@ beforeEach(() => {
   tidy = keeper(fresh.database);
 });
 
-/** Mondays by the database's clock, which decides; SQL that stands for midnight in Asia/Shanghai. */
+/** SQL: midnight of a Monday in Asia/Shanghai, by the database's clock. */
 const monday = (weeks: number) =>
   `(date_trunc('week', now() at time zone 'Asia/Shanghai') + ${weeks} * interval '7 days') at time zone 'Asia/Shanghai'`;
-/** The week that holds the oldest moment within the retention. */
+/** The week that contains the oldest moment within the retention. */
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
 
 async function one<T>(expression: string): Promise<T> {
@@ -31,7 +31,7 @@ async function one<T>(expression: string): Promise<T> {
 const nameOf = (moment: string) => one<string>(`'events_' || to_char(${moment}, 'YYYYMMDD')`);
 const namesAhead = async () => Promise.all([0, 1, 2, 3, 4].map((week) => nameOf(monday(week))));
 
-/** As a node that makes its weeks in time would have left it behind. */
+/** Creates a week's partition, as a node would have done in time. */
 async function makeWeek(from: string): Promise<string> {
   const name = await nameOf(from);
   const [low, high] = [await one<string>(`(${from})::text`), await one<string>(`(${from} + interval '7 days')::text`)];
@@ -39,7 +39,7 @@ async function makeWeek(from: string): Promise<string> {
   return name;
 }
 
-/** As after a month without any node that does housekeeping. */
+/** Removes the partitions, as after a month without housekeeping. */
 async function loseWeeks(): Promise<void> {
   for (const name of await weeks()) await fresh.database.query(`drop table ${name}`);
 }
@@ -52,7 +52,7 @@ async function weeks(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Only the events themselves: what is put aside of them has a housekeeping of its own. */
+/** Writes only events. Undelivered events have their own housekeeping. */
 async function record(recordedAt: string, count = 1): Promise<void> {
   await fresh.database.query(
     `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
@@ -61,7 +61,7 @@ async function record(recordedAt: string, count = 1): Promise<void> {
   await fresh.database.query('truncate undelivered_events');
 }
 
-/** Where each event is, oldest first. */
+/** Returns the partition of each event, oldest first. */
 const places = async () =>
   (
     await fresh.database.query<{ place: string }>(
@@ -72,7 +72,7 @@ const everything = () => fresh.database.query('select * from events order by eve
 const inDefault = () => one<number>('(select count(*) from events_default)');
 
 describe('the weeks ahead', () => {
-  it('are there from the migration on; those that are missing are made, and no more than four', async () => {
+  it('exist from the migration on; missing ones are created, and no more than four', async () => {
     expect(await weeks()).toEqual(await namesAhead());
     expect(await tidy()).toEqual({});
     for (const name of (await namesAhead()).slice(2)) await fresh.database.query(`drop table ${name}`);
@@ -80,7 +80,7 @@ describe('the weeks ahead', () => {
     expect(await weeks()).toEqual(await namesAhead());
   });
 
-  it('are made by one of many nodes that begin at once, and none of them fails', async () => {
+  it('are created by one of many concurrent nodes, and none of them fails', async () => {
     await loseWeeks();
     await record('now()', 3);
     const nodes = Array.from({ length: 6 }, () => openDatabase({ url: fresh.url, pool: 2, name: 'node' }));
@@ -94,7 +94,7 @@ describe('the weeks ahead', () => {
     expect(await inDefault()).toBe(0);
   });
 
-  it('are made as soon as a node starts, and an old one is dropped by its setting', async () => {
+  it('are created as soon as a node starts, and an old one is dropped by its setting', async () => {
     await loseWeeks();
     await makeWeek(`${KEPT_FROM} - interval '7 days'`);
     const kept = await makeWeek(KEPT_FROM);
@@ -103,7 +103,7 @@ describe('the weeks ahead', () => {
     await until('the weeks are those', async () => (await weeks()).join() === expected);
   });
 
-  it('wait while somebody is in the middle of writing an event, and hold up nobody who comes next', async () => {
+  it('wait while an event is being written, and do not block later requests', async () => {
     await loseWeeks();
     const write = (tx: Queryable) =>
       tx.query(
@@ -129,8 +129,8 @@ describe('the weeks ahead', () => {
   });
 });
 
-describe('events of a week that was not made in time', () => {
-  it('are moved into it as they are, and what is written next goes there', async () => {
+describe('events of a week without a partition', () => {
+  it('are moved to a new one unchanged, and later events are written there', async () => {
     await loseWeeks();
     await record('now()', 5);
     const before = await everything();
@@ -143,7 +143,7 @@ describe('events of a week that was not made in time', () => {
     expect(await tidy()).toEqual({});
   });
 
-  it('each into its own: weeks gone by, weeks to come, and both sides of midnight between two', async () => {
+  it('are moved each to its own: past and future weeks, and both sides of midnight', async () => {
     await loseWeeks();
     const moments = [
       monday(-2),
@@ -161,7 +161,7 @@ describe('events of a week that was not made in time', () => {
     expect(await tidy()).toEqual({});
   });
 
-  it('stay in their table when they are many, which becomes their weeks', async () => {
+  it('stay in their table if they are many, which becomes the partition of their weeks', async () => {
     await loseWeeks();
     for (const moment of [monday(-3), `${monday(-2)} - interval '1 microsecond'`, 'now()']) await record(moment, 3400);
     const before = await everything();
@@ -176,7 +176,7 @@ describe('events of a week that was not made in time', () => {
     expect(await tidy()).toEqual({});
   });
 
-  it('and that may happen again, with what is kept and what is dropped as for any other week', async () => {
+  it('that may happen again, with the same retention as for other weeks', async () => {
     await record(`${KEPT_FROM} + interval '7 days'`, 10_001);
     await tidy();
     await record(`${KEPT_FROM} - interval '1 microsecond'`, 10_001);
@@ -191,7 +191,7 @@ describe('events of a week that was not made in time', () => {
   it.each([
     ['before and after a week that is there', [-2], [-3, 0]],
     ['of this week and of one to come', [], [0, 9]],
-  ])('many, %s, are moved all the same', async (_which, there, astray) => {
+  ])('many, %s, are moved anyway', async (_which, there, astray) => {
     await loseWeeks();
     for (const week of there) await makeWeek(monday(week));
     for (const week of astray) await record(monday(week), 5100);
@@ -204,7 +204,7 @@ describe('events of a week that was not made in time', () => {
     expect(await tidy()).toEqual({});
   });
 
-  it('are seen exactly once by everybody who reads meanwhile', async () => {
+  it('are seen exactly once by concurrent readers', async () => {
     const readers = openDatabase({ url: fresh.url, pool: 6, name: 'readers' });
     await loseWeeks();
     await record('now()', 2000);
@@ -220,7 +220,7 @@ describe('events of a week that was not made in time', () => {
       while (!moved) moved = (await tidy()).strayEventsGathered === 2000;
       await Promise.all(reading);
       expect([...seen]).toEqual([2000]);
-      // Back to where they were, for another round.
+      // Moves them back for another round.
       await fresh.database.transaction(async (tx) => {
         await tx.query('create temporary table kept on commit drop as select * from events');
         for (const name of await weeks()) await tx.query(`drop table ${name}`);
@@ -231,7 +231,7 @@ describe('events of a week that was not made in time', () => {
     await readers.close();
   });
 
-  it('are deleted in steps once even their week would be gone, and not before', async () => {
+  it('are deleted in steps once their week is past the retention, and not before', async () => {
     await record(`${KEPT_FROM} - interval '1 microsecond'`, 1500);
     await record(`${KEPT_FROM} - interval '400 days'`, 1000);
     await record(KEPT_FROM, 10_001);
@@ -243,7 +243,7 @@ describe('events of a week that was not made in time', () => {
 });
 
 describe('weeks that are over', () => {
-  it('are dropped when all of them is older than the retention, one in a run, the oldest first', async () => {
+  it('are dropped when entirely past the retention, one in a run, the oldest first', async () => {
     const kept = await makeWeek(KEPT_FROM);
     const last = await makeWeek(`${KEPT_FROM} - interval '7 days'`);
     const first = await makeWeek(`${KEPT_FROM} - interval '210 days'`);
@@ -262,7 +262,7 @@ describe('weeks that are over', () => {
     expect(log.lines().at(-1)).toMatchObject({ level: 'info', msg: 'housekeeping', eventWeeksDropped: 1 });
   });
 
-  it('are dropped once by many nodes that begin at once, and none of them fails', async () => {
+  it('are dropped once by many concurrent nodes, and none of them fails', async () => {
     await makeWeek(`${KEPT_FROM} - interval '70 days'`);
     const nodes = Array.from({ length: 6 }, () => openDatabase({ url: fresh.url, pool: 2, name: 'node' }));
     const done = await Promise.all(nodes.map((node) => keeper(node)()));
@@ -272,7 +272,7 @@ describe('weeks that are over', () => {
     expect(await weeks()).toEqual(await namesAhead());
   });
 
-  it('wait while somebody reads them', async () => {
+  it('wait while they are being read', async () => {
     const old = await makeWeek(`${KEPT_FROM} - interval '70 days'`);
     await fresh.database.transaction(async (tx) => {
       await tx.query('select count(*) from events');
@@ -283,7 +283,7 @@ describe('weeks that are over', () => {
     expect(await tidy()).toEqual({ eventWeeksDropped: 1 });
   });
 
-  it('are kept for 180 days unless told otherwise', async () => {
+  it('are kept for 180 days by default', async () => {
     const young = await makeWeek(`date_trunc('week', now() - interval '180 days', 'Asia/Shanghai')`);
     const old = await makeWeek(`date_trunc('week', now() - interval '180 days', 'Asia/Shanghai') - interval '7 days'`);
     const byDefault = createHousekeeping({ database: fresh.database, log: log.log });

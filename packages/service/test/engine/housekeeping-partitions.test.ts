@@ -4,7 +4,7 @@ import { ofEachTest } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { freshDatabase } from '../support/database.js';
 
-/** Pushes have a partition for each week and requests one for each day, kept like the weeks of events: housekeeping-events.test.ts. */
+/** Pushes have weekly partitions and requests daily ones, kept like those of events: housekeeping-events.test.ts. */
 const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
 const TODAY = `date_trunc('day', now(), 'Asia/Shanghai')`;
@@ -41,7 +41,7 @@ async function losePartitions(table: string): Promise<void> {
   for (const name of await partitions(table)) await fresh.database.query(`drop table ${name}`);
 }
 
-/** Where rows are, without repetition. */
+/** Returns the partitions that contain rows. */
 async function places(table: string): Promise<string[]> {
   const rows = await fresh.database.query<{ place: string }>(
     `select distinct tableoid::regclass::text as place from ${table} order by 1`,
@@ -53,7 +53,7 @@ describe.each([
   { table: 'delivery_attempts', put: push, ahead: 5, made: 'attemptWeeksMade', gathered: 'strayAttemptsGathered' },
   { table: 'request_log', put: log, ahead: 4, made: 'requestDaysMade', gathered: 'strayRequestsGathered' },
 ])('$table', ({ table, put, ahead, made, gathered }) => {
-  it('has its partitions of this time and of some to come, made ahead', async () => {
+  it('has its partitions of the current and some future periods', async () => {
     const names = await partitions(table);
     expect(names).toHaveLength(ahead);
     expect(await tidy()).toEqual({});
@@ -65,7 +65,7 @@ describe.each([
   it.each([
     ['few', 20],
     ['many', 10_001],
-  ])('rows without a partition, %s of them, get one', async (_which, count) => {
+  ])('%s rows without a partition get one', async (_which, count) => {
     const names = await partitions(table);
     await losePartitions(table);
     await put('now()', count);
@@ -84,7 +84,7 @@ describe('pushes', () => {
     expect(await partitions('delivery_attempts')).toEqual(weeks);
   });
 
-  it('are dropped with their week after the retention, by when they were made', async () => {
+  it('are dropped with their week after the retention, by their own time', async () => {
     const ahead = await partitions('delivery_attempts');
     await push(`${KEPT_FROM} - interval '1 microsecond'`, 3);
     await push(KEPT_FROM, 2);
@@ -96,8 +96,8 @@ describe('pushes', () => {
   });
 });
 
-describe('what is not sent any more', () => {
-  it('is forgotten together with its events, and not before', async () => {
+describe('undelivered events', () => {
+  it('are deleted together with their events, and not before', async () => {
     const put = (recordedAt: string, first: number, count: number) =>
       fresh.database.query(
         `insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
@@ -112,8 +112,8 @@ describe('what is not sent any more', () => {
   });
 });
 
-describe('what channels have called', () => {
-  it('writes no filter of request ids for its first calls: none is there until a range is full', async () => {
+describe('the request log', () => {
+  it('creates no filter of request ids for its first calls: none exists until a range is full', async () => {
     await losePartitions('request_log');
     await tidy();
     const [day] = await partitions('request_log');
@@ -127,9 +127,9 @@ describe('what channels have called', () => {
     expect(summarized).toEqual([{ made: 1 }]);
   });
 
-  it('goes seven days after the end of its day, a day in each run', async () => {
+  it('is deleted seven days after the end of its day, one day in each run', async () => {
     for (const ago of [7, 8, 9]) await log(`${TODAY} - interval '${ago} days'`);
-    // Those that are too old already are not gathered at all.
+    // Rows that are already too old are not gathered.
     expect(await tidy()).toMatchObject({ strayRequestsDeleted: 2, strayRequestsGathered: 1 });
     expect(await fresh.database.query('select from request_log')).toHaveLength(1);
     for (const ago of [8, 9]) {

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const MINUTE = 60_000;
 
-/** The database's clock decides, so the test asks it. */
+/** Returns a slot by the database's clock. */
 async function slotAfter(ms: number): Promise<number> {
   const [row] = await fresh.database.query<{ slot: number }>(
     `select (floor((extract(epoch from now()) * 1000 + $1) / $2)::bigint % 4)::integer as slot`,
@@ -33,7 +33,7 @@ const seen = (slot: number, minutesAgo: number) =>
 const nonces = async () => (await fresh.database.query<{ n: number }>('select count(*) as n from nonces'))[0]?.n;
 
 describe('nonces', () => {
-  it('the slot that comes next is emptied once everything in it is past the window', async () => {
+  it('the next slot is emptied once everything in it is past the window', async () => {
     const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
     await seen(stale, 25);
     await seen(stale, 11);
@@ -41,11 +41,11 @@ describe('nonces', () => {
     expect(await nonces()).toBe(0);
     const { length } = log.lines();
     expect(await tidy()).toEqual({});
-    // Nothing to do is not worth a line.
+    // A run without work logs nothing.
     expect(log.lines()).toHaveLength(length);
   });
 
-  it('a slot that is still in use is left alone, whatever its number', async () => {
+  it('a slot that is still in use is left alone', async () => {
     const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
     await seen(stale, 25);
     await seen(stale, 9);
@@ -61,8 +61,8 @@ describe('nonces', () => {
   });
 });
 
-describe('a table that somebody is using', () => {
-  it('is left alone, without a word in the log, and nobody waits for long', async () => {
+describe('a table in use', () => {
+  it('is left alone without a log line, and nobody waits long', async () => {
     const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
     await seen(stale, 25);
     await fresh.database.transaction(async (tx) => {
@@ -74,8 +74,8 @@ describe('a table that somebody is using', () => {
   });
 });
 
-describe('codes that were sent', () => {
-  it('are forgotten after two days and not before', async () => {
+describe('sent codes', () => {
+  it('are deleted after two days and not before', async () => {
     for (const hours of [1, 47, 49, 100]) {
       await fresh.database.query(
         `insert into sms_sends (bank_mobile_hash, sent_at) values ('\\x00', now() - $1::integer * interval '1 hour')`,
@@ -89,7 +89,7 @@ describe('codes that were sent', () => {
 });
 
 describe('chores', () => {
-  it('one that fails is logged by its name and keeps no other from being done', async () => {
+  it('a chore that fails is logged by its name and does not prevent the others', async () => {
     await fresh.database.query('alter table idempotency rename to idempotency_away');
     const stale = ((await slotAfter(TIMESTAMP_SKEW_MS)) + 1) % 4;
     await seen(stale, 25);
@@ -126,7 +126,7 @@ describe('idempotent answers', () => {
     expect(await answers()).toBe(1);
   });
 
-  it('are all gone after one run, however many have piled up', async () => {
+  it('are all deleted in one run, however many there are', async () => {
     await fresh.database.query(
       `insert into idempotency (channel_id, key, path, body_sha256, state, created_at)
        select 1, n::text, '/x', '\\x00', 'DONE', now() - interval '8 days' from generate_series(1, 2500) n`,

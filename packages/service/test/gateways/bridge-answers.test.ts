@@ -22,7 +22,7 @@ const unknown = { kind: 'unknown' };
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void;
 
-/** A bridge that answers as the test likes, once hands are shaken. */
+/** Starts a bridge that answers as the test defines, after a handshake. */
 async function bridge(answer: Answer): Promise<string> {
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ async function bridge(answer: Answer): Promise<string> {
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
-/** Signed as it should be, unless the test changes what is signed. */
+/** Sends a correctly signed answer, unless the test changes the signed content. */
 function signed(
   request: http.IncomingMessage,
   response: http.ServerResponse,
@@ -51,7 +51,7 @@ function signed(
   response.end(bytes);
 }
 
-/** The answer that is signed so. */
+/** Returns an answer with this signed body. */
 const reply =
   (...[body, change]: ReplyArguments): Answer =>
   (request, response) =>
@@ -59,7 +59,7 @@ const reply =
 type ReplyArguments = Parameters<typeof signed> extends [unknown, unknown, ...infer Rest] ? Rest : never;
 
 describe('an answer', () => {
-  it('comes from beneath the path of the address', async () => {
+  it('comes from below the path of the address', async () => {
     const paths: (string | undefined)[] = [];
     const url = await bridge((request, response) => {
       paths.push(request.url);
@@ -122,13 +122,13 @@ describe('an answer', () => {
     expect(await gateway.queryDebit(debitOf('1'))).toEqual(unknown);
   });
 
-  it('that is the largest allowed counts', async () => {
+  it('of the largest permitted size counts', async () => {
     const length = 65_536 - JSON.stringify({ ...SUCCESS, padding: '' }).length;
     const url = await bridge(reply({ ...SUCCESS, padding: 'x'.repeat(length) }));
     expect(await gatewayTo(url).debit(debitOf('1'))).toMatchObject({ kind: 'success' });
   });
 
-  it('is unknown when nobody listens', async () => {
+  it('is unknown if nothing listens', async () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -146,7 +146,7 @@ function endless(response: http.ServerResponse): void {
 }
 
 describe('the deadline', () => {
-  // Short, so that it is met; that it ends the call at all is what counts, not when.
+  // Short, so that the test is quick. The test checks that the call ends, not when.
   const deadlineMs = { debit: 150, other: 150 };
 
   it('ends a call to a bridge that never accepts the request', async () => {
@@ -155,7 +155,7 @@ describe('the deadline', () => {
     expect(await gateway.debit(debitOf('1'))).toEqual(unknown);
   });
 
-  it('ends a call whose headers came, and whose body drips', async () => {
+  it('ends a call whose headers came, and whose body is slow', async () => {
     const url = await bridge((_request, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write(' '), 10);
@@ -167,7 +167,7 @@ describe('the deadline', () => {
     expect(await gateway.cancelAgreement({ ...BEHALF, agreementNo: '1', institutionNo: 'a' })).toEqual(unknown);
   });
 
-  it('ends a call that waits for a free connection for good: it is not sent later', async () => {
+  it('ends a call that waits for a free connection: it is not sent later', async () => {
     const seen: unknown[] = [];
     const held = new EventEmitter();
     const url = await bridge((request, response) => {
@@ -185,7 +185,7 @@ describe('the deadline', () => {
     expect(seen).toEqual(['/debit-query', '/debit-query']);
   });
 
-  it('of a call that is over is nobody’s: the next one on its connection has its own', async () => {
+  it('of an ended call does not affect the next one on its connection', async () => {
     const held = new EventEmitter();
     const url = await bridge((request, response, body) => {
       const { attemptNo } = JSON.parse(body.toString());
@@ -196,7 +196,7 @@ describe('the deadline', () => {
     const gateway = gatewayTo(url, { deadlineMs: { debit: 1_000, other: 60_000 }, connections: 2 });
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
     const next = gateway.queryDebit(debitOf('1'));
-    // Its time is over after that of the first.
+    // Its deadline is after that of the first.
     expect(await gateway.debit(debitOf('2'))).toEqual(unknown);
     held.emit('go on');
     expect(await next).toMatchObject({ kind: 'success' });
@@ -204,7 +204,7 @@ describe('the deadline', () => {
 });
 
 describe('a request', () => {
-  it('carries the attempt number as its idempotency key, and only the documented fields', async () => {
+  it('has the attempt number as its idempotency key, and only the documented fields', async () => {
     const seen: { url: string | undefined; key: unknown; type: unknown; body: object }[] = [];
     const url = await bridge((request, response, body) => {
       const { 'idempotency-key': key, 'content-type': type } = request.headers;
@@ -250,7 +250,7 @@ describe('a request', () => {
     expect(sockets.size).toBe(connections);
   });
 
-  it('waits for a free connection, and gets one in its turn', async () => {
+  it('waits for a free connection, and gets one in order', async () => {
     const seen: unknown[] = [];
     const url = await bridge((request, response, body) => {
       const { attemptNo } = JSON.parse(body.toString());
@@ -266,7 +266,7 @@ describe('a request', () => {
     expect(seen).toEqual(numbers);
   });
 
-  it('is interrupted when the gateway is closed, also one that waits; then none is made', async () => {
+  it('is interrupted when the gateway is closed, also while it waits; no further ones are made', async () => {
     const { log, lines } = capturedLog();
     const arrived = new EventEmitter();
     const gateway = gatewayTo(await bridge(() => arrived.emit('request')), { connections: 1, log });
@@ -275,7 +275,7 @@ describe('a request', () => {
     await gateway.close();
     expect(await outcomes).toEqual([unknown, unknown]);
     expect(await gateway.debit(debitOf('3'))).toEqual(unknown);
-    // The log says the same thing once.
+    // The log has one line for the same cause.
     expect(lines()).toMatchObject([{ why: 'this node has closed the connection' }]);
   });
 
@@ -283,7 +283,7 @@ describe('a request', () => {
     ['the name that it is for', 'localhost', newAuthority(), 'success'],
     ['another name', '127.0.0.1', newAuthority(), 'unknown'],
     ['an authority that nobody trusts', 'localhost', undefined, 'unknown'],
-  ])('over TLS asks for a certificate: %s', async (_what, host, trusted, kind) => {
+  ])('over TLS requires a certificate: %s', async (_what, host, trusted, kind) => {
     const certificate = (trusted ?? newAuthority()).issue({ for: ['localhost'] });
     const server = https.createServer(certificate, (request, response) => {
       request.resume().on('end', () => signed(request, response, SUCCESS));
@@ -292,7 +292,7 @@ describe('a request', () => {
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind });
   });
 
-  it('leaves nothing of a card, a code or a key in the log', async () => {
+  it('leaves no card, code or key in the log', async () => {
     const { log, text, lines } = capturedLog();
     const gateway = gatewayTo(await bridge((_request, response) => response.end()), { log });
     const card = {
@@ -365,7 +365,7 @@ describe('a statement', () => {
     ['breaks off', (cursor) => (cursor === null ? { day, lines: [line('1')], nextCursor: 'x' } : {})],
     ['goes in a circle', () => ({ day, lines: [line('1')], nextCursor: 'x' })],
     ['is of another day', () => ({ day: '2026-03-21', lines: [], nextCursor: null })],
-  ])('that %s is not taken for a whole one', async (_what, answer) => {
+  ])('that %s is not taken as complete', async (_what, answer) => {
     await expect(read(answer)).rejects.toThrow(StatementUnavailable);
   });
 });

@@ -15,7 +15,7 @@ import {
 import { until } from '../support/processes.js';
 import { listen } from './support.js';
 
-/** Stands between, and answers /handshake as a bridge from before currencies does. */
+/** Starts a proxy that answers /handshake like a bridge from before currencies. */
 async function olderBridge(target: string, status = 404) {
   const asked: string[] = [];
   const server = http.createServer(async (request, response) => {
@@ -43,7 +43,7 @@ const noticeOf = (fields: object) => {
   return { path, headers: signedHeaders({ path, body, now: systemClock.now(), requestId: 'N1' }, KEY), body };
 };
 
-it('a bridge with another currency is asked for nothing, until it has the same', async () => {
+it('a bridge with another currency is not called until it has the same', async () => {
   const { institution, dataDir } = await attached({ currency: 'EUR' });
   const named: string[] = [];
   const onHandshake = async (currency: string) => {
@@ -62,7 +62,7 @@ it('a bridge with another currency is asked for nothing, until it has the same',
   const { port } = new URL(institution.url);
   await institution.stop();
   const right = await attached({ currency: 'CNY', port: Number(port), dataDir });
-  // The first call may go over a connection that the former one has closed.
+  // The first call may use a connection that the former bridge has closed.
   await until('a debit at the new one', async () => (await gateway.debit(debitOf('1'))).kind === 'success');
   expect(await gateway.debit(debitOf('2'))).toMatchObject({ kind: 'success' });
   expect(named.slice(4)).toEqual(['CNY']);
@@ -85,7 +85,7 @@ it.each([400, 404, 405, 501])(
   },
 );
 
-it('a handshake without an answer leaves the outcome unknown, and is tried again', async () => {
+it('a handshake without an answer leaves the outcome unknown, and is retried', async () => {
   const { institution } = await attached({ faults: [{ fault: 'answer-lost', operation: 'handshake', times: 1 }] });
   const gateway = gatewayTo(institution.url);
   expect(await gateway.debit(debitOf('1'))).toEqual({ kind: 'unknown' });
@@ -93,7 +93,7 @@ it('a handshake without an answer leaves the outcome unknown, and is tried again
   expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
 });
 
-it('a notice names its currency, and one in another currency is refused', async () => {
+it('a notice has its currency, and is refused if that is another one', async () => {
   const endpoint = await noticeEndpoint();
   const { gateway } = await attached({ currency: 'EUR', noticeUrl: endpoint.url }, { currency: 'EUR' });
   await gateway.debit(debitOf('1', '0004'));

@@ -25,7 +25,7 @@ function verify(raw: RawNotice) {
   return gatewayTo('http://bank.example').verifyNotice(raw);
 }
 
-describe('a notice that is the institution’s', () => {
+describe('a genuine notice', () => {
   it.each([
     [
       PAID,

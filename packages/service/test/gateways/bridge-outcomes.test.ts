@@ -75,12 +75,12 @@ describe('a debit', () => {
     if (answer?.['status'] !== 'NOT_FOUND') expect(readDebitQueryOutcome(answer, '7')).toMatchObject(expected);
   });
 
-  it('that is asked about may not be found', () => {
+  it('may be unknown to the institution in a query', () => {
     expect(readDebitQueryOutcome({ attemptNo: '7', status: 'NOT_FOUND' }, '7')).toEqual({ kind: 'not-found' });
     expect(readDebitQueryOutcome({ attemptNo: '8', status: 'NOT_FOUND' }, '7')).toEqual(unknown);
   });
 
-  it('is told with a reason in which no card or mobile stands', () => {
+  it('has a reason without card or mobile numbers', () => {
     const reason = `card 6222 0212 3456 7890 of 13812345678\n${'x'.repeat(500)}`;
     const outcome = readDebitOutcome({ attemptNo: '7', status: 'DECLINED', decline: 'FINAL', reason }, '7');
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^card … of … x{180,}$/) });
@@ -103,7 +103,7 @@ describe('a refund', () => {
     expect(readRefundQueryOutcome(answer, '7')).toMatchObject(expected);
   });
 
-  it('that is asked about may not be found', () => {
+  it('may be unknown to the institution in a query', () => {
     const answer = { refundNo: '7', status: 'NOT_FOUND' };
     expect(readRefundQueryOutcome(answer, '7')).toEqual({ kind: 'not-found' });
     expect(readRefundOutcome(answer, '7')).toEqual(unknown);
@@ -111,7 +111,7 @@ describe('a refund', () => {
 });
 
 describe('an agreement', () => {
-  it('is answered for', () => {
+  it('has its documented answers', () => {
     expect(readBindCodeOutcome({ status: 'SENT', reference: 'r' })).toEqual({ kind: 'sent', reference: 'r' });
     expect(readBindCodeOutcome({ status: 'SENT', reference: null })).toEqual({ kind: 'sent', reference: undefined });
     expect(readBindCodeOutcome({ status: 'SENT', reference: 4 })).toEqual(unknown);
@@ -133,7 +133,7 @@ describe('a page of a statement', () => {
   const page = (more: object) =>
     readStatementPage({ day: '2026-03-20', lines: [LINE], nextCursor: null, ...more }, '2026-03-20');
 
-  it('is taken as a whole', () => {
+  it('is read completely', () => {
     expect(page({})).toEqual({ lines: [{ ...LINE, kind: 'debit' }], nextCursor: undefined });
     expect(page({ nextCursor: 'x' })?.nextCursor).toBe('x');
     expect(page({ lines: [] })?.lines).toEqual([]);
@@ -149,12 +149,12 @@ describe('a page of a statement', () => {
     ['with too many lines', { lines: Array.from({ length: 1001 }, () => LINE) }],
     ['that does not say whether it is the last', { nextCursor: undefined }],
     ['that is empty and yet not the last', { lines: [], nextCursor: 'x' }],
-  ])('%s is none', (_what, more) => {
+  ])('%s is refused', (_what, more) => {
     expect(page(more)).toBeUndefined();
   });
 });
 
-it('whatever comes, there is an outcome, and success only where it was said', () => {
+it('every answer has an outcome, and success only if the answer says so', () => {
   const word = fc.constantFrom(
     ...['SUCCESS', 'DECLINED', 'PENDING', 'NOT_FOUND', 'RETRYABLE', 'BOUND', 'SENT', 'DEBIT', '7', '__proto__', ''],
   );

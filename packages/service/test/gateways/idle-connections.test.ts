@@ -25,7 +25,7 @@ function fakeConnection(): Fake {
   };
 }
 
-it('512 are kept, however many were taken or disturbed before', () => {
+it('512 are kept, however many were taken or closed before', () => {
   const idle = createIdleConnections();
   const kept = () => {
     const connection = fakeConnection();

@@ -29,7 +29,7 @@ const newLines = () => log.lines().slice(before);
 
 const paid = (more: object = {}) => paidNotice(service, more);
 
-/** From an address of its own each time: of one alone, a minute has one line in the log. */
+/** Uses a new address each time, because the log has one line per address and minute. */
 let sent = 0;
 function headersFor(body: Buffer, signedWith: Uint8Array = key) {
   const signed = signedHeaders({ path: PATH, body, now: service.clock.now(), requestId: randomUUID() }, signedWith);
@@ -37,20 +37,20 @@ function headersFor(body: Buffer, signedWith: Uint8Array = key) {
   return { 'content-type': 'application/json', 'x-forwarded-for': `203.0.113.${sent}`, ...signed };
 }
 
-/** Rightly signed, unless it is said with what. */
+/** Sends a notice, correctly signed unless another key is given. */
 function notice(body: object | string, signedWith?: Uint8Array) {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return send(service.baseUrl, 'POST', PATH, headersFor(bytes, signedWith), bytes);
 }
 
-/** A notice of exactly so many bytes. */
+/** Returns a notice of exactly this many bytes. */
 const sized = (bytes: number) => {
   const bare = JSON.stringify(paid({ padding: '' })).length;
   return JSON.stringify(paid({ padding: 'x'.repeat(bytes - bare) }));
 };
 
-describe('a notice that is kept', () => {
-  it('200, also one of 65,536 bytes, and no line in the log', async () => {
+describe('a valid notice', () => {
+  it('200, also with 65,536 bytes, and no log line', async () => {
     for (const body of [paid(), sized(65_536)]) {
       const reply = await notice(body);
       expect(reply.status, reply.text).toBe(200);
@@ -61,7 +61,7 @@ describe('a notice that is kept', () => {
 });
 
 describe('a notice that is larger than 64 KB', () => {
-  it.each([65_537, 70_000, 2_000_000])('413 and 400003: %i bytes, whatever they say', async (bytes) => {
+  it.each([65_537, 70_000, 2_000_000])('413 and 400003: %i bytes, whatever the content', async (bytes) => {
     const reply = await notice(sized(bytes));
     expect(reply.status).toBe(413);
     expectEnvelope(reply.envelope, '400003');
@@ -69,14 +69,14 @@ describe('a notice that is larger than 64 KB', () => {
     expect(reply.headers.connection).toBe('close');
   });
 
-  it('413: in chunks, too', async () => {
+  it('413: in chunks too', async () => {
     const body = Buffer.from(sized(70_000));
     const chunked = { ...headersFor(body), 'transfer-encoding': 'chunked' };
     const reply = await send(service.baseUrl, 'POST', PATH, chunked, body);
     expect([reply.status, reply.code]).toEqual([413, '400003']);
   });
 
-  it('413: a bridge that sends all of it before it reads gets the answer', async () => {
+  it('413: a bridge that sends everything before it reads gets the answer', async () => {
     const body = Buffer.from(sized(5_000_000));
     const headers = { ...headersFor(body), 'Content-Length': String(body.length) };
     const replies = await rawExchangeUnread(service.baseUrl, requestBytes(PATH, headers, body));
@@ -84,7 +84,7 @@ describe('a notice that is larger than 64 KB', () => {
   });
 });
 
-describe('a notice that is rightly signed and cannot be used', () => {
+describe('a correctly signed notice that is unusable', () => {
   it.each<[string, () => object | string]>([
     ['a kind nobody knows', () => paid({ kind: 'REFUND' })],
     ['a time before 1970', () => paid({ paidAt: -5 })],
@@ -108,7 +108,7 @@ describe('a notice that is rightly signed and cannot be used', () => {
     ]);
   });
 
-  it('the log has nothing of what it held', async () => {
+  it('the log has none of its content', async () => {
     await notice(paid({ status: 'PENDING', attemptNo: 'SECRET-NUMBER', institutionRef: '6222020000001234567' }));
     expect(newLines()).toHaveLength(1);
     expect(log.text()).not.toMatch(/SECRET-NUMBER|6222020000001234567|1990/);
@@ -123,7 +123,7 @@ describe('a notice that is rightly signed and cannot be used', () => {
     expect(newLines()).toEqual([expect.objectContaining({ level: 'warn', why: reply.envelope.message })]);
   });
 
-  it('400: it ends before its end', async () => {
+  it('400: it is truncated', async () => {
     const body = Buffer.from(JSON.stringify(paid()));
     const raw = rawConnection(service.baseUrl);
     raw.write(requestBytes(PATH, { ...headersFor(body), 'Content-Length': String(body.length + 1) }, body));
@@ -132,7 +132,7 @@ describe('a notice that is rightly signed and cannot be used', () => {
   });
 });
 
-describe('a notice that may be anybody’s', () => {
+describe('an untrusted notice', () => {
   it.each<[string, () => ReturnType<typeof notice>, string]>([
     ['another key', () => notice(paid(), Buffer.alloc(32, 1)), 'the signature does not match'],
     ['another key, nothing usable', () => notice({}, Buffer.alloc(32, 1)), 'the signature does not match'],
@@ -141,7 +141,7 @@ describe('a notice that may be anybody’s', () => {
       () => send(service.baseUrl, 'POST', PATH, {}, Buffer.from(JSON.stringify(paid()))),
       'header X-Bridge-timestamp is missing or malformed',
     ],
-  ])('401 and 401002, and why is in the log alone: %s', async (_what, sent, why) => {
+  ])('401 and 401002, with the reason only in the log: %s', async (_what, sent, why) => {
     const reply = await sent();
     expect(reply.status).toBe(401);
     expectEnvelope(reply.envelope, '401002');

@@ -29,7 +29,7 @@ async function end(): Promise<void> {
   await stop();
   await service.close();
 }
-/** Of each test alone. */
+/** The address of one test. */
 let HERE: string;
 let tests = 0;
 beforeEach(() => {
@@ -67,7 +67,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** Rightly signed, unless it is said with what. */
+/** Sends a notice, correctly signed unless another key is given. */
 function notice(code: string, { address = HERE, key, body = paid(), headers }: Sent = {}): Promise<Reply> {
   const path = `/gateway/v1/notices/${code}`;
   const bytes = Buffer.from(JSON.stringify(body));
@@ -87,7 +87,7 @@ function expectRefused(reply: Reply): void {
   expect(reply.headers['retry-after']).toBe('20');
 }
 
-describe('who keeps sending notices that are not an institution’s', () => {
+describe('a sender of many untrusted notices', () => {
   beforeAll(() => start(FAILURES));
   afterAll(end);
 
@@ -96,7 +96,7 @@ describe('who keeps sending notices that are not an institution’s', () => {
     ['a payment channel that does not exist', 401, () => notice('NOBANK')],
     ['a body that is too large', 413, () => notice('REFBANK', { body: paid({ padding: 'x'.repeat(70_000) }) })],
     ['a Content-Type that cannot be read', 400, () => notice('REFBANK', { headers: { 'content-type': '@@@' } })],
-  ])('429 and 429001: %s, and the database is not asked', async (_what, status, call) => {
+  ])('429 and 429001: %s, without a database read', async (_what, status, call) => {
     expect((await notice('REFBANK')).status).toBe(200);
     await fail(status, call);
     const before = asked.length;
@@ -106,7 +106,7 @@ describe('who keeps sending notices that are not an institution’s', () => {
     expect((await call()).status).toBe(status);
   });
 
-  it('200: from another address, and for another payment channel behind the same one', async () => {
+  it('200: from another address, and for another payment channel from the same address', async () => {
     await notice('REFBANK');
     await fail(401, () => notice('REFBANK', { key: WRONG }));
     expectRefused(await notice('REFBANK'));
@@ -114,26 +114,26 @@ describe('who keeps sending notices that are not an institution’s', () => {
     expect((await notice('OTHERBANK')).status).toBe(200);
   });
 
-  it('200: for every payment channel, after notices for none', async () => {
+  it('200: for every payment channel, after notices for unknown ones', async () => {
     await fail(401, () => notice('NOBANK'));
     expectRefused(await notice('NOBANK2'));
     for (const code of ['REFBANK', 'OTHERBANK']) expect((await notice(code)).status).toBe(200);
   });
 
-  it('200: after an institution’s own that could not be used', async () => {
+  it('200: after genuine notices that were unusable', async () => {
     await fail(400, () => notice('REFBANK', { body: paid({ kind: 'REFUND' }) }));
     expect((await notice('REFBANK')).status).toBe(200);
   });
 });
 
-describe('what notices ask of the database', () => {
+describe('database reads for notices', () => {
   beforeAll(() => start(100_000));
   afterAll(end);
 
   it.each<[string, () => Promise<Reply>]>([
     ['for a payment channel that exists', () => notice('REFBANK', { key: WRONG })],
     ['for ones that do not', () => notice(randomUUID())],
-  ])('ten statements a second at most, of all that do not hold, %s', async (_what, call) => {
+  ])('at most ten statements a second for all untrusted notices, %s', async (_what, call) => {
     await notice('REFBANK');
     service.clock.advance(1000);
     asked.length = 0;
@@ -142,11 +142,11 @@ describe('what notices ask of the database', () => {
     service.clock.advance(1000);
     for (let n = 0; n < 30; n += 1) expect((await call()).status).toBe(401);
     expect(asked).toHaveLength(20);
-    // And one that holds is kept, meanwhile too.
+    // A genuine notice is accepted meanwhile.
     expect((await notice('REFBANK')).status).toBe(200);
   });
 
-  it('401 and 200: an old key ends, and a new one or a new payment channel counts, at once', async () => {
+  it('401 and 200: an old key stops working, and a new key or payment channel works, at once', async () => {
     service.clock.advance(1000);
     const old = keys.get('REFBANK') ?? WRONG;
     expect((await notice('REFBANK')).status).toBe(200);
@@ -164,7 +164,7 @@ describe('the log', () => {
   afterEach(end);
   const lines = () => log.lines().filter((line) => /notice/.test(line.msg));
 
-  it('has one line for an address and a payment channel, and says how many more there were', async () => {
+  it('has one line per address and payment channel, with the number of further ones', async () => {
     for (let n = 0; n < 5; n += 1) await notice('REFBANK', { key: WRONG });
     const first = { level: 'warn', address: HERE, paymentChannelCode: 'REFBANK', why: 'the signature does not match' };
     expect(lines()).toEqual([expect.objectContaining({ ...first, msg: 'a notice was refused' })]);
@@ -185,7 +185,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('has every line about what an institution sent itself', async () => {
+  it('has every line about genuine notices', async () => {
     for (let n = 0; n < 3; n += 1) await notice('REFBANK', { body: paid({ kind: 'REFUND' }) });
     expect(lines()).toHaveLength(3);
   });

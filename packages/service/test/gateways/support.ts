@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { TestService } from '../support/service.js';
 
-/** The port of a server of this test, which ends with it. */
+/** Starts a server of this test, which is closed after it, and returns its port. */
 export async function listen(server: net.Server & Partial<Pick<http.Server, 'closeAllConnections'>>): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -16,7 +16,7 @@ export async function listen(server: net.Server & Partial<Pick<http.Server, 'clo
   return (server.address() as net.AddressInfo).port;
 }
 
-/** A payment channel behind a bridge that nobody reaches. Gives the key of its notices. */
+/** Creates a payment channel behind an unreachable bridge. Returns the key of its notices. */
 export async function addBank({ operator }: TestService, code: string): Promise<Buffer> {
   const { gatewayKey } = await createPaymentChannel(operator, {
     code,
@@ -28,7 +28,7 @@ export async function addBank({ operator }: TestService, code: string): Promise<
   return Buffer.from(gatewayKey ?? '', 'base64');
 }
 
-/** What a bridge tells of a debit that was paid. */
+/** Returns a bridge's notice about a paid debit. */
 export const paidNotice = ({ clock }: TestService, more: object = {}) => ({
   kind: 'DEBIT',
   noticeNo: 'N-1',

@@ -10,7 +10,7 @@ import { until } from '../support/processes.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from '../webhooks/sending.js';
 
-/** What a receiver gets before a debit, and what can be done with it. By the database's clock all of it is long due. */
+/** The notice that a receiver gets before a debit, and its uses. By the database's clock all of them are long due. */
 
 const appId = 'test_demo';
 const TYPE = 'payment.upcoming';
@@ -38,7 +38,7 @@ async function newSecret(): Promise<string> {
   if (callbackSecret === undefined) throw new Error('there is a new secret');
   return callbackSecret;
 }
-/** One order whose second period was told, and what was pushed about it. */
+/** Creates an order whose second period was announced, and returns its pushes. */
 async function noticed() {
   const order = await on.order();
   expect(await noticeDueOrders(on.service.fresh.database)).toBe(1);
@@ -46,7 +46,7 @@ async function noticed() {
 }
 const upcoming = ({ pushes }: TestReceiver, orderNo: string) =>
   pushes.filter(({ eventType, data }) => eventType === TYPE && data.orderNo === orderNo);
-/** A change of the channel is known to the sender with a turn of its own. */
+/** Runs turns until the condition is true, because the sender notices a change of the channel in a later turn. */
 const turnsUntil = (what: string, holds: () => boolean | Promise<boolean>) =>
   until(what, async () => {
     await sender.turn();
@@ -57,7 +57,7 @@ const turnsUntilPushed = (receiver: TestReceiver, orderNo: string) =>
 const list = async (filter: object) =>
   (await on.channel.call('events/list', filter, { token: await on.channel.getToken() })).data.events;
 
-it('goes to an address of its own, is held back by itself, and without an address waits for a replay', async () => {
+it('has its own address, is paused on its own, and waits for a replay without an address', async () => {
   const operator = localOperator(on.service);
   const own = await registerReceiver(on.service, on.channel, { eventType: TYPE, path: '/notices' });
   try {
@@ -80,7 +80,7 @@ it('goes to an address of its own, is held back by itself, and without an addres
     await resumeEvents(on.service.operator, { appId, eventType: TYPE });
     await turnsUntilPushed(own, second.orderNo);
 
-    // Refused: it is tried again at the same address, which it still knows by its type.
+    // After a refusal it is retried at the same address, which is still known by its type.
     own.answer('refuse');
     const third = await noticed();
     await turnsUntilPushed(own, third.orderNo);
@@ -94,9 +94,9 @@ it('goes to an address of its own, is held back by itself, and without an addres
   }
 });
 
-it('comes with a link of the moment when it is sent, which opens the page, and counts as any other event', async () => {
+it('has a link from the time of sending, which opens the page, and counts like any other event', async () => {
   const { orderNo, channelUserId, externalOrderNo } = await noticed();
-  // The link of an event that was written before is made with the secret of now.
+  // The link of an older event is signed with the current secret.
   all.know(appId, await newSecret());
   await turnsUntilPushed(all, orderNo);
   const [push, ...more] = upcoming(all, orderNo);
@@ -115,7 +115,7 @@ it('comes with a link of the moment when it is sent, which opens the page, and c
   );
   expect(all.forged).toEqual([]);
 
-  // Its own lists have it alone, in each status, and others do not; what is listed has no link.
+  // Lists by its type have only it, in each status. Listed events have no link.
   const record = { eventType: TYPE, deliveryStatus: 'DELIVERED', eventId: push?.eventId };
   for (const filter of [{}, { deliveryStatus: 'DELIVERED' }, { orderNo }]) {
     expect(await list({ eventType: TYPE, ...filter })).toMatchObject([record]);

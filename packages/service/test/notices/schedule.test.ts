@@ -12,7 +12,7 @@ import { type DatabaseClock, databaseClock } from '../support/database-clock.js'
 import { collectRequest, sharedAgreement, sharedRequest } from '../support/demo.js';
 import { noticesOf, toldOf } from './support.js';
 
-/** When channels are told before a debit, by a clock that the test moves. */
+/** The times of notices before a debit, by a clock that the test controls. */
 
 let on: Stage;
 let node: EngineNode;
@@ -45,7 +45,7 @@ const at = async (text: string) => {
   await time.set(moment);
 };
 const want = async (days: number | null) => setUpcomingNotices(operator, { appId: on.channel.credentials.appId, days });
-/** The days of all orders, and the wish of the channel, without waiting for the second round. */
+/** Sets the channel's notice days and those of all orders, without waiting for the second round. */
 const wantOfAll = async (days: number | null) => {
   await want(days);
   await alignNoticeDays(database);
@@ -58,14 +58,14 @@ const collected = async (more: Record<string, unknown> = {}): Promise<string> =>
   return reply.data.orderNo;
 };
 const noticed = (orderNo: string) => noticesOf(database, orderNo);
-/** One turn of the job at that time. */
+/** Runs the job once at that time. */
 const told = async (text: string) => {
   await at(text);
   return noticeDueOrders(database);
 };
 
 describe('before each renewal', () => {
-  it('in mode A and in mode B, so many times 24 hours before, once, with what is to come', async () => {
+  it('in mode A and in mode B, the set number of 24 hours before, once, with the planned payment', async () => {
     await want(5);
     const [deducted, billed] = [await created(on), await collected()];
     expect(await told('2026-02-23 11:59:59')).toBe(0);
@@ -110,7 +110,7 @@ describe('before each renewal', () => {
     ]);
   });
 
-  it('as soon as the period before has begun, where periods are shorter than the notice; and no period after the last', async () => {
+  it('at the start of the previous period if periods are shorter than the notice; none after the last period', async () => {
     await want(5);
     const orderNo = await collected({ productCode: 'TEST_SPU_DAILY_7' });
     expect(await told('2026-01-31 12:00:01')).toBe(1);
@@ -125,7 +125,7 @@ describe('before each renewal', () => {
     expect(await toldOf(database, orderNo)).toContain('2026-02-06 12:00:00 order COMPLETED');
   });
 
-  it('while a period is tried again the next one waits, and a try again is not told', async () => {
+  it('a retry delays the notice of the next period, and has no notice itself', async () => {
     await want(30);
     const orderNo = await created(on);
     expect(await told('2026-01-31 12:00:01')).toBe(1);
@@ -141,7 +141,7 @@ describe('before each renewal', () => {
     expect(await noticed(orderNo)).toEqual(['2026-01-31 12:00:01 period 2', '2026-03-01 12:00:01 period 3']);
   });
 
-  it('none for an order that has ended before; an agreement that was replaced after the notice brings no second', async () => {
+  it('none for an order that has ended before; a replaced agreement causes no second notice', async () => {
     await want(5);
     const request = sharedRequest(on.channel);
     const [ended, replaced] = [await created(on), await created(on, request)];
@@ -162,7 +162,7 @@ describe('before each renewal', () => {
 });
 
 describe('changing the days', () => {
-  it('concerns orders that exist: what is due within the days is told at once, and what was told is not told again', async () => {
+  it('affects existing orders: due periods are announced at once, and announced ones are not repeated', async () => {
     const orderNo = await created(on);
     await at('2026-02-25 12:00:00');
     await wantOfAll(5);
@@ -180,7 +180,7 @@ describe('changing the days', () => {
     expect(await noticed(orderNo)).toEqual(['2026-02-25 12:00:00 period 2', '2026-03-28 12:00:00 period 3']);
   });
 
-  it('concerns an order whose first debit has no result yet', async () => {
+  it('affects an order whose first debit has no result yet', async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
     expect(data.orderStatus).toBe('INITIALIZING');
@@ -188,7 +188,7 @@ describe('changing the days', () => {
     expect(await database.query('select notice_days from orders')).toEqual([{ notice_days: 5 }]);
   });
 
-  it('goes through the orders once more a minute later: one stored with the former days meanwhile gets the new ones', async () => {
+  it('goes through the orders again a minute later: an order stored with the former days gets the new ones', async () => {
     const orderNo = await created(on);
     await database.query(
       `insert into external_orders (external_order_no, channel_id, order_no, user_key, created_at, single, product_code)
@@ -205,7 +205,7 @@ describe('changing the days', () => {
     const days = () =>
       database.query('select notice_days as days, count(*) from orders group by 1 order by 1 nulls last');
     await want(5);
-    // A node dies after its first step; whoever comes next goes on from there, also beside another.
+    // A node dies after its first step. The next one continues there, even beside another.
     let steps = 0;
     await alignNoticeDays(database, () => ++steps > 1);
     expect(await days()).toEqual([
@@ -215,7 +215,7 @@ describe('changing the days', () => {
     await Promise.all([alignNoticeDays(database), alignNoticeDays(database)]);
     expect(await days()).toEqual([{ days: 5, count: 2501 }]);
 
-    // Behind its back, by a request that was under way.
+    // Changed concurrently by a request that was in flight.
     await database.query('update orders set notice_days = null where order_no = $1', [orderNo]);
     await at('2026-01-31 12:00:59');
     await alignNoticeDays(database);
@@ -229,7 +229,7 @@ describe('changing the days', () => {
     expect(await database.query('select * from notice_alignments')).toEqual([]);
   });
 
-  it('waits for no order that somebody holds, and forgets none', async () => {
+  it('does not wait for locked orders, and misses none', async () => {
     const orderNo = await created(on);
     await want(5);
     await database.transaction(async (tx) => {
@@ -244,7 +244,7 @@ describe('changing the days', () => {
 });
 
 describe('many', () => {
-  it('several nodes at once tell each period once; one that somebody holds is told at the next turn', async () => {
+  it('several nodes announce each period once; a locked order is announced in the next run', async () => {
     await want(5);
     const orderNo = await collected();
     await copies(database, orderNo, 2999);
@@ -268,7 +268,7 @@ describe('many', () => {
     ).toEqual([{ events: orders, orders }]);
   });
 
-  it('one that the database refuses holds up no other, and an operator hears of it until it is written', async () => {
+  it('an order that the database refuses delays no other, and has an open alert until it is written', async () => {
     await want(5);
     const orderNo = await collected();
     await copies(database, orderNo, 30);
@@ -287,7 +287,7 @@ describe('many', () => {
     expect(await resolveEndedAlerts(database)).toBe(1);
   });
 
-  it('the job finds what is due by its own index, whatever else there is', async () => {
+  it('the job finds due notices by their own index, whatever else there is', async () => {
     await want(5);
     const orderNo = await collected();
     await copies(database, orderNo, 3000);

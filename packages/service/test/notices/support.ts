@@ -1,6 +1,6 @@
 import type { Database } from '../../src/platform/db/database.js';
 
-/** Each event of an order as `time what`, with the period; in the order in which they were written. */
+/** Returns each event of an order as `time what`, with the period, in the order of writing. */
 export async function toldOf(database: Database, orderNo: string): Promise<string[]> {
   const events = await database.query<{ line: string }>(
     `select concat_ws(' ', left(occurred_at::text, 19), coalesce('period ' || cycle_no, 'order'),
@@ -12,6 +12,6 @@ export async function toldOf(database: Database, orderNo: string): Promise<strin
   return events.map(({ line }) => line);
 }
 
-/** Its notices alone: `time period n`. */
+/** Returns only its notices: `time period n`. */
 export const noticesOf = async (database: Database, orderNo: string): Promise<string[]> =>
   (await toldOf(database, orderNo)).filter((line) => line.endsWith(' upcoming')).map((line) => line.slice(0, -9));

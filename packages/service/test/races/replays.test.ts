@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const database = () => on.service.fresh.database;
 
-it('sixty replays of everything at once, on two nodes: each event once, no fault, and a bystander gets all it asks for', async () => {
+it('sixty concurrent replays of everything on two nodes: each event once, no error, and other channels are not affected', async () => {
   const events: string[] = [];
   for (let n = 0; n < 5; n += 1) {
     const { payment, order } = await createOrderWithEvents(database(), on.channel);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const client = (node: number) => channelClient(urls[node] ?? '', demo);
 
-it('a nonce used on one node is used on the other, also after that was killed and started again', async () => {
+it('a nonce used on one node is used on the other, even after that was killed and restarted', async () => {
   const nonce = randomBytes(16).toString('hex');
   const token = await client(0).getToken();
   const options = { nonce, token };
@@ -32,9 +32,9 @@ it('a nonce used on one node is used on the other, also after that was killed an
   expect((await client(1).callBare('products/list', {}, options)).code).toBe('401004');
 });
 
-it('a replay at another node is the first answer byte for byte, though the nodes have different PUBLIC_URLs', async () => {
+it('a replay at another node is the first answer byte for byte, although the nodes have different PUBLIC_URLs', async () => {
   expect(urls[0]).not.toBe(urls[1]);
-  // What is not the request's own: requestId and timestamp are.
+  // Removes the fields that differ per request: requestId and timestamp.
   const answered = ({ text }: Reply) => text.replace(/"requestId":"[^"]*","timestamp":"[^"]*"/, '');
   const [one, other] = [client(0), client(1)];
   let orderNo = '';

@@ -22,7 +22,7 @@ const refundsOf = (orderNo: string) =>
   );
 
 describe('a refund', () => {
-  it('of all that was paid: REFUND_FULL everywhere, one event, the order goes on', async () => {
+  it('in full: REFUND_FULL everywhere, one event, the order continues', async () => {
     const orderNo = await on.paidOrder();
     const before = await on.query(orderNo);
     on.service.clock.advance(3_600_000);
@@ -81,7 +81,7 @@ describe('a refund', () => {
     });
   });
 
-  it('in parts: they add up to REFUND_FULL, and no cent beyond', async () => {
+  it('in parts: they add up to REFUND_FULL, and never exceed it', async () => {
     const orderNo = await on.paidOrder();
     const part = (amountCent?: number) =>
       on.refund({ orderNo, cycleNo: 1, ...(amountCent === undefined ? {} : { amountCent }) });
@@ -111,14 +111,14 @@ describe('a refund', () => {
     ]);
   });
 
-  it('is possible after the order has ended, and does not wake it', async () => {
+  it('is possible after the order has ended, and does not reactivate it', async () => {
     const orderNo = await on.paidOrder();
     await on.channel.call('orders/unsubscribe', { orderNo });
     expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ status: 'SUCCESS' });
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', totalRefundAmountCent: 1990 });
   });
 
-  it('goes to the attempt and the payment channel that took the money, whatever the order runs on since', async () => {
+  it("uses the attempt and payment channel that took the money, whatever the order's current agreement", async () => {
     const user = unique('user');
     const orderNo = await on.paidOrder({ channelUserId: user });
     const newSharedAgreement = sharedAgreement(on.channel, user);
@@ -128,7 +128,7 @@ describe('a refund', () => {
     expect(on.bank.asked).toMatchObject([{ attemptNo: `${periodNo(orderNo)}01` }]);
   });
 
-  it('is what later events say of the latest period, and of an earlier one they say nothing', async () => {
+  it('shows in later events as the status of the latest period, but not if it is of an earlier one', async () => {
     const orderNo = await on.paidOrder();
     await on.renew();
     const latest = async () => {
@@ -151,7 +151,7 @@ describe('a refund', () => {
     });
   });
 
-  it('is written to the audit log with the refund itself', async () => {
+  it('is written to the audit log in the same transaction', async () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, amountCent: 5, key: 'k', note: 'n' });
     expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
@@ -165,7 +165,7 @@ describe('a refund', () => {
 });
 
 describe('a key', () => {
-  it('given again is the same refund, before and after it is known', async () => {
+  it('used again gives the same refund, before and after its outcome is known', async () => {
     const orderNo = await on.paidOrder();
     const input = { orderNo, cycleNo: 1, amountCent: 700, key: 'ticket-1' };
     on.bank.onRefund = async (request) => {
@@ -174,7 +174,7 @@ describe('a key', () => {
     };
     const first = await on.refund(input);
     expect(first).toMatchObject({ status: 'STARTED', changed: true, payment: { paymentStatus: 'SUCCESS' } });
-    // Asked about, not asked for again.
+    // Queried, not requested again.
     expect(await on.refund(input)).toMatchObject({ status: 'SUCCESS', changed: true, refundNo: first.refundNo });
     expect(await on.refund(input)).toMatchObject({ status: 'SUCCESS', changed: false, refundNo: first.refundNo });
     const { amountCent: _, ...withoutAmount } = input;
@@ -185,7 +185,7 @@ describe('a key', () => {
     expect(await listAudit(on.operator, { subject: orderNo })).toHaveLength(1);
   });
 
-  it('with another amount is refused, also when the period is refunded in full', async () => {
+  it('with another amount is refused, even if the period is refunded in full', async () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, key: 'all' });
     await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 1, key: 'all' })).rejects.toThrow(
@@ -194,14 +194,14 @@ describe('a key', () => {
     expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 1990, key: 'all' })).toMatchObject({ changed: false });
   });
 
-  it('counts for its own period alone', async () => {
+  it('is valid only for its period', async () => {
     const [one, other] = [await on.paidOrder(), await on.paidOrder()];
     const refunded = await on.refund({ orderNo: one, cycleNo: 1, key: 'same' });
     expect(await on.refund({ orderNo: other, cycleNo: 1, key: 'same' })).toMatchObject({ changed: true });
     expect(refunded.refundNo).not.toContain(other);
   });
 
-  it('without one, each call is a refund of its own, and what is on its way counts', async () => {
+  it('without a key, each call is a new refund, and refunds in flight count', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     on.bank.onQuery = async () => ({ kind: 'pending' });
@@ -215,7 +215,7 @@ describe('a key', () => {
   });
 });
 
-describe('refused, with nothing written and nobody asked', () => {
+describe('refused, with nothing written and no call', () => {
   const refused = async (input: Parameters<RefundStage['refund']>[0], reason: RegExp) => {
     const before = await dump(on.service.fresh.database);
     await expect(on.refund(input)).rejects.toThrow(reason);
@@ -223,15 +223,15 @@ describe('refused, with nothing written and nobody asked', () => {
     expect(on.bank.asked).toEqual([]);
   };
 
-  it('an order that is collected by its channel', async () => {
+  it('an order that its channel collects', async () => {
     await refused({ orderNo: await on.collectedOrder(), cycleNo: 1 }, /collected by its channel/);
   });
 
-  it.each([...NO_NUMBERS, '100000000999'])('a number that is no order: %s', async (orderNo) => {
+  it.each([...NO_NUMBERS, '100000000999'])('an unknown order number: %s', async (orderNo) => {
     await refused({ orderNo, cycleNo: 1 }, /there is no order/);
   });
 
-  it('a period that is not there, or not paid', async () => {
+  it('a period that does not exist or is not paid', async () => {
     const orderNo = await on.paidOrder();
     await refused({ orderNo, cycleNo: 13 }, /has no period 13/);
     await refused({ orderNo, cycleNo: 2 }, /period 2 of order \d+ is WAIT: only one that was paid/);
@@ -239,7 +239,7 @@ describe('refused, with nothing written and nobody asked', () => {
     await refused({ orderNo, cycleNo: 2 }, /is CANCELED/);
   });
 
-  it('a first debit on its way, and one that failed', async () => {
+  it('a first debit in flight, and a failed one', async () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const orderNo = await unpaidOrder();
     await refused({ orderNo, cycleNo: 1 }, /is PROCESSING/);
@@ -247,7 +247,7 @@ describe('refused, with nothing written and nobody asked', () => {
     await refused({ orderNo: await unpaidOrder(), cycleNo: 1 }, /is FAIL/);
   });
 
-  it('amounts, periods, keys and notes that cannot be', async () => {
+  it('invalid amounts, periods, keys and notes', async () => {
     const orderNo = await on.paidOrder();
     const period = { orderNo, cycleNo: 1 };
     await refused({ ...period, amountCent: 1991 }, /19\.90 CNY is left/);
@@ -277,7 +277,7 @@ beforeAll(async () => {
   await dailyProduct(on.service, 'BARE', 7, []);
 });
 
-/** Each benefit of the period with a letter for its status, in their order. */
+/** Returns the period's benefits with their statuses, in order. */
 async function benefitsOf(orderNo: string, cycleNo = 1): Promise<string> {
   const rows = await on.service.fresh.database.query<{ benefit_code: string; status: string }>(
     'select benefit_code, status from benefits where order_no = $1 and cycle_no = $2 order by position',
@@ -297,7 +297,7 @@ async function claim(orderNo: string, benefitCode: string): Promise<void> {
 const linkOf = async (orderNo: string) => (await on.query(orderNo))['redeemUrl'];
 
 describe('the benefits of a period that is refunded', () => {
-  it('in full: all that were not claimed are revoked', async () => {
+  it('in full: all unclaimed ones are revoked', async () => {
     const orderNo = await on.paidOrder();
     await claim(orderNo, 'VIP_PASS');
     const { payment } = await on.refund({ orderNo, cycleNo: 1 });
@@ -313,7 +313,7 @@ describe('the benefits of a period that is refunded', () => {
     expect(await linkOf(orderNo)).toBeNull();
   });
 
-  it('in part: the newest that fit into what was refunded so far', async () => {
+  it('in part: the newest that fit into the refunded sum are revoked', async () => {
     const orderNo = await on.paidOrder();
     const part = (amountCent: number) => on.refund({ orderNo, cycleNo: 1, amountCent });
     await part(489);
@@ -321,7 +321,7 @@ describe('the benefits of a period that is refunded', () => {
     await part(1);
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON REVOKED');
     await part(1499);
-    // The coupon has used up its share: 1499 is one cent short of the pass.
+    // The coupon has used its share: 1499 is one cent less than the pass.
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON REVOKED');
     expect(await linkOf(orderNo)).not.toBeNull();
     await part(1);
@@ -329,28 +329,28 @@ describe('the benefits of a period that is refunded', () => {
     expect(await linkOf(orderNo)).toBeNull();
   });
 
-  it('in part: one that does not fit is passed over, one that is worth nothing always fits', async () => {
+  it('in part: a benefit that does not fit is skipped, one without value always fits', async () => {
     const orderNo = await on.paidOrder({ productCode: 'FOUR' });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 55 });
     // D 0, C 20, then B 60 does not fit into 35, A 30 does.
     expect(await benefitsOf(orderNo)).toBe('A REVOKED, B ISSUED, C REVOKED, D REVOKED');
   });
 
-  it('in part: a claimed one is neither taken back nor counted', async () => {
+  it('in part: a claimed one is neither revoked nor counted', async () => {
     const orderNo = await on.paidOrder({ productCode: 'FOUR' });
     await claim(orderNo, 'C');
     await on.refund({ orderNo, cycleNo: 1, amountCent: 30 });
     expect(await benefitsOf(orderNo)).toBe('A REVOKED, B ISSUED, C CLAIMED, D REVOKED');
   });
 
-  it('that has none: the money alone', async () => {
+  it('without benefits: only the money', async () => {
     const orderNo = await on.paidOrder({ productCode: 'BARE' });
     expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({
       payment: { paymentStatus: 'REFUND_FULL', benefits: [] },
     });
   });
 
-  it('stay as they are while the refund is on its way, and when it is refused', async () => {
+  it('are unchanged while the refund is in flight, and if it is refused', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     await on.refund({ orderNo, cycleNo: 1 });
@@ -361,7 +361,7 @@ describe('the benefits of a period that is refunded', () => {
     expect(await linkOf(orderNo)).not.toBeNull();
   });
 
-  it('of another period are untouched, and keep the link', async () => {
+  it('of another period are unchanged, and keep the link', async () => {
     const orderNo = await on.paidOrder();
     await on.renew();
     expect(await benefitsOf(orderNo, 2)).toBe('VIP_PASS ISSUED, COUPON ISSUED');
@@ -370,12 +370,12 @@ describe('the benefits of a period that is refunded', () => {
     expect(await benefitsOf(orderNo, 2)).toBe('VIP_PASS ISSUED, COUPON ISSUED');
     expect(await linkOf(orderNo)).not.toBeNull();
     expect(await on.query(orderNo)).toMatchObject({ totalPaidAmountCent: 3980, totalRefundAmountCent: 1990 });
-    // All periods that were paid are refunded in full: nothing is left to redeem.
+    // All paid periods are refunded in full: nothing is left to redeem.
     await on.refund({ orderNo, cycleNo: 2 });
     expect(await linkOf(orderNo)).toBeNull();
   });
 
-  it('that is being claimed at the same moment is claimed', async () => {
+  it('a benefit that is being claimed concurrently is claimed', async () => {
     const orderNo = await on.paidOrder({ productCode: 'FOUR' });
     const { database } = on.service.fresh;
     let refunding: Promise<unknown> | undefined;

@@ -22,7 +22,7 @@ const statusOf = async (orderNo: string) => (await on.queryPeriod(orderNo))['pay
 const told = async (orderNo: string) => (await toldAbout(on.service.fresh.database, orderNo)).slice(2);
 const alertKinds = async () => (await alerts(on.service.fresh.database)).map(({ kind, subject }) => [kind, subject]);
 
-/** Seconds until it is asked about, by the database's clock; null: it is settled. */
+/** Returns the seconds until the next query, by the database's clock, or null if it is settled. */
 async function askedIn(orderNo: string): Promise<number | null> {
   const [row] = await on.service.fresh.database.query<{ seconds: number | null }>(
     `select round(extract(epoch from ask_at - now()))::integer as seconds from refunds where order_no = $1`,
@@ -32,7 +32,7 @@ async function askedIn(orderNo: string): Promise<number | null> {
 }
 
 describe('the institution refuses', () => {
-  it('at once: the operator hears why, the period stays, an alert, and the amount is free again', async () => {
+  it('at once: the operator gets the reason, the period is unchanged, an alert, and the amount is free again', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'refused', reason: 'the card is closed' });
     await expect(on.refund({ orderNo, cycleNo: 1, key: 'k' })).rejects.toThrow(
@@ -44,14 +44,14 @@ describe('the institution refuses', () => {
     expect(await alerts(on.service.fresh.database)).toEqual([
       { kind: 'refund-refused', subject: refundNoOf(orderNo), detail: 'the card is closed' },
     ]);
-    // The key stands for the refund that was refused; another one is another try, under another number.
+    // The key belongs to the refused refund. Another key is another attempt with another number.
     await expect(on.refund({ orderNo, cycleNo: 1, key: 'k' })).rejects.toThrow(/refused/);
     on.bank.reset();
     expect(await on.refund({ orderNo, cycleNo: 1, key: 'k2' })).toMatchObject({ refundNo: refundNoOf(orderNo, '02') });
     expect(await statusOf(orderNo)).toBe('REFUND_FULL');
   });
 
-  it('later: the job hears it', async () => {
+  it('later: the job finds it', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ status: 'STARTED' });
@@ -63,12 +63,12 @@ describe('the institution refuses', () => {
   });
 });
 
-describe('the outcome is not known', () => {
+describe('the outcome is unknown', () => {
   it.each([
     ['pending', async () => ({ kind: 'pending' }) as const],
     ['unknown', async () => ({ kind: 'unknown' }) as const],
     ['a call that breaks', () => Promise.reject(new Error('socket hang up'))],
-  ])('%s: it stays open, is asked about in 18 s, and settled as soon as it is known', async (_name, onRefund) => {
+  ])('%s: it stays open, is queried after 18 s, and settled when known', async (_name, onRefund) => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = onRefund;
     on.bank.onQuery = async () => ({ kind: 'pending' });
@@ -95,7 +95,7 @@ describe('the outcome is not known', () => {
     expect(await askedIn(orderNo)).toBeNull();
   });
 
-  it('a number that the institution never saw is sent again, the same one', async () => {
+  it('a number that the institution does not know is sent again', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'unknown' });
     await on.refund({ orderNo, cycleNo: 1 });
@@ -106,7 +106,7 @@ describe('the outcome is not known', () => {
     expect(await statusOf(orderNo)).toBe('REFUND_FULL');
   });
 
-  it('is asked about again after 30 s, 1 min, 5 min, 15 min and then every hour; an alert after a day', async () => {
+  it('is queried after 30 s, 1 min, 5 min, 15 min and then hourly; an alert after a day', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     on.bank.onQuery = async () => ({ kind: 'unknown' });
@@ -122,7 +122,7 @@ describe('the outcome is not known', () => {
     expect(await askedIn(orderNo)).toBe(3600);
   });
 
-  it('a node that is at it has it to itself for 30 s', async () => {
+  it('a node leases it for 30 s', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     await on.refund({ orderNo, cycleNo: 1 });
@@ -136,8 +136,8 @@ describe('the outcome is not known', () => {
   });
 });
 
-describe('the institution errs', () => {
-  it('a success over another amount is an alert, and none', async () => {
+describe('the institution is wrong', () => {
+  it('a success with a wrong amount raises an alert and does not count', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async ({ amountCent }) => ({ kind: 'success', refundedAt: 1, amountCent: amountCent + 1 });
     on.bank.onQuery = async () => ({ kind: 'success', refundedAt: 1, amountCent: 501 });
@@ -150,7 +150,7 @@ describe('the institution errs', () => {
     expect(await askedIn(orderNo)).toBe(30);
   });
 
-  it('a wrong amount is acknowledged once, however often the same answer comes, until it is another amount', async () => {
+  it('a wrong amount that was acknowledged raises a new alert only if the amount changes', async () => {
     const { operator } = on.service;
     const orderNo = await on.paidOrder();
     const open = async () => (await listAlerts(operator)).map(({ detail, seen }) => [detail, seen]);
@@ -169,10 +169,10 @@ describe('the institution errs', () => {
     expect(await open()).toEqual([['asked for 500, refunded 502', 2]]);
   });
 
-  it('a contradiction changes nothing and is an alert', async () => {
+  it('a contradiction changes nothing and raises an alert', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async (request) => {
-      // The job was faster, and heard otherwise.
+      // The job was faster, and got another answer.
       on.bank.onQuery = async () => ({ kind: 'refused', reason: 'no' });
       await on.askAll();
       return on.bank.book(request);
@@ -185,7 +185,7 @@ describe('the institution errs', () => {
     ]);
   });
 
-  it('told twice, by the job and by the call: settled once', async () => {
+  it('reported twice, by the job and by the call: settled once', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async (request) => {
       on.bank.book(request);
@@ -201,7 +201,7 @@ describe('the institution errs', () => {
     expect(await alertKinds()).toEqual([]);
   });
 
-  it('the database goes away before the result is written down: said so, and finished by the job', async () => {
+  it('the database is lost before the result is stored: reported, and finished by the job', async () => {
     const orderNo = await on.paidOrder();
     const { database } = on.service.fresh;
     let transactions = 0;
@@ -218,7 +218,7 @@ describe('the institution errs', () => {
     expect(on.bank.booked.size).toBe(1);
   });
 
-  it('two refunds that are settled in the other order: the later time stays', async () => {
+  it('two refunds that are settled in reverse order: the later time is kept', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     const first = await on.refund({ orderNo, cycleNo: 1, amountCent: 1, key: 'first' });
@@ -235,15 +235,15 @@ describe('the institution errs', () => {
   });
 });
 
-describe('the deadline of a call', () => {
-  it('makes one that never answers, or fails, unknown', async () => {
+describe('the timeout of a call', () => {
+  it('makes the outcome unknown if the call never answers or fails', async () => {
     expect(await withinDeadline(() => new Promise<never>(() => undefined), 5)).toEqual({ kind: 'unknown' });
     expect(await withinDeadline(async () => Promise.reject(new Error('x')), 60_000)).toEqual({ kind: 'unknown' });
     expect(await withinDeadline(async () => ({ kind: 'pending' }), 60_000)).toEqual({ kind: 'pending' });
   });
 });
 
-it('refunds that hang at one institution hold up none of another', async () => {
+it('refunds that hang at one institution do not block those of another', async () => {
   const { database } = on.service.fresh;
   const usually = on.institution.queryRefund;
   on.bank.onRefund = async () => ({ kind: 'unknown' });
@@ -254,7 +254,7 @@ it('refunds that hang at one institution hold up none of another', async () => {
   await database.query(`update refunds set payment_channel_code = 'OTHER' where order_no = $1`, [other]);
   await database.query('update refunds set ask_at = now()');
 
-  // Nobody answers a question about the first institution's, and each is given up only after its deadline.
+  // Queries to the first institution hang, and each is given up only after its timeout.
   let hanging = 0;
   const { open: answer, passed: silence } = gate();
   on.institution.queryRefund = async (request) => {
@@ -281,7 +281,7 @@ it('refunds that hang at one institution hold up none of another', async () => {
   expect((await on.queryPeriod(other)).refundAmountCent).toBe(100);
   expect(hanging).toBe(64);
 
-  // Told to stop, it leases none of what is left.
+  // After stopping, it leases no more.
   isStopping = true;
   answer();
   expect(await first).toBe(64);
@@ -302,7 +302,7 @@ const refundRows = (orderNo: string) =>
   );
 
 describe(`${AT_ONCE} refunds of one period at once`, () => {
-  it('with one key: one refund, which all of them hear of', async () => {
+  it('with one key: one refund, and the same answer for all', async () => {
     const orderNo = await on.paidOrder();
     const results = await atOnce(() => on.refund({ orderNo, cycleNo: 1, amountCent: 500, key: 'one' }));
     const numbers = results.map((one) => (one.status === 'fulfilled' ? one.value.refundNo : String(one.reason)));
@@ -316,7 +316,7 @@ describe(`${AT_ONCE} refunds of one period at once`, () => {
     expect(await alerts(on.service.fresh.database)).toEqual([]);
   });
 
-  it('with a key each: never more than was paid, and every one that was promised is paid out', async () => {
+  it('with different keys: never more than was paid, and every accepted refund is paid out', async () => {
     const orderNo = await on.paidOrder();
     const results = await atOnce((n) => on.refund({ orderNo, cycleNo: 1, amountCent: 100, key: `key-${n}` }));
     const done = results.filter((one) => one.status === 'fulfilled');
@@ -330,7 +330,7 @@ describe(`${AT_ONCE} refunds of one period at once`, () => {
     expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 1990 });
   });
 
-  it('and one that is open is asked about by one node at a time', async () => {
+  it('an open one is queried by one node at a time', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async () => ({ kind: 'pending' });
     on.bank.onQuery = async () => ({ kind: 'pending' });
@@ -343,14 +343,14 @@ describe(`${AT_ONCE} refunds of one period at once`, () => {
     await on.askAll();
   });
 
-  it('without keys, all that is left each: one', async () => {
+  it('without keys, each for the whole rest: one succeeds', async () => {
     const orderNo = await on.paidOrder();
     const results = await atOnce(() => on.refund({ orderNo, cycleNo: 1 }));
     expect(results.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     expect(booked()).toBe(1990);
   });
 
-  it('while the institution says nothing, and the job asks at the same time: each amount once', async () => {
+  it('while the institution does not answer and the job queries: each amount once', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async (request) => {
       on.bank.book(request);
@@ -369,14 +369,15 @@ describe(`${AT_ONCE} refunds of one period at once`, () => {
     expect(told.slice(2)).toEqual([...Array.from({ length: 9 }, () => 'REFUND_PART'), 'REFUND_FULL']);
   });
 
-  it('and an unsubscribe and a renewal beside them: nothing is lost', async () => {
+  it('with a concurrent unsubscription and renewal: nothing is lost', async () => {
     const orderNo = await on.paidOrder();
     await Promise.all([
       atOnce((n) => on.refund({ orderNo, cycleNo: 1, amountCent: 30, key: `key-${n}` })),
       on.renew(),
       on.channel.call('orders/unsubscribe', { orderNo }),
     ]);
-    // On a slow machine some may have been refused because others were running. Sent again with its key, none is made twice.
+    // A slow machine may have refused some because others were running. A resend with the same key does not repeat a
+    // refund.
     for (let n = 0; n < 100; n += 1)
       await on.refund({ orderNo, cycleNo: 1, amountCent: 30, key: `key-${n}` }).catch(() => undefined);
     const order = await on.query(orderNo);

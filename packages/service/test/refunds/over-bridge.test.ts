@@ -23,7 +23,7 @@ import { REFUNDING_NODE, start, until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { periodNo } from './support.js';
 
-/** The service, refunds from other processes, and the reference institution with its own books. */
+/** The service, refunds from other processes, and the reference institution with its own ledger. */
 const masterKey = randomBytes(32);
 let fresh: FreshDatabase;
 let service: TestService;
@@ -33,7 +33,7 @@ let channel: ChannelClient;
 let settings: Record<string, string>;
 let bridgeKey: string;
 let bridgePort: number;
-/** For all tests, each of which looks at its own order. */
+/** Shared by all tests. Each test checks its own order. */
 let there: ReferenceProgram;
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** One that can be killed, in place of the one for all. */
+/** Starts an institution that can be killed, instead of the shared one. */
 const killable = (dataDir: string) =>
   spawnInstitution({ port: bridgePort, key: bridgeKey, dataDir, delays: { settleMs: 0 } });
 
@@ -94,7 +94,7 @@ async function ask(): Promise<void> {
   });
 }
 
-/** What the institution has given back for an order, and in how many refunds. */
+/** Returns the amount and the number of the institution's refunds for an order. */
 async function givenBack(at: { url: string }, orderNo: string): Promise<[cents: number, refunds: number]> {
   const ledger = await ledgerOf(at);
   const mine = ledger.refunds.filter((one) => one.refundNo.includes(orderNo) && one.status === 'SUCCESS');
@@ -137,7 +137,7 @@ describe('a refund over the bridge', () => {
     expect((await givenBack(there, orderNo))[0]).toBe(cents);
   });
 
-  it('that is told over another amount (0024) is an alert, and right when asked about', async () => {
+  it('with a wrong amount (0024) raises an alert, and is right in the query', async () => {
     const orderNo = await paidOrder('0024');
     expect(await refundPayment(operator, { orderNo, cycleNo: 1, amountCent: 5 })).toMatchObject({ status: 'STARTED' });
     expect(await alerts(fresh.database)).toContainEqual({
@@ -151,7 +151,7 @@ describe('a refund over the bridge', () => {
   });
 
   it.each(['answer-lost', 'error-before', 'error-after', 'forged-answer', 'garbage-answer'])(
-    'whose answer is useless (%s): asked about, and given back once',
+    'with an unusable answer (%s): queried, and refunded once',
     async (fault) => {
       await control(there, { action: 'set', fault, operation: 'refund', times: 1 });
       const orderNo = await paidOrder();
@@ -172,8 +172,8 @@ describe('a refund over the bridge', () => {
   });
 });
 
-describe('a process that is killed over a refund', () => {
-  /** Resolves with what it printed, or nothing when it was killed. */
+describe('a process that is killed during a refund', () => {
+  /** Resolves with its output, or undefined if it was killed. */
   async function refundIn(dies: string, input: RefundInput): Promise<Record<string, unknown> | undefined> {
     const child = start(REFUNDING_NODE, { ...settings, DATA_DIR: '/nonexistent', REFUND_DIES: dies }, [
       JSON.stringify(input),
@@ -187,7 +187,7 @@ describe('a process that is killed over a refund', () => {
     ['before-call', 0],
     ['after-call', 1990],
     ['after-commit', 1990],
-  ])('%s: the job finishes it, and it is given back once', async (point, before) => {
+  ])('%s: the job finishes it, and it is refunded once', async (point, before) => {
     const orderNo = await paidOrder();
     expect(await refundIn(point, { orderNo, cycleNo: 1 })).toBeUndefined();
     expect((await givenBack(there, orderNo))[0]).toBe(before);
@@ -198,7 +198,7 @@ describe('a process that is killed over a refund', () => {
   });
 
   it.each(['before-call', 'after-call', 'after-commit'])(
-    '%s: the same command with the same key goes on with it',
+    '%s: the same command with the same key continues it',
     async (point) => {
       const orderNo = await paidOrder();
       const input = { orderNo, cycleNo: 1, amountCent: 700, key: 'again' };
@@ -210,7 +210,7 @@ describe('a process that is killed over a refund', () => {
     },
   );
 
-  it('and so is the institution: what it has booked is not booked again', async () => {
+  it('and the institution is killed too: booked refunds are not booked again', async () => {
     const dataDir = await temporaryFolder();
     await there.stop();
     const first = await killable(dataDir);

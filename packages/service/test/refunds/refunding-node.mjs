@@ -1,5 +1,5 @@
-// One refund from the compiled code, in a process that ends itself with kill -9 where REFUND_DIES says: before the
-// institution is called, after it has answered, or after the result is committed.
+// Makes one refund from the compiled code, in a process that kills itself (SIGKILL) at REFUND_DIES: before the call to
+// the institution, after its answer, or after the commit of the result.
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';

@@ -6,15 +6,15 @@ import type { ServiceDeps } from '../../src/service.js';
 import { stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
-/** The refunds of an institution: once under each number, and on demand whatever a test says. */
+/** The refunds of a fake institution: idempotent by number, with answers that a test can replace. */
 export interface Bank {
   readonly asked: RefundRequest[];
   readonly queries: RefundQuery[];
-  /** What was really given back, by number. */
+  /** Refunds that were booked, by number. */
   readonly booked: Map<string, RefundRequest>;
   onRefund: (request: RefundRequest) => Promise<RefundOutcome>;
   onQuery: (request: RefundQuery) => Promise<RefundOutcome | NotFound>;
-  /** Books it, as it does when nothing stands against it. */
+  /** Books it, as by default. */
   book(request: RefundRequest): RefundOutcome;
   reset(): void;
 }
@@ -48,14 +48,14 @@ export async function refundStage(more: Partial<ServiceDeps> = {}) {
     bank,
     operator,
     refund: (input: RefundInput) => refundPayment(operator, input),
-    /** One turn of the job, for those whose turn it is. */
+    /** Runs the job once for the refunds that are due. */
     askDueRefunds,
-    /** The same for all that are open. */
+    /** Runs the job once for all open refunds. */
     async askAll() {
       await database.query('update refunds set ask_at = now() where ask_at is not null');
       return askDueRefunds();
     },
-    /** The number of a new order whose first period is paid. */
+    /** Creates an order whose first period is paid, and returns its number. */
     paidOrder: (more: Record<string, unknown> = {}) => create(sharedRequest(channel, more)),
     collectedOrder: () => create(collectRequest(channel)),
     query: async (orderNo: string): Promise<Record<string, unknown>> =>

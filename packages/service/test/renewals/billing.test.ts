@@ -6,7 +6,7 @@ import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-or
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { ofFile, stageOfFile } from '../orders/stage-of-file.js';
 
-/** Mode B by the set: what happens to one order is its own business, and nobody else's. */
+/** Mode B in batches: a problem with one order does not affect others. */
 
 const { on } = stageOfFile();
 const database = ofFile(async () => openDatabase({ url: on.service.fresh.url, pool: 8, name: 'test billing' }));
@@ -14,7 +14,7 @@ beforeEach(() => database.query('truncate orders, payments, benefits, events, al
 
 const FIRST = 500_000_000_001;
 
-/** Orders numbered from FIRST, a day old and of seven days. */
+/** Creates orders numbered from FIRST, a day old and with seven days. */
 async function orders(count: number, more: { mode?: string; totalCycles?: number } = {}): Promise<void> {
   const { mode = 'CHANNEL_COLLECT', totalCycles = 7 } = more;
   await database.query(
@@ -78,7 +78,7 @@ it('several nodes at once bill every order once', async () => {
   expect(await billDueOrders(database)).toBe(0);
 });
 
-it('the last periods of many: each is told before the end of its order', async () => {
+it("the last periods of many orders: each event comes before its order's completion", async () => {
   await orders(300, { totalCycles: 2 });
   expect(await billDueOrders(database)).toBe(300);
   for (const { orderNo: _, ...state } of await states()) {
@@ -94,7 +94,7 @@ it('orders of one period are completed, and nothing is billed', async () => {
   }
 });
 
-it('an order that somebody holds is passed over, and billed at the next turn', async () => {
+it('a locked order is skipped, and billed in the next run', async () => {
   await orders(3);
   await database.transaction(async (tx) => {
     await tx.query('select from orders where order_no = $1 for update', [FIRST + 1]);
@@ -105,7 +105,7 @@ it('an order that somebody holds is passed over, and billed at the next turn', a
   expect(await states()).toMatchObject([BILLED, BILLED, BILLED]);
 });
 
-it('a period that is there already is left as it is, with its order; the others are billed', async () => {
+it('an existing period is unchanged, with its order; the others are billed', async () => {
   await orders(3);
   await database.query(
     `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent)
@@ -117,7 +117,7 @@ it('a period that is there already is left as it is, with its order; the others 
   expect(await database.query('select status from payments where order_no = $1', [FIRST + 1])).toEqual([
     { status: 'CANCELED' },
   ]);
-  // It is found again at every turn, and an operator hears of it once.
+  // It is found in every run, and raises one alert.
   expect(await billDueOrders(database)).toBe(0);
   expect(await database.query('select kind, subject, detail, seen from alerts')).toEqual([
     {
@@ -129,7 +129,7 @@ it('a period that is there already is left as it is, with its order; the others 
   ]);
 });
 
-it('what is wrong with a few of many orders costs the others nothing', async () => {
+it('a few wrong orders among many do not affect the others', async () => {
   await orders(700);
   const wrong = [3, 4, 5, 400, 699].map((n) => FIRST + n);
   await database.query(
@@ -143,7 +143,7 @@ it('what is wrong with a few of many orders costs the others nothing', async () 
   }
 });
 
-it('a lane that another node is in is left to that node', async () => {
+it('a lane that another node is billing is skipped', async () => {
   await orders(8);
   await database.transaction(async (tx) => {
     expect(await lockLane(tx, 1)).toBe(true);
@@ -161,7 +161,7 @@ const WAYS: readonly [string, string, (tx: Queryable) => Promise<number>][] = [
 it.each(WAYS)('some of many orders are %s without reading the others', async (_, mode, renew) => {
   await orders(5000, { mode });
   await database.transaction(async (tx) => {
-    // A statement that was run often enough: PostgreSQL keeps one plan for whatever numbers come.
+    // A statement that was run often enough: PostgreSQL keeps one generic plan for it.
     await tx.query('set local plan_cache_mode = force_generic_plan');
     const read = async () => {
       const rows = await tx.query<{ rows: number }>(

@@ -7,9 +7,9 @@ import { stageOfFile } from '../orders/stage-of-file.js';
 import { created, type EngineNode, engineNode } from './support.js';
 
 /**
- * When a period is due is reckoned twice, in SQL where orders are billed and debited by the set, and in the service where
- * one is. Whatever the anchor and the cadence, through real billing and real debits, both say the same; and whatever the
- * session's time zone, here one behind, with summer time.
+ * Due times are computed twice: in SQL for batches of orders, and in TypeScript for one order. Both agree for every
+ * anchor and cadence, through real billing and real debits. They also agree in any session time zone, here one behind
+ * UTC with summer time.
  */
 const ELSEWHERE = { TimeZone: 'America/New_York' };
 
@@ -26,7 +26,7 @@ interface Sample extends Cadence {
   readonly totalCycles: number;
 }
 
-/** Since Asia/Shanghai has no summer time any more; every period of them has come. */
+/** After the last summer time in Asia/Shanghai, and early enough that all their periods are due. */
 const ANCHORS = { min: new Date('1992-01-01T00:00:00Z'), max: new Date('2016-12-31T00:00:00Z'), noInvalidDate: true };
 const anchor = fc.oneof(
   fc.date(ANCHORS).map((date) => date.getTime()),
@@ -67,7 +67,7 @@ interface Found extends Sample {
   readonly orderNo: number;
   readonly cycleNo: number;
   readonly nextDueAt: number | null;
-  /** Of the period that was begun last. */
+  /** The time of the last started period. */
   readonly expectAt: number;
 }
 
@@ -84,7 +84,7 @@ const found = (like: string) =>
 it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
   ['billed', 'CHANNEL_COLLECT', () => billDueOrders(node.deps.database)],
   ['debited', 'SVC_DEDUCT', () => node.renewOnce()],
-])('%s: the same on both sides, period after period', async (_what, mode, turn) => {
+])('%s: SQL and TypeScript agree, period by period', async (_what, mode, turn) => {
   const like = await created(on);
   await fc.assert(
     fc.asyncProperty(fc.array(sample, { minLength: 20, maxLength: 60 }), async (samples) => {
@@ -100,7 +100,7 @@ it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
   );
 });
 
-/** Where an order is when its periods up to this one were begun, as the service reckons. */
+/** Returns the expected state of an order whose periods up to this one were started. */
 function reckoned(order: Sample, upTo: number): Pick<Found, 'cycleNo' | 'expectAt' | 'nextDueAt'> {
   const cycleNo = Math.min(upTo, order.totalCycles);
   return {

@@ -12,7 +12,7 @@ import { copies, created, engineNode, engineOfFile } from './support.js';
 const { on, sql } = stageOfFile();
 const nodes = [engineOfFile(on), engineOfFile(on)] as const;
 
-it('an institution that takes its time: nothing is started ahead of its place, where it could become too late to be sent', async () => {
+it('a slow institution: no debit is started before there is a slot for it, because it could become too late to send', async () => {
   await copies(on.service.fresh.database, await created(on), 200);
   on.institution.reset();
   let moment = Date.now();
@@ -44,7 +44,7 @@ describe('debits per second', () => {
     on.institution.reset();
   });
 
-  /** Rounds of both nodes at once; how many were debited, and how many the time that it took allows. */
+  /** Runs rounds of both nodes at once. Returns the number of debits, and how many the elapsed time allows. */
   async function rounds(count: number): Promise<{ debited: number; allowed: number }> {
     const seconds = async () =>
       (await sql<{ at: number }>('select extract(epoch from now())::float8 as at'))[0]?.at ?? 0;
@@ -52,19 +52,19 @@ describe('debits per second', () => {
     for (let round = 0; round < count; round += 1) {
       await Promise.all(nodes.map((node) => node.renewOnce(PER_SECOND)));
     }
-    // A second's worth may be made up for.
+    // Up to one second's debits may be made up for.
     const allowed = PER_SECOND * (1 + (await seconds()) - before);
     expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(on.institution.debits.length);
     return { debited: on.institution.debits.length, allowed };
   }
 
-  it('two nodes keep the pace together, however often they try', async () => {
+  it('two nodes keep the pace together, however often they run', async () => {
     const { debited, allowed } = await rounds(10);
     expect(debited).toBeGreaterThanOrEqual(PER_SECOND);
     expect(debited).toBeLessThanOrEqual(allowed);
   });
 
-  it('after a long pause, one second’s worth may go at once, and no more', async () => {
+  it('after a long pause, one second’s debits may be sent at once, and no more', async () => {
     await rounds(1);
     await sql(`update debit_paces set used_up_to = now() - interval '1 hour'`);
     on.institution.reset();
@@ -73,7 +73,7 @@ describe('debits per second', () => {
     expect(debited).toBeLessThanOrEqual(allowed);
   });
 
-  it('while it is used up nothing is leased, and nothing is lost by waiting', async () => {
+  it('nothing is leased while the pace is used up, and nothing is lost by waiting', async () => {
     await rounds(1);
     await sql(`update debit_paces set used_up_to = now() + interval '1 hour'`);
     on.institution.reset();
@@ -88,7 +88,7 @@ describe('debits per second', () => {
     expect(more?.n).toBe((once?.n ?? 0) + on.institution.debits.length);
   });
 
-  it('a lease that is rolled back uses nothing up', async () => {
+  it('a lease that is rolled back uses no pace', async () => {
     const [node] = nodes;
     const broken = engineNode(on, {
       database: {
@@ -124,7 +124,7 @@ describe('hours of the day', () => {
         from,
         to,
       ]);
-      // now() is the database's own; a function of that name in front of it makes it another.
+      // Shadows now() by a function of the same name in an earlier schema.
       await tx.query('create schema if not exists at_another_time');
       await tx.query(
         `create or replace function at_another_time.now() returns timestamptz language sql
@@ -134,7 +134,7 @@ describe('hours of the day', () => {
       return listOpenPaymentChannels(tx);
     });
     expect(open.some(({ code }) => code === 'MOCKPAY')).toBe(expected);
-    // One that says nothing is always open.
+    // A payment channel without hours is always open.
     expect(open.map(({ code }) => code)).toContain('MOCKBANK');
   });
 });

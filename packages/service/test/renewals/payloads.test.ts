@@ -5,14 +5,14 @@ import { collectRequest, sharedRequest } from '../support/demo.js';
 
 const { on: scene, told } = stageOfFile();
 
-/** Escapes, quotes, characters beyond the basic plane: what JSON text made by hand gets wrong first. */
+/** Escapes, quotes, characters beyond the basic plane: typical errors of hand-written JSON. */
 const STRANGE = 'a"b\\c/\u0001\u001f\t\n😀é\u2028\u007f';
 
 const without = (record: object, ...names: string[]) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 
 describe('events that are written in SQL', () => {
-  it('mode B: the same fields, in the same order, as those of the creation', async () => {
+  it("mode B: the same fields, in the same order, as in the creation's events", async () => {
     const names = { externalOrderNo: `order ${STRANGE}`, channelUserId: `user ${STRANGE}` };
     const request = collectRequest(scene.channel, { ...names, productCode: 'TEST_SPU_DAILY_7' });
     const { data } = await scene.channel.call('orders/create', request);
@@ -42,7 +42,7 @@ describe('events that are written in SQL', () => {
     });
   });
 
-  it('mode A, a retry that came too late: the same as of the try before it, but FAIL', async () => {
+  it('mode A, a retry that came too late: the same as for the previous attempt, but FAIL', async () => {
     const names = { externalOrderNo: `late ${STRANGE}`, channelUserId: `late user ${STRANGE}` };
     const { data } = await scene.channel.call('orders/create', sharedRequest(scene.channel, names));
     const { orderNo } = data;

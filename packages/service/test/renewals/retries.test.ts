@@ -4,7 +4,7 @@ import { dailyProduct, toldAbout } from '../orders/support.js';
 import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode } from './support.js';
 
-/** Declined renewals, by a clock that the test moves: what is tried again when, and what is not. */
+/** The retries of declined renewals, by a clock that the test controls. */
 
 const { on } = stageOfFile();
 let node: EngineNode;
@@ -21,12 +21,12 @@ beforeEach(async () => {
   await on.service.fresh.database.query('update orders set next_due_at = null');
 });
 
-/** With a token of that time. */
+/** Finds the order with a token of that time. */
 const found = async (orderNo: string) => {
   const token = await on.channel.getToken();
   return (await on.channel.call('orders/query', { orderNo }, { token })).data;
 };
-/** For the service and for the database. */
+/** Sets the clocks of the service and the database. */
 const at = async (text: string) => {
   const time = Date.parse(`${text.replace(' ', 'T')}+08:00`);
   on.service.clock.set(time);
@@ -34,7 +34,7 @@ const at = async (text: string) => {
 };
 const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
 
-/** One debit at that time, and what is planned after it. */
+/** Runs one debit at that time. Returns the status and the next planned time. */
 async function tried(orderNo: string, time: string): Promise<[status: string, next: string | null]> {
   await at(time);
   expect(await node.renewOnce()).toBe(1);
@@ -43,8 +43,8 @@ async function tried(orderNo: string, time: string): Promise<[status: string, ne
   return [period.paymentStatus, order.nextPayTime];
 }
 
-describe('a renewal that was PENDING and that a question finds declined', () => {
-  /** The institution has no result at 12:00 of 28 February, and a question at 12:30 finds one. */
+describe('a renewal that was PENDING and that a query finds declined', () => {
+  /** The institution has no result on 28 February at 12:00, and a query at 12:30 finds one. */
   async function declinedLater(decline: 'retryable' | 'final' | 'agreement-invalid') {
     const orderNo = await created(on);
     on.institution.reset();
@@ -56,7 +56,7 @@ describe('a renewal that was PENDING and that a question finds declined', () => 
     return orderNo;
   }
 
-  it('may be tried again: its retry is planned from the answer, and debited under another number', async () => {
+  it('retryable: its retry is planned from the answer, and has another number', async () => {
     const orderNo = await declinedLater('retryable');
     expect(await found(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', nextPayTime: '2026-03-01 12:30:00' });
     await at('2026-03-01 12:29:59');
@@ -67,7 +67,7 @@ describe('a renewal that was PENDING and that a question finds declined', () => 
     expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL_RETRY', 'FAIL_RETRY']);
   });
 
-  it('may not: the period has failed, and the next one is debited as planned', async () => {
+  it('final: the period has failed, and the next one is debited as planned', async () => {
     const orderNo = await declinedLater('final');
     expect(await found(orderNo)).toMatchObject({ orderStatus: 'ACTIVE', nextPayTime: '2026-03-31 12:00:00' });
     expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL']);
@@ -75,15 +75,15 @@ describe('a renewal that was PENDING and that a question finds declined', () => 
     expect(await node.renewOnce()).toBe(0);
   });
 
-  it('because the agreement has ended: so has the order', async () => {
+  it('because the agreement has ended: the order ends too', async () => {
     const orderNo = await declinedLater('agreement-invalid');
     expect(await found(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
   });
 });
 
-describe('a decline that may pass', () => {
-  // By the month: diaries/failing-card.test.ts.
-  it('by the day: after 1, 3, 6 and 12 hours', async () => {
+describe('a retryable decline', () => {
+  // Monthly: diaries/failing-card.test.ts.
+  it('daily: after 1, 3, 6 and 12 hours', async () => {
     const orderNo = await created(on, { productCode: 'TEST_SPU_DAILY_7' });
     on.institution.onDebit = async () => declined('retryable');
     expect(await tried(orderNo, '2026-02-01 12:00:00')).toEqual(['FAIL_RETRY', '2026-02-01 13:00:00']);

@@ -6,7 +6,7 @@ import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { copies, created } from './support.js';
 
-/** A node with its engine, and two institutions: MOCKPAY behaves. */
+/** A node with its engine, and two institutions, of which MOCKPAY behaves. */
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -18,7 +18,7 @@ async function scene() {
   const { database } = on.service.fresh;
   const bank = institution();
   const orderNo = await created(on);
-  // More than may be under way at once.
+  // More than may be in flight at once.
   await copies(database, orderNo, 100, 'MOCKBANK');
   const paidPeriods = async (code: string) => {
     const [row] = await database.query<{ n: number }>(
@@ -35,13 +35,13 @@ async function scene() {
   return { on, database, bank, orderNo, paidPeriods, start };
 }
 
-/** An order of twelve periods, all of them due by the database's clock. */
+/** Waits for an order of twelve periods, all due by the database's clock. */
 const completed = async (on: Stage, orderNo: string) => {
   const { data } = await on.channel.call('orders/query', { orderNo });
   return data.paymentRecords.filter((one: { paymentStatus: string }) => one.paymentStatus === 'SUCCESS').length;
 };
 
-it('one institution hangs: the other’s orders go on, period after period', async () => {
+it('one institution hangs: the other’s orders continue, period by period', async () => {
   const { on, database, bank, orderNo, paidPeriods, start } = await scene();
   const held = gate();
   bank.onDebit = async () => {
@@ -53,7 +53,7 @@ it('one institution hangs: the other’s orders go on, period after period', asy
   await held.reached;
   await until('periods of the other', async () => (await completed(on, orderNo)) >= 4);
   expect(await paidPeriods('MOCKBANK')).toBe(0);
-  // Only so many wait for it; the rest is not leased and stays due.
+  // A limited number waits for it. The others are not leased and stay due.
   const [hanging] = await database.query<{ n: number }>(
     `select count(*) as n from debit_attempts where payment_channel_code = 'MOCKBANK' and status = 'STARTED'`,
   );
@@ -61,7 +61,7 @@ it('one institution hangs: the other’s orders go on, period after period', asy
   held.open();
 });
 
-it('an institution that answers soon has 64 debits at most, and as many more are started and wait for their place', async () => {
+it('an institution that answers quickly has at most 64 debits in flight, and as many wait for a slot', async () => {
   const { on, database, bank, orderNo, paidPeriods, start } = await scene();
   await copies(database, await created(on), 200, 'MOCKBANK');
   const held = gate();
@@ -91,7 +91,7 @@ it('an institution that answers soon has 64 debits at most, and as many more are
   expect(new Set(bank.debits.map(({ attemptNo }) => attemptNo)).size).toBe(bank.debits.length);
 });
 
-it('outside its hours nothing of a payment channel is leased; the other’s orders go on', async () => {
+it('outside its hours a payment channel leases nothing; the other’s orders continue', async () => {
   const { on, database, bank, orderNo, paidPeriods, start } = await scene();
   await closeFor(database, 'MOCKBANK');
   await start();
@@ -103,7 +103,7 @@ it('outside its hours nothing of a payment channel is leased; the other’s orde
   await until('its own, once it is open', async () => (await paidPeriods('MOCKBANK')) >= 100);
 });
 
-it('outside its hours an order of one period is completed all the same: nobody is debited for that', async () => {
+it('outside its hours an order of one period is still completed, because that needs no debit', async () => {
   const on = await stage();
   closing.push(() => on.close());
   await dailyProduct(on.service, 'ONE_DAY', 1);
@@ -117,7 +117,7 @@ it('outside its hours an order of one period is completed all the same: nobody i
   expect(await toldAbout(on.service.fresh.database, orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'COMPLETED']);
 });
 
-/** Hours that are not now. */
+/** Sets debit hours that exclude the current hour. */
 async function closeFor(database: Database, code: string): Promise<void> {
   await database.query(
     `update payment_channels set debit_hour_from = (extract(hour from now())::integer + 2) % 24,

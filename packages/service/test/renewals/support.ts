@@ -11,7 +11,7 @@ import { sharedRequest } from '../support/demo.js';
 
 export type EngineNode = ReturnType<typeof engineNode>;
 
-/** A second node's engine: connections and memory of its own. */
+/** Creates the engine of a second node, with its own connections and memory. */
 export function engineNode({ service, institution }: Stage, more: Partial<RenewalDeps> = {}, url = service.fresh.url) {
   const { vault, clock } = service;
   const database = more.database ?? openDatabase({ url, pool: 8, name: 'test engine' });
@@ -27,7 +27,7 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
   };
   return {
     deps,
-    /** Debits what is due at this moment: one lease, and everything that comes of it. */
+    /** Debits what is due now: one lease with all its debits. */
     async renewOnce(debitsPerSecond?: number) {
       let leases = 0;
       const stopping = () => {
@@ -40,7 +40,7 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
   };
 }
 
-/** Such a node for a file. */
+/** Creates such a node for a file. */
 export const engineOfFile = (on: Stage, more: Partial<RenewalDeps> = {}): EngineNode =>
   ofFile(async () => engineNode(on, more));
 
@@ -50,7 +50,7 @@ export async function created({ channel }: Stage, more: Record<string, unknown> 
   return reply.data.orderNo;
 }
 
-/** The same order so many times more, with everything that was stored about it. */
+/** Copies the order and all its rows `count` times. */
 export async function copies(database: Database, orderNo: string, count: number, code = 'MOCKPAY'): Promise<void> {
   const columns = async (table: string, changed: Record<string, string>) => {
     const rows = await database.query<{ name: string }>(
@@ -65,7 +65,7 @@ export async function copies(database: Database, orderNo: string, count: number,
       [orderNo, count],
     );
   };
-  // Far from any number that the sequence gives.
+  // Far from any number of the sequence.
   const number = 't.order_no * 1000 + n';
   await columns('payments', { order_no: number });
   await columns('orders', {
@@ -86,7 +86,7 @@ export const declined = (decline: 'retryable' | 'final' | 'agreement-invalid'): 
   reason: `because ${decline}`,
 });
 
-/** As the institution would tell of an attempt of TEST_SPU_001. */
+/** Returns the institution's outcome for an attempt of TEST_SPU_001. */
 export const success = (attemptNo: string, paidAt: number, more: object = {}): DebitOutcome =>
   paid(
     {

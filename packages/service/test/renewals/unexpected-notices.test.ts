@@ -9,7 +9,7 @@ import { databaseClock } from '../support/database-clock.js';
 import { until } from '../support/processes.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode, success, unknown } from './support.js';
 
-/** News of a renewal that comes late, twice, at the wrong door or not as it should be. Each has its rule, most an alert. */
+/** Notices about a renewal that are late, repeated, misdirected or malformed. Most of them raise an alert. */
 
 const { on, found } = stageOfFile();
 let node: EngineNode;
@@ -38,7 +38,7 @@ async function news(attemptNo: string, outcome: DebitOutcome, code?: string): Pr
   expect(reply.status, reply.text).toBe(200);
 }
 
-/** An order whose second period was debited, with that answer. */
+/** Creates an order whose second period was debited with that answer. */
 async function renewed(answer: (request: DebitRequest) => Promise<DebitOutcome>): Promise<string> {
   const orderNo = await created(on);
   on.institution.onDebit = answer;
@@ -49,7 +49,7 @@ async function renewed(answer: (request: DebitRequest) => Promise<DebitOutcome>)
 const pending = () => renewed(async () => ({ kind: 'pending' }));
 const answered = (outcome: DebitOutcome) => renewed(async () => outcome);
 
-/** Everything that is stored about an order. */
+/** Returns everything that is stored about an order. */
 const stored = async (orderNo: string) =>
   Promise.all(
     ['orders', 'payments', 'debit_attempts', 'benefits', 'events'].map((table) =>
@@ -57,7 +57,7 @@ const stored = async (orderNo: string) =>
     ),
   );
 
-describe('the opposite of what was settled', () => {
+describe('the opposite of the settled outcome', () => {
   it.each<[string, () => Promise<string>, (number: string) => DebitOutcome]>([
     ['settled as SUCCESS, later reported as FAIL', () => renewed(async (r) => paid(r)), () => declined('final')],
     ['settled as SUCCESS, later reported as FAIL', () => renewed(async (r) => paid(r)), () => declined('retryable')],
@@ -77,7 +77,7 @@ describe('the opposite of what was settled', () => {
     expect(await sql('select seen from alerts')).toEqual([{ seen: 2 }]);
   });
 
-  it('settled as FAIL and to be tried again, later reported as SUCCESS: it is paid, is not tried again, and somebody looks', async () => {
+  it('settled as FAIL with a retry planned, then reported as SUCCESS: paid, not retried, and an alert', async () => {
     const orderNo = await answered(declined('retryable'));
     expect((await periodOf(orderNo)).paymentStatus).toBe('FAIL_RETRY');
     for (const _again of [1, 2]) await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
@@ -95,7 +95,7 @@ describe('the opposite of what was settled', () => {
     expect(await sql('select 1 from benefits where order_no = $1 and cycle_no = 2', [orderNo])).not.toEqual([]);
   });
 
-  it('a success that counted late and is then denied: both alerts are there', async () => {
+  it('a late success that counted and is then denied: both alerts are raised', async () => {
     const orderNo = await answered(declined('retryable'));
     await news(numberOf(orderNo), paidNow(numberOf(orderNo)));
     const before = await stored(orderNo);
@@ -108,7 +108,7 @@ describe('the opposite of what was settled', () => {
     ]);
   });
 
-  it('an earlier try is reported as SUCCESS when a later one has succeeded: the alert names the earlier one', async () => {
+  it('an earlier attempt is reported as SUCCESS after a later one has succeeded: the alert names the earlier one', async () => {
     const orderNo = await answered(declined('retryable'));
     expect(await node.renewOnce()).toBe(1);
     expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
@@ -121,7 +121,7 @@ describe('the opposite of what was settled', () => {
   it.each<[string, DebitOutcome]>([
     ['pending', { kind: 'pending' }],
     ['unknown', unknown],
-  ])('%s after SUCCESS says less than is known: nothing changes, nobody is asked', async (_what, outcome) => {
+  ])('%s after SUCCESS: nothing changes, and nothing is queried', async (_what, outcome) => {
     const orderNo = await renewed(async (request) => paid(request));
     const before = await stored(orderNo);
     await news(numberOf(orderNo), outcome);
@@ -131,7 +131,7 @@ describe('the opposite of what was settled', () => {
   });
 });
 
-describe('news that fits nothing', () => {
+describe('notices that match nothing', () => {
   it.each<[string, (orderNo: string) => string]>([
     ['a try that was never made', (orderNo) => numberOf(orderNo, 2)],
     ['a period that was not begun', (orderNo) => attemptNoOf(orderNo, 3, 1)],
@@ -163,7 +163,7 @@ describe('news that fits nothing', () => {
   });
 
   it.each([1989, 1991, 1])(
-    'success over %i cents in place of 1990: an alert, and asked at once',
+    'success with %i instead of 1990 cents: an alert, and queried at once',
     async (amountCent) => {
       const orderNo = await pending();
       await news(numberOf(orderNo), paidNow(numberOf(orderNo), { amountCent }));
@@ -176,7 +176,7 @@ describe('news that fits nothing', () => {
     },
   );
 
-  it('success over another amount than was settled: an alert, and nothing changes', async () => {
+  it('success with another amount than was settled: an alert, and nothing changes', async () => {
     const orderNo = await renewed(async (request) => paid(request));
     const before = await stored(orderNo);
     await news(numberOf(orderNo), paidNow(numberOf(orderNo), { amountCent: 1991 }));
@@ -185,7 +185,7 @@ describe('news that fits nothing', () => {
     expect(await raised()).toMatchObject([{ kind: 'debit-wrong-amount', subject: numberOf(orderNo) }]);
   });
 
-  it('a wrong amount is acknowledged once, however often the same answer comes, until it is another amount', async () => {
+  it('a wrong amount that was acknowledged raises a new alert only if the amount changes', async () => {
     const { operator } = on.service;
     const orderNo = await pending();
     const open = async () => (await listAlerts(operator)).map(({ detail, seen }) => [detail, seen]);
@@ -203,7 +203,7 @@ describe('news that fits nothing', () => {
   });
 });
 
-describe('news at the same time', () => {
+describe('concurrent notices', () => {
   const settledOnce = async (orderNo: string) => {
     expect(await told(orderNo)).toEqual(['SUCCESS']);
     expect(await sql('select from benefits where order_no = $1 and cycle_no = 2', [orderNo])).toHaveLength(2);
@@ -218,7 +218,7 @@ describe('news at the same time', () => {
     expect(await raised()).toEqual([]);
   });
 
-  it('before the answer: the notice settles it, and the answer finds it settled', async () => {
+  it('before the answer: the notice settles it, and the answer changes nothing', async () => {
     const orderNo = await created(on);
     const held = gate();
     on.institution.onDebit = async (request) => {
@@ -235,7 +235,7 @@ describe('news at the same time', () => {
     expect(await raised()).toEqual([]);
   });
 
-  /** Both wait for the order's row, which the test holds until they do. */
+  /** Makes both wait for the order's row, which the test has locked. */
   async function together(orderNo: string, outcome: DebitOutcome): Promise<void> {
     const both: Promise<unknown>[] = [];
     await on.service.fresh.database.transaction(async (tx) => {
@@ -254,14 +254,14 @@ describe('news at the same time', () => {
     await Promise.all(both);
   }
 
-  it('while the answer is being settled: once, no alert', async () => {
+  it('while the answer is being settled: settled once, no alert', async () => {
     const orderNo = await created(on);
     await together(orderNo, paidNow(numberOf(orderNo)));
     await settledOnce(orderNo);
     expect(await raised()).toEqual([]);
   });
 
-  it('and the opposite of it: whichever comes first counts, and the other is an alert', async () => {
+  it('with the opposite outcome: the first one counts, and the other raises an alert', async () => {
     const orderNo = await created(on);
     await together(orderNo, declined('final'));
     const { paymentStatus } = await periodOf(orderNo);

@@ -9,7 +9,7 @@ import { alerts, paid } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { attemptNoOf, created, engineNode, engineOfFile, unknown } from './support.js';
 
-/** A renewal whose outcome nobody has heard: who asks about it when, and that no other is made instead. */
+/** Renewals with an unknown outcome: when they are queried, and that no other attempt replaces them. */
 
 const { on } = stageOfFile();
 const node = engineOfFile(on);
@@ -26,7 +26,7 @@ const sql = <Row>(text: string, values: readonly unknown[] = []) => node.deps.da
 const statusOf = async (orderNo: string) =>
   (await on.channel.call('payments/query', { paymentOrderNo: `${orderNo}0002` })).data.paymentStatus;
 
-/** That the attempt is asked about so many seconds after `work` has said so, by the database's own clock. */
+/** Expects that the attempt is queried this many seconds after `work`, by the database's own clock. */
 async function expectAskedIn(seconds: number, orderNo: string, work: () => Promise<unknown>): Promise<void> {
   const now = async () => (await sql<{ now: number }>('select extract(epoch from now())::float8 as now'))[0]?.now ?? 0;
   const before = await now();
@@ -50,7 +50,7 @@ describe('a renewal', () => {
     ['pending', async () => ({ kind: 'pending' })],
     ['not answered in time', () => new Promise(() => undefined)],
     ['an error', () => Promise.reject(new Error('the line is dead'))],
-  ])('%s: asked about after 10 s, then 30 s, 1 min, 5 min, 15 min, hourly', async (_what, answer) => {
+  ])('%s: queried after 10 s, then 30 s, 1 min, 5 min, 15 min, hourly', async (_what, answer) => {
     const orderNo = await created(on);
     on.institution.onDebit = answer;
     await expectAskedIn(10, orderNo, () => node.renewOnce());
@@ -58,7 +58,7 @@ describe('a renewal', () => {
     for (const seconds of [30, 60, 300, 900, 3600, 3600]) {
       await expectAskedIn(seconds, orderNo, on.askPending);
     }
-    // Nothing else is due meanwhile: not another try, and not the next period.
+    // Nothing else is due meanwhile: no retry, and not the next period.
     expect(await node.renewOnce()).toBe(0);
     expect(await statusOf(orderNo)).toBe('PROCESSING');
     expect(on.institution.debits.map(({ attemptNo }) => attemptNo)).toEqual([
@@ -76,7 +76,7 @@ describe('a renewal', () => {
     [3600, 3600],
     [3601, 3600],
     [30 * 86_400, 3600],
-  ])('pending until %i s from now: asked about after %i s', async (named, seconds) => {
+  ])('pending until %i s from now: queried after %i s', async (named, seconds) => {
     const orderNo = await created(on);
     on.institution.onDebit = pendingUntil(named);
     await expectAskedIn(seconds, orderNo, () => node.renewOnce());
@@ -84,7 +84,7 @@ describe('a renewal', () => {
     await expectAskedIn(seconds, orderNo, on.askPending);
   });
 
-  it.each([0, -5])('pending until a time that has passed (%i s): as if none had been named', async (named) => {
+  it.each([0, -5])('pending until a time that has passed (%i s): queried as if no time was named', async (named) => {
     const orderNo = await created(on);
     on.institution.onDebit = pendingUntil(named);
     await expectAskedIn(10, orderNo, () => node.renewOnce());
@@ -103,7 +103,7 @@ describe('a node that dies', () => {
       RENEWAL_LEASE_SECONDS,
     );
 
-  it('after its lease has begun: another asks 18 s later, finds nothing sent, and sends the same number', async () => {
+  it('after its lease began: another queries 18 s later, finds nothing sent, and sends the same number', async () => {
     const orderNo = await created(on);
     await expectAskedIn(18, orderNo, leaseDue);
     expect(await on.askDue()).toBe(0);
@@ -115,14 +115,14 @@ describe('a node that dies', () => {
     expect(await sql('select from debit_attempts where order_no = $1', [orderNo])).toHaveLength(2);
   });
 
-  it('after its lease has begun, and the order is unsubscribed: it is not sent any more, and FAIL once that is certain', async () => {
+  it('after its lease began, and the order is unsubscribed: it is not sent, and FAIL once that is certain', async () => {
     const orderNo = await created(on);
     await leaseDue();
     on.institution.reset();
     on.institution.onQuery = async () => ({ kind: 'not-found' });
     expect((await on.channel.call('orders/unsubscribe', { orderNo })).code).toBe('0');
     await on.askPending();
-    // By the bridge's protocol a first sending may arrive up to ten minutes late.
+    // The bridge's protocol allows a request to arrive up to ten minutes late.
     expect(await statusOf(orderNo)).toBe('PROCESSING');
     on.service.clock.advance(11 * 60_000);
     await on.askPending();
@@ -131,7 +131,7 @@ describe('a node that dies', () => {
     expect(on.institution.queries).toHaveLength(2);
   });
 
-  it('over the question: another asks 18 s later', async () => {
+  it('during a query: another queries 18 s later', async () => {
     const orderNo = await created(on);
     await leaseDue();
     const held = gate();
@@ -149,7 +149,7 @@ describe('a node that dies', () => {
     await asking;
   });
 
-  it('while a question of its successor hangs: what falls due meanwhile is asked about meanwhile', async () => {
+  it('while a query of its successor hangs: debits that become due meanwhile are queried too', async () => {
     const hanging = await created(on);
     await leaseDue();
     const other = await created(on);
@@ -170,7 +170,7 @@ describe('a node that dies', () => {
     expect(await asking).toBe(2);
   });
 
-  it('or is held up for longer than its lease lasts: it sends nothing any more', async () => {
+  it('or is blocked for longer than its lease: it sends nothing more', async () => {
     const orderNo = await created(on);
     on.institution.reset();
     const { clock } = on.service;
@@ -191,7 +191,7 @@ describe('a node that dies', () => {
 
 describe('an outcome that is unknown for a day', () => {
   const DAY = 24 * 3_600_000;
-  /** The database's clock says when an attempt was begun; the service's says how long ago that is. */
+  /** The database's clock gives the start of an attempt, the service's clock its age. */
   const open = async () => {
     const orderNo = await created(on);
     on.institution.onDebit = async () => unknown;
@@ -204,7 +204,7 @@ describe('an outcome that is unknown for a day', () => {
     return { orderNo, startedAt: row?.at ?? Number.NaN };
   };
 
-  it('is one alert, not before, and not one more with every question', async () => {
+  it('raises one alert after a day, and no more with later queries', async () => {
     const { orderNo, startedAt } = await open();
     const subject = attemptNoOf(orderNo, 2, 1);
     on.service.clock.set(startedAt + DAY);
@@ -217,13 +217,13 @@ describe('an outcome that is unknown for a day', () => {
     on.service.clock.advance(3_600_000);
     await on.askPending();
     expect(await sql('select * from alerts')).toEqual([raised]);
-    // It stays acknowledged while the questions go on.
+    // It stays acknowledged while the queries continue.
     await sql(`update alerts set acknowledged_by = 'me', acknowledged_at = now()`);
     await on.askPending();
     expect(await sql('select acknowledged_by from alerts')).toEqual([{ acknowledged_by: 'me' }]);
   });
 
-  it('also when it cannot even be asked about', async () => {
+  it('also if it cannot be queried', async () => {
     const { orderNo, startedAt } = await open();
     on.service.clock.set(startedAt + DAY + 1);
     await sql(

@@ -28,7 +28,7 @@ afterEach(async () => {
   network.restore();
 });
 
-/** Answers in turn; the last one for ever. */
+/** Resolves to each answer in turn, then always to the last. */
 function sending(...turns: readonly (readonly string[])[]) {
   const lookups: string[] = [];
   sender = createPushClient({
@@ -43,7 +43,7 @@ function sending(...turns: readonly (readonly string[])[]) {
 }
 
 describe('a name that moves', () => {
-  it('inside between two connections is refused at the second', async () => {
+  it('to an internal address between two connections is refused at the second', async () => {
     const { push } = sending([FIRST], ['127.0.0.1']);
     receiver.answer({ status: 200, headers: { Connection: 'close' } });
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
@@ -52,7 +52,7 @@ describe('a name that moves', () => {
     expect(receiver.pushes).toHaveLength(1);
   });
 
-  it('inside while a connection is kept leaves that one where it is, and gets no other', async () => {
+  it('to an internal address while a connection is kept: that connection stays, and no other is opened', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const { push, lookups } = sending([FIRST], ['10.0.0.1']);
     for (let times = 1; times <= 3; times += 1) {
@@ -63,7 +63,7 @@ describe('a name that moves', () => {
     const [hanging, refused] = [push(URL, () => signedPush('app', SECRET)), push(URL, () => signedPush('app', SECRET))];
     expect(await refused).toMatchObject({ outcome: 'FORBIDDEN' });
     await receiver.until(4);
-    // At once, by a clock that stands still: else nothing would be sent again.
+    // At once and with the clock stopped, because otherwise the push would not be resent.
     await receiver.close();
     expect(await hanging).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([`${FIRST}:443`]);
@@ -85,7 +85,7 @@ describe('a name with several addresses', () => {
     expect(network.dialled).toEqual([`${SECOND}:443`, '2606:4700::1111:443', `${FIRST}:443`]);
   });
 
-  it('is reached at the next one where the first says nothing: that has a share of the time', async () => {
+  it('is reached at the next one if the first does not answer within its share of the time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     network.route(SECOND, 'silence');
     const { push } = sending([SECOND, FIRST]);
@@ -98,7 +98,7 @@ describe('a name with several addresses', () => {
     expect(network.sockets[0]?.destroyed).toBe(true);
   });
 
-  it('is kept at the first one where that has answered in its share', async () => {
+  it('is kept at the first one if that answers within its share', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const { push } = sending([FIRST, SECOND]);
     for (let times = 1; times <= 2; times += 1) {
@@ -108,7 +108,7 @@ describe('a name with several addresses', () => {
     expect(network.dialled).toEqual([`${FIRST}:443`]);
   });
 
-  it('has the deadline of the push where none of them says a word', async () => {
+  it("has the push's deadline if none of them answers", async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     for (const address of [SECOND, THIRD, FOURTH]) network.route(address, 'silence');
     const { push } = sending([SECOND, THIRD, FOURTH]);
@@ -120,7 +120,7 @@ describe('a name with several addresses', () => {
     expect(network.sockets.every(({ destroyed }) => destroyed)).toBe(true);
   });
 
-  it('where the first says nothing and the others refuse: what was wrong with the first', async () => {
+  it("where the first does not answer and the others refuse: reports the first one's error", async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     network.route(SECOND, 'silence');
     const { push } = sending([SECOND, THIRD]);
@@ -129,7 +129,7 @@ describe('a name with several addresses', () => {
     expect(await result).toMatchObject({ outcome: 'UNREACHABLE', answer: 'no connection within 1667 ms' });
   });
 
-  it('is not tried for ever', async () => {
+  it('is tried at a limited number of addresses', async () => {
     const { push } = sending([SECOND, THIRD, FOURTH, FIRST]);
     expect(await push(URL, () => signedPush('app', SECRET))).toEqual({
       outcome: 'UNREACHABLE',
@@ -155,13 +155,13 @@ describe('name servers', () => {
     return sender.push;
   }
 
-  it('say where a name leads: IPv4 first, then IPv6', async () => {
+  it('resolve a name: IPv4 first, then IPv6', async () => {
     names = await startNameServer(() => ({ addresses: ['2606:4700::1111', FIRST, SECOND] }));
     const found = await createDnsResolver([names.server])('hooks.partner.example');
     expect(found).toEqual([FIRST, SECOND, '2606:4700::1111']);
   });
 
-  it('may have one kind of address alone', async () => {
+  it('may have addresses of one family only', async () => {
     const push = await resolving(() => ({ addresses: [FIRST] }));
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     await names?.close();
@@ -181,7 +181,7 @@ describe('name servers', () => {
     expect(network.dialled).toEqual([]);
   });
 
-  it('are asked for a name as it is, without the search domains and hosts of this machine', async () => {
+  it("are asked for the exact name, without this machine's search domains and hosts file", async () => {
     const push = await resolving(() => 'unknown');
     await push('https://intranet/', () => signedPush('app', SECRET, '/'));
     await push('https://ip6-localhost/', () => signedPush('app', SECRET, '/'));
@@ -191,25 +191,25 @@ describe('name servers', () => {
   it.each([
     [6, FIRST],
     [4, '2606:4700::1111'],
-  ])('that say nothing about IPv%i cost a push a moment: it goes where the other leads', async (silent, address) => {
+  ])('that do not answer for IPv%i delay a push briefly: the other family is used', async (silent, address) => {
     network.route(address, receiver.port);
     const push = await resolving((_name, kind) => (kind === silent ? 'silence' : { addresses: [address] }));
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
     expect(network.dialled).toEqual([`${address}:443`]);
   });
 
-  it('that say nothing about IPv4, and lead inside in IPv6', async () => {
+  it('that do not answer for IPv4, and give an internal IPv6 address', async () => {
     const push = await resolving((_name, kind) => (kind === 4 ? 'silence' : { addresses: ['fd00::1'] }));
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([]);
   });
 
-  it('that are silent cost a push its deadline', async () => {
+  it('that do not answer make a push time out', async () => {
     const push = await resolving(() => 'silence', 50);
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
   });
 
-  it('that are silent about one name hold up no other, nor this process', async () => {
+  it('that do not answer for one name delay neither others nor this process', async () => {
     const push = await resolving((name) => (name.startsWith('quick') ? { addresses: [FIRST] } : 'silence'), 30_000);
     let ended = 0;
     const stuck = Array.from({ length: 64 }, (_, index) =>
@@ -219,7 +219,7 @@ describe('name servers', () => {
     );
     const quick = push('https://quick.partner.example/events', () => signedPush('app', SECRET));
     expect(await quick).toMatchObject({ outcome: 'ACCEPTED' });
-    // Files are read by the threads that the system's own lookup would take.
+    // Files are read by the libuv threads that the operating system's lookup would use.
     await readFile('/dev/null');
     expect(ended).toBe(0);
     await Promise.all(stuck);

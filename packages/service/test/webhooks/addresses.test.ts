@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => network.restore());
 
-/** Addresses as such, however they are written: refused when they are registered, and once more when a push goes out. */
+/** Addresses in every notation: refused at registration, and again at a push. */
 const ADDRESSES: readonly [what: string, url: string][] = [
   ['this machine', 'https://127.0.0.1/'],
   ['this machine, another of its addresses', 'https://127.8.8.8/'],
@@ -73,7 +73,7 @@ const ADDRESSES: readonly [what: string, url: string][] = [
   ['another protocol', 'ftp://8.8.8.8/'],
 ];
 
-/** Names that are registered without suspicion, and what DNS says of them at the time of a push. */
+/** Names that look harmless at registration, and their DNS answers at the time of a push. */
 const ANSWERS: readonly [what: string, answers: readonly string[]][] = [
   ['this machine', ['127.0.0.1']],
   ['this machine in IPv6', ['::1']],
@@ -96,7 +96,7 @@ const ANSWERS: readonly [what: string, answers: readonly string[]][] = [
   ['no address', []],
 ];
 
-/** Names that say themselves that they lead inside. */
+/** Names that are internal by themselves. */
 const NAMES: readonly string[] = [
   'https://localhost/',
   'https://LOCALHOST:443/',
@@ -111,7 +111,7 @@ const NAMES: readonly string[] = [
   'https://127.0.0.1../',
 ];
 
-/** Refused when they are registered: no push is made of them. */
+/** Refused at registration: no push is made. */
 const MALFORMED: readonly string[] = [
   'https://[fe80::1%25lo]/',
   'https://[fe80::1%lo]/',
@@ -137,7 +137,7 @@ const nobody = async () => {
 };
 
 describe('a push to an address that is not on the public internet', () => {
-  it.each(ADDRESSES)('is refused twice and dials nothing: %s, %s', async (_what, url) => {
+  it.each(ADDRESSES)('is refused twice and connects nowhere: %s, %s', async (_what, url) => {
     for (const local of [false, true]) {
       const isHere = local && new URL(url).hostname === '127.0.0.1';
       expect('refusal' in checkCallbackUrl(url, { local })).toBe(!isHere);
@@ -147,7 +147,7 @@ describe('a push to an address that is not on the public internet', () => {
     expect(network.dialled).toEqual([]);
   });
 
-  it.each(ANSWERS)('is refused when its name, which was registered, has come to mean: %s', async (_what, answers) => {
+  it.each(ANSWERS)('is refused if its registered name now resolves to: %s', async (_what, answers) => {
     expect(checkCallbackUrl('https://hooks.example/events', { local: false })).toHaveProperty('url');
     for (const local of [false, true]) {
       const result = await push('https://hooks.example/events', async () => answers, local);
@@ -156,7 +156,7 @@ describe('a push to an address that is not on the public internet', () => {
     expect(network.dialled).toEqual([]);
   });
 
-  it.each(NAMES)('is refused twice where the name itself leads inside: %s', async (url) => {
+  it.each(NAMES)('is refused twice if the name itself is internal: %s', async (url) => {
     expect(checkCallbackUrl(url, { local: false })).toHaveProperty('refusal');
     expect(await push(url, async () => ['127.0.0.1'])).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([]);
@@ -166,7 +166,7 @@ describe('a push to an address that is not on the public internet', () => {
     for (const local of [false, true]) expect(checkCallbackUrl(url, { local })).toHaveProperty('refusal');
   });
 
-  it('fails without harm should such an address be stored all the same', async () => {
+  it('fails without harm if such an address is stored nevertheless', async () => {
     expect(await push('https://', nobody)).toMatchObject({ outcome: 'UNREACHABLE', answer: 'ERR_INVALID_URL' });
     expect(network.dialled).toEqual([]);
   });

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, createAnswerReader } from '../../src/platform/http-client/answer.js';
 import { BadAnswer } from '../../src/platform/http-client/incoming-bytes.js';
 
-/** What the reader makes of these bytes, in packets of these sizes, and of the end of the connection after them. */
+/** Returns what the reader makes of these bytes, in packets of these sizes, followed by the end of the connection. */
 function read(bytes: Buffer, packets: readonly number[]): Answer | 'bad' {
   const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   try {
     for (let at = 0, index = 0; at < bytes.length; index += 1) {
       const size = packets[index % packets.length] ?? bytes.length;
-      // A copy, as a packet has: nothing may be read beyond it.
+      // A copy, like a packet: nothing may be read beyond it.
       const answer = reader.add(Buffer.from(bytes.subarray(at, at + size)));
       if (answer) return answer;
       at += size;
@@ -35,7 +35,7 @@ const head = fc
     text: `${hasInterim ? 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n' : ''}HTTP/1.1 ${status} Reason\r\n${headers.join('')}`,
   }));
 
-/** A body in chunks of these sizes, which may cut a character in two. */
+/** Returns a body in chunks of these sizes, which may split a character. */
 function inChunks(bytes: Buffer, sizes: readonly number[]): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0, index = 0; at < bytes.length; index += 1) {
@@ -58,7 +58,7 @@ const answers = fc.tuple(head, body, framing, packets).map(([{ status, text }, s
 });
 
 describe('a random answer', () => {
-  it('is read as it was written, whatever its packets', () => {
+  it('is read as it was written, however it is split into packets', () => {
     fc.assert(
       fc.property(answers, packets, ({ status, said, bytes }, sizes) => {
         expect(read(bytes, sizes)).toMatchObject({ status, body: said, isCut: false });
@@ -67,7 +67,7 @@ describe('a random answer', () => {
     );
   });
 
-  it('of which some bytes were changed is understood in one way, whatever its packets, or refused', () => {
+  it('with changed bytes has one meaning, however it is split into packets, or is refused', () => {
     const change = fc.tuple(fc.nat(), fc.constantFrom(0, 9, 10, 13, 32, 48, 49, 58, 59, 65, 97, 255));
     fc.assert(
       fc.property(answers, fc.array(change, { minLength: 1, maxLength: 4 }), packets, ({ bytes }, changes, sizes) => {
@@ -76,14 +76,14 @@ describe('a random answer', () => {
         const whole = read(changed, [changed.length]);
         const inPackets = read(changed, sizes);
         if (whole === 'bad' || inPackets === 'bad') expect(inPackets).toBe(whole);
-        // Whether more came than was asked for is known only of what has arrived by then.
+        // Surplus bytes are known only once they have arrived.
         else expect({ ...inPackets, keepAlive: true }).toEqual({ ...whole, keepAlive: true });
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it('that was cut off is never taken for a whole one, unless its end is that of the connection', () => {
+  it('that was truncated is never taken as complete, unless the end of the connection ends it', () => {
     fc.assert(
       fc.property(answers, fc.nat(), packets, ({ bytes }, at, sizes) => {
         const part = bytes.subarray(0, at % bytes.length);

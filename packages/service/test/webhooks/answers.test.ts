@@ -7,7 +7,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const KB64 = 64 * 1024;
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** What an answer is read as, whether it comes at once, in halves or byte by byte, and whether the end comes with it. */
+/** Returns the answer read, whether it comes at once, in halves or byte by byte, with or without the end. */
 function read(text: string | Buffer, { closed = false, packet = Number.POSITIVE_INFINITY } = {}): Answer | undefined {
   const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   const bytes = Buffer.from(text as string, 'latin1');
@@ -61,7 +61,7 @@ const GOOD: readonly Good[] = [
   ['64 KB', `${OK}Content-Length: ${KB64}\r\n\r\n${'x'.repeat(KB64)}`, { isCut: false, keepAlive: true }],
 ];
 
-/** Not HTTP, or such that two readers could understand it in two ways. */
+/** Not HTTP, or ambiguous between two readers. */
 const BAD: readonly [what: string, text: string][] = [
   ['nothing like HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['HTTP/0.9', '{"code":"0"}\r\n\r\n'],
@@ -110,7 +110,7 @@ const BAD: readonly [what: string, text: string][] = [
   ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)],
 ];
 
-/** What comes after these has not come. */
+/** Incomplete answers. */
 const SHORT: readonly [what: string, text: string][] = [
   ['half a status line', 'HTTP/1.1 20'],
   ['half of the headers', `${OK}Content-Length: 2\r\n`],
@@ -122,30 +122,30 @@ const SHORT: readonly [what: string, text: string][] = [
 ];
 
 describe('an answer', () => {
-  it.each(GOOD)('with %s is read, whatever its packets', (_what, text, expected) => {
+  it.each(GOOD)('with %s is read, however it is split into packets', (_what, text, expected) => {
     for (const packet of PACKETS)
       expect(read(text, { packet })).toMatchObject({ status: 200, isCut: false, ...expected });
   });
 
-  it.each(BAD)('with %s is a bad one, whatever its packets', (_what, text) => {
+  it.each(BAD)('with %s is bad, however it is split into packets', (_what, text) => {
     for (const packet of PACKETS) expect(() => read(text, { packet })).toThrow(BadAnswer);
   });
 
-  it.each(SHORT)('of which %s has come is waited for, and a bad one when the connection ends', (_what, text) => {
+  it.each(SHORT)('with only %s so far is waited for, and bad when the connection ends', (_what, text) => {
     for (const packet of PACKETS) {
       expect(read(text, { packet })).toBeUndefined();
       expect(() => read(text, { packet, closed: true })).toThrow(BadAnswer);
     }
   });
 
-  it('without a length goes on until the connection is closed', () => {
+  it('without a length lasts until the connection is closed', () => {
     for (const packet of PACKETS) {
       expect(read(`${OK}\r\nhello`, { packet })).toBeUndefined();
       expect(read(`${OK}\r\nhello`, { packet, closed: true })).toMatchObject({ body: 'hello', keepAlive: false });
     }
   });
 
-  it('is UTF-8, also when a character is cut in two by a chunk', () => {
+  it('is UTF-8, even if a chunk splits a character', () => {
     const [one, two] = [Buffer.from('好').subarray(0, 1), Buffer.from('好').subarray(1)].map((b) =>
       b.toString('latin1'),
     );
@@ -180,7 +180,7 @@ describe('an answer of more than 64 KB', () => {
     ['in a chunk extension', `${OK}Transfer-Encoding: chunked\r\n\r\n2;${'x'.repeat(KB64)}\r\nok\r\n0\r\n\r\n`],
     ['in trailers', `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n${'X-A: b\r\n'.repeat(10_000)}\r\n`],
     ['until the connection is closed', `${OK}\r\n${long}`],
-  ])('%s is cut there, is never taken, and its connection is left', (_what, text) => {
+  ])('%s is truncated, never accepted, and its connection is closed', (_what, text) => {
     for (const packet of [...PACKETS, 65_000]) {
       const answer = read(text, { packet, closed: true });
       expect(answer).toMatchObject({ status: 200, isCut: true, keepAlive: false });
@@ -197,7 +197,7 @@ describe('an answer that comes a byte at a time', () => {
     ['with a length', `${OK}Content-Length: 60000\r\n\r\n${'\n'.repeat(60_000)}`],
     ['in chunks of a byte', `${OK}Transfer-Encoding: chunked\r\n\r\n${chunk('x').repeat(10_000)}0\r\n\r\n`],
     ['with long headers', `${OK}X-A: ${'a'.repeat(16_000)}\r\nContent-Length: 0\r\n\r\n`],
-  ])('%s is copied and searched a few times, not once for each byte', (_what, text) => {
+  ])('%s is copied and searched a few times, not once per byte', (_what, text) => {
     let touched = 0;
     const watch = (owner: object, method: string, bytes: (on: Buffer, result: never) => number) => {
       const real = Reflect.get(owner, method) as (...args: unknown[]) => never;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import net from 'node:net';
 
-/** A key and a certificate, in PEM, made for one test. */
+/** A key and a certificate, in PEM, for one test. */
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
@@ -12,16 +12,16 @@ export interface Authority extends Certificate {
 }
 
 export interface LeafOptions {
-  /** Names and addresses that it is for. */
+  /** The names and addresses of the certificate. */
   readonly for: readonly string[];
-  /** Days from today; from yesterday to tomorrow unless told otherwise. */
+  /** Days from today. Defaults to yesterday until tomorrow. */
   readonly validDays?: readonly [from: number, to: number];
 }
 
 const DAY_MS = 86_400_000;
 const VALID = [-1, 1] as const;
 
-/** Somebody who signs certificates. Written by hand, since Node makes keys but no certificates. */
+/** Creates a certificate authority. Encoded by hand, because Node creates keys but no certificates. */
 export function newAuthority(name = 'Test authority'): Authority {
   const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const basicConstraints = extension('551d13', der(0x30, der(0x01, Buffer.from([0xff]))));
@@ -34,7 +34,7 @@ export function newAuthority(name = 'Test authority'): Authority {
   };
 }
 
-/** Signed by nobody but itself. */
+/** Creates a self-signed certificate. */
 export function selfSigned({ for: names, validDays = VALID }: LeafOptions): Certificate {
   const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return pem(own.privateKey, certificate('self', own, 'self', own.privateKey, validDays, namesFor(names)));
@@ -89,7 +89,7 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'));
 }
 
-/** One value of ASN.1: its type, its length, and what it holds. */
+/** Encodes one value of ASN.1: its type, length and content. */
 function der(type: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

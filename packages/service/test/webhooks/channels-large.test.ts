@@ -10,11 +10,11 @@ import { freshDatabase } from '../support/database.js';
 const EVENTS = Number(process.env['LISTED_EVENTS'] ?? 20_000);
 const RARE = 300;
 
-/** Channels that were told a lot. Of each, all but so many have one status, and these are the oldest, or the newest. */
+/** Channels with many events. All but a few events of each have one status; the few are the oldest or the newest. */
 const DELIVERED = 33;
 const GIVEN_UP = 49;
 const PENDING = 65;
-/** All but the oldest of one type, and all of one order. */
+/** All but the oldest events are of one type, and all are of one order. */
 const PAYMENTS = 81;
 
 const orderOf = (channel: number) => channel * 1_000_000;
@@ -31,13 +31,13 @@ beforeAll(async () => {
          now() - interval '1 h' - (${EVENTS} - n) * interval '1 ms' from generate_series(1, ${EVENTS}) n`,
     );
   }
-  // Channels without an address: what was put aside waits.
+  // Channels without an address: makes their events wait.
   await database.query(
     `with aside as (delete from undelivered_events returning *)
      insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at)
      select channel_id % 16, recorded_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at from aside`,
   );
-  // From the oldest on: RARE of each kind that is not the channel's own.
+  // From the oldest on: RARE events of each status that is not the channel's main one.
   await become(DELIVERED, 0, RARE, 'GIVE_UP');
   await become(DELIVERED, RARE, RARE, 'NO_CALLBACK');
   await become(DELIVERED, 2 * RARE, EVENTS - 2 * RARE - 20, 'DELIVERED');
@@ -46,14 +46,14 @@ beforeAll(async () => {
   await become(PENDING, 0, RARE, 'DELIVERED');
   await become(PENDING, RARE, RARE, 'GIVE_UP');
   await become(PAYMENTS, 0, EVENTS, 'DELIVERED');
-  // Some of those that wait do so for another turn.
+  // Some of the waiting events wait for a retry.
   await database.query(
     `update due_events set next_at = next_at + interval '2 hours', step = 5 where channel_id = ${DELIVERED} and event_no % 2 = 0`,
   );
   await database.query('vacuum analyze');
 }, 300_000);
 
-/** So many of a channel's events, from the oldest on but for some, have got so far. */
+/** Gives `count` events of a channel this status, from the oldest on after `skipped`. */
 async function become(channel: number, skipped: number, count: number, status: DeliveryStatus): Promise<void> {
   const gone = `with gone as (delete from due_events where (shard, next_at, event_no, cycle_no) in (
       select shard, next_at, event_no, cycle_no from due_events where channel_id = ${channel} and recorded_at >= (
@@ -70,7 +70,7 @@ async function become(channel: number, skipped: number, count: number, status: D
   );
 }
 
-/** It reads little more than what it shows. */
+/** Expects that a page reads little more than it shows. */
 async function expectLittle(count: number, ...asked: Parameters<typeof page>): Promise<void> {
   const { result, rows, pages } = await page(...asked);
   expect(result).toHaveLength(count);
@@ -81,7 +81,7 @@ async function expectLittle(count: number, ...asked: Parameters<typeof page>): P
 const page = (channel: number, filter: EventFilter, after?: EventKey, offset = 0) =>
   costOf(fresh.database, (db) => listEvents(db, channel, filter, 101, { after, offset }));
 
-/** Where the oldest but so many stand. */
+/** Returns the key of the event after the `oldest` oldest ones. */
 async function keyBefore(channel: number, oldest: number): Promise<EventKey> {
   const [row] = await fresh.database.query<{ at: number; no: number }>(
     `select (extract(epoch from recorded_at) * 1000000)::bigint as at, event_no as no from events
@@ -90,7 +90,7 @@ async function keyBefore(channel: number, oldest: number): Promise<EventKey> {
   return [row?.at ?? 0, row?.no ?? 0];
 }
 
-/** When that one was written, in Unix milliseconds. */
+/** Returns when that event was written, in Unix milliseconds. */
 async function msOf(channel: number, oldest: number): Promise<number> {
   const [at] = await keyBefore(channel, oldest);
   return Math.floor(at / 1000);
@@ -137,18 +137,18 @@ describe('a page of a channel with many events reads little more than what it sh
     ['of one type', orders],
     ['DELIVERED', { status: 'DELIVERED' }],
     ['DELIVERED of one type', { status: 'DELIVERED', ...orders }],
-  ])('of a time, long before the newest: %s', async (_which, filter) => {
+  ])('of a time range long before the newest: %s', async (_which, filter) => {
     const range = { from: await msOf(DELIVERED, 1_000), to: await msOf(DELIVERED, 2_000) };
     await expectLittle(101, DELIVERED, { ...filter, ...range });
   });
 
-  it('by number: of the pages before it, nothing but the events is read', async () => {
+  it('by page number: only the events of the pages before are read', async () => {
     const { result, rows } = await page(DELIVERED, {}, undefined, 5_000);
     expect(result).toHaveLength(101);
     expect(rows).toBeLessThan(5_000 + 1_500);
   });
 
-  it('by number among those of a status, each of which was looked at: the same as by cursor', async () => {
+  it('by page number with a status, which is checked for each event: the same as by cursor', async () => {
     const { result } = await page(DELIVERED, { status: 'DELIVERED' }, undefined, 5_000);
     const before = await page(DELIVERED, { status: 'DELIVERED' }, undefined, 4_900);
     const last = before.result[99];
@@ -157,7 +157,7 @@ describe('a page of a channel with many events reads little more than what it sh
     expect((await page(DELIVERED, { status: 'DELIVERED' }, undefined, EVENTS)).result).toEqual([]);
   });
 
-  it('and a replay of some of them does as well', async () => {
+  it('a replay of some of them reads little too', async () => {
     const nos = await fresh.database.query<{ no: number }>(
       `select event_no as no from events where channel_id = ${DELIVERED} order by recorded_at`,
     );

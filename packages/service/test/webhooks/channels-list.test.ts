@@ -20,7 +20,7 @@ const ids = (reply: { data: { events: readonly { eventId: string }[] } }) =>
   reply.data.events.map(({ eventId }) => eventId);
 
 describe('events/list', () => {
-  it('0: what was told about an order, newest first, as it was told', async () => {
+  it('0: the events of an order, newest first, as they were sent', async () => {
     const externalOrderNo = unique('order');
     const { orderNo, payment, order } = await createOrderWithEvents(database(), channel, { externalOrderNo });
     const { data, code } = await list({ orderNo });
@@ -46,14 +46,14 @@ describe('events/list', () => {
     expect((await list({ externalOrderNo })).data).toEqual(data);
   });
 
-  it('0: no personal data, also of a shared agreement whose events carry the mobile', async () => {
+  it('0: no personal data, even for a shared agreement whose events have the mobile', async () => {
     const { data } = await channel.call('orders/create', sharedRequest(channel));
     const listed = await list({ orderNo: data.orderNo });
     expect(listed.data.events).toHaveLength(2);
     expect(listed.text).not.toMatch(/mobile|svc_aes/i);
   });
 
-  it('0: pages by delivery status without gap or repetition, and hasMore only where there is more', async () => {
+  it('0: pages by delivery status without gaps or duplicates, and hasMore only if there is more', async () => {
     const other = await anotherChannel(on.service);
     for (let n = 0; n < 3; n += 1) await createOrderWithEvents(on.service.fresh.database, other);
     const all = ids(await list({}, other));
@@ -68,7 +68,7 @@ describe('events/list', () => {
     }
   });
 
-  it('0: by delivery status, with the pushes so far', async () => {
+  it('0: by delivery status, with the number of pushes', async () => {
     const other = await anotherChannel(on.service);
     const made = [];
     for (let n = 0; n < 3; n += 1) made.push(await createOrderWithEvents(database(), other));
@@ -91,7 +91,7 @@ describe('events/list', () => {
       const reply = await list({ deliveryStatus }, other);
       expect(ids(reply), deliveryStatus).toEqual(wanted);
       for (const event of reply.data.events) expect(event.deliveryStatus).toBe(deliveryStatus);
-      // By an order, the same question is answered in another way.
+      // By order, another statement answers the same question.
       for (const { orderNo, payment, order } of made) {
         const ofOrder = ids(await list({ orderNo, deliveryStatus }, other));
         expect(ofOrder, deliveryStatus).toEqual([order, payment].filter((id) => wanted.includes(id)));
@@ -103,7 +103,7 @@ describe('events/list', () => {
     expect(twice.lastPushTime).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
   });
 
-  it('0: periods that were voided together are one record, given up as soon as one of them is', async () => {
+  it('0: periods that were voided together are one record, given up if one of them is', async () => {
     const { orderNo, before, range } = await createVoidedPeriods(database(), channel);
     const status = async () => {
       const [record] = (await list({ orderNo })).data.events;
@@ -137,7 +137,7 @@ describe('events/list', () => {
     expect(ids(await list({ orderNo }))).toEqual([`${range}-2`, ...before.toReversed()]);
   });
 
-  it('0: by type and by when they were written, in both forms of a time', async () => {
+  it('0: by type and by time of writing, in both time formats', async () => {
     const other = await anotherChannel(on.service);
     const { payment, order } = await createOrderWithEvents(database(), other);
     const moment = '2026-03-01T00:00:00Z';
@@ -157,7 +157,7 @@ describe('events/list', () => {
       [{ from: '2026-03-01 08:00:01', to: '2026-03-02 00:00:00' }, false],
       [{ from: '2026-02-01 00:00:00', to: '2026-03-01 08:00:00' }, false],
       [{ from: '2026-03-02 00:00:00', to: '2026-03-01 00:00:00' }, false],
-      // PostgreSQL knows no year 0, in which both of these are or begin.
+      // PostgreSQL has no year 0, in which both of these are or begin.
       [{ from: '0001-01-01 00:00:00', to: '2026-03-02 00:00:00' }, true],
       [{ from: '0000-01-01 00:00:00', to: '0001-01-01 00:00:00' }, false],
     ] as const) {
@@ -171,7 +171,7 @@ describe('events/list', () => {
     expect(ids(await list({ ...givenUp, to: '2026-03-02 00:00:00' }, other))).toEqual([old]);
   });
 
-  it('0: nothing of another channel, and 420001 for its orders', async () => {
+  it('0: no events of another channel, and 420001 for its orders', async () => {
     const { orderNo } = await createOrderWithEvents(database(), channel);
     const other = await anotherChannel(on.service);
     expect((await list({}, other)).data.events).toEqual([]);

@@ -24,18 +24,18 @@ useStage();
 
 const replay = (body: object, by = channel, options = {}) => by.call('events/replay', body, options);
 const replayed = async (...eventIds: string[]) => (await replay({ eventIds })).data?.replayed;
-/** What is waiting of these events. */
+/** Returns the waiting events among these. */
 const queued = async (...numbers: string[]) =>
   (await listDueEvents(database())).filter(({ id }) => numbers.includes(id.split('-')[0] ?? ''));
 const statusOf = async (eventId: string, by = channel) => {
   const { data } = await by.call('events/list', {});
   return data.events.find((event: { eventId: string }) => event.eventId === eventId)?.deliveryStatus;
 };
-/** PostgreSQL knows no year 0, and the first of these begins in it. */
+/** PostgreSQL has no year 0, in which the first of these begins. */
 const EARLIEST = ['0001-01-01 00:00:00', '0000-01-01 00:00:00'];
 const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: true });
 
-/** One more node, and when one of its requests has first tried to be the only replay of its channel. */
+/** Starts another node that reports when a request first tries to take its channel's replay lock. */
 async function nodeThatTells(more: Partial<ServiceDeps> = {}) {
   const { open: tell, passed: hasTried } = gate();
   const real = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'watched node' });
@@ -64,7 +64,7 @@ async function nodeThatTells(more: Partial<ServiceDeps> = {}) {
 }
 
 describe('events/replay of one event', () => {
-  it('0: given up, from the first step on, with retryNo counted on', async () => {
+  it('0: given up: from the first step, with retryNo continued', async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'REFUSED');
     await recordOutcome(database(), [payment, order], 'GIVE_UP');
@@ -74,7 +74,7 @@ describe('events/replay of one event', () => {
     expect([await statusOf(payment), await statusOf(order)]).toEqual(['PENDING', 'GIVE_UP']);
   });
 
-  it('0: delivered, and it stays so until it is refused for good', async () => {
+  it('0: delivered: it stays so until it is given up', async () => {
     const { payment } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'ACCEPTED');
     expect(await replayed(payment)).toBe(1);
@@ -84,7 +84,7 @@ describe('events/replay of one event', () => {
     expect(await statusOf(payment)).toBe('GIVE_UP');
   });
 
-  it('0: put aside for want of an address, as if it were sent for the first time', async () => {
+  it('0: set aside without an address: as if it were sent for the first time', async () => {
     const { payment } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'NO_CALLBACK');
     expect(await replayed(payment)).toBe(1);
@@ -93,7 +93,7 @@ describe('events/replay of one event', () => {
     expect(await queued(payment)).toEqual([first(payment, 0)]);
   });
 
-  it('0: not sent yet, and nothing changes; or waiting for its next turn, which is now', async () => {
+  it('0: not sent yet: nothing changes; waiting for a retry: due now', async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [order], 'REFUSED');
     expect(await queued(payment, order)).toEqual([first(payment, 0), { id: order, step: 1, retryNo: 1, isDue: false }]);
@@ -103,7 +103,7 @@ describe('events/replay of one event', () => {
     expect(await queued(payment, order)).toEqual([first(payment, 0), first(order, 1)]);
   });
 
-  it('0: while another replay of it is not committed yet, and it is queued once', async () => {
+  it('0: while another replay of it is not committed yet: it is queued once', async () => {
     const bystander = await anotherChannel(on.service);
     const { payment } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'ACCEPTED');
@@ -118,7 +118,7 @@ describe('events/replay of one event', () => {
       await replayEvents(tx, id, [{ eventNo: Number(payment), cycleNo: undefined }]);
       others = Promise.all(Array.from({ length: 20 }, () => replay({ eventIds: [payment] }, caller)));
       await hasTried;
-      // None of them waits inside the database, and no other channel for them.
+      // None of them waits for a database lock, and no other channel waits for them.
       expect(await lockWaits(database())).toBe(0);
       expect((await bystander.call('events/list', {})).code).toBe('0');
     });
@@ -127,7 +127,7 @@ describe('events/replay of one event', () => {
     await node.close();
   });
 
-  it('429001: the channel’s others take longer than a caller waits, and nothing was done for it', async () => {
+  it("429001: the channel's other replays take too long, and nothing was done", async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment, order], 'ACCEPTED');
     const { node, hasTried } = await nodeThatTells({ testLimits: { load: { patienceMs: 1_000 } } });
@@ -135,7 +135,7 @@ describe('events/replay of one event', () => {
     await caller.getToken();
     let first: Promise<Reply> | undefined;
     await database().transaction(async (tx) => {
-      // Another node replays.
+      // Another node is replaying.
       const [row] = await tx.query<{ id: number }>('select channel_id as id from events where event_no = $1', [
         payment,
       ]);
@@ -149,7 +149,7 @@ describe('events/replay of one event', () => {
     await node.close();
   });
 
-  it('0: so often that its number can grow no more, and it is still sent', async () => {
+  it('0: so often that retryNo reaches its limit, and it is still sent', async () => {
     const { payment } = await createOrderWithEvents(database(), channel);
     await database().query('update due_events set retry_no = 32750 where event_no = $1', [payment]);
     await recordOutcome(database(), [payment], 'GIVE_UP');
@@ -177,7 +177,7 @@ describe('events/replay of periods that were voided together', () => {
     expect(await queued(range)).toEqual([first(`${range}-2..7`, 1)]);
   });
 
-  it('0: one of them, from among those that were put aside as one', async () => {
+  it('0: one of several that were set aside as one row', async () => {
     const { range } = await createVoidedPeriods(database(), channel);
     await recordOutcome(database(), [`${range}-2`], 'NO_CALLBACK');
     expect(await replayed(`${range}-4`)).toBe(1);
@@ -196,7 +196,7 @@ describe('events/replay of periods that were voided together', () => {
     ]);
   });
 
-  it('0: those that are waiting are brought forward, those that are done are queued, and none is lost', async () => {
+  it('0: waiting ones are brought forward, finished ones are queued, and none is lost', async () => {
     const { range } = await createVoidedPeriods(database(), channel);
     await expandVoidedPeriods(database(), `${range}-2`);
     await recordOutcome(database(), periods(range, 2, 3), 'ACCEPTED');
@@ -214,8 +214,8 @@ describe('events/replay of periods that were voided together', () => {
   });
 });
 
-describe('events/replay of a time', () => {
-  it('0: what is not sent any more, by when it was written, and nothing else', async () => {
+describe('events/replay of a time range', () => {
+  it('0: only events that are no longer sent, by time of writing', async () => {
     const other = await anotherChannel(on.service);
     const { payment, order } = await createOrderWithEvents(database(), other);
     const late = await createOrderWithEvents(database(), other);
@@ -247,7 +247,7 @@ describe('events/replay of a time', () => {
 });
 
 describe('events/replay under an Idempotency-Key', () => {
-  it('0: is done once, and a resend gives the first answer again', async () => {
+  it('0: runs once, and a resend gets the first answer again', async () => {
     const { payment } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'GIVE_UP');
     const idempotencyKey = unique('key');
@@ -262,7 +262,7 @@ describe('events/replay under an Idempotency-Key', () => {
 });
 
 describe('events/replay, refused', () => {
-  it('400001: an event that does not exist, another channel’s, or no id at all, in the same words; none is replayed', async () => {
+  it('400001: an unknown event, another channel’s, or not an id, with the same message; none is replayed', async () => {
     const mine = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [mine.payment], 'GIVE_UP');
     const other = await anotherChannel(on.service);

@@ -22,7 +22,7 @@ beforeEach(() => scene.institution.reset());
 const SEVEN = { productCode: 'TEST_SPU_DAILY_7' };
 const PERIODS = 7;
 
-/** What comes before, whose events are not counted; then what the scenario is about. Both give the order's number. */
+/** A preparation whose events are not counted, then the scenario itself. Both return the order's number. */
 interface Play {
   before?(): Promise<string>;
   act(orderNo: string): Promise<unknown>;
@@ -33,7 +33,7 @@ const create = async (request: object) => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo as string;
 };
-/** As long as nobody says what became of a debit, it is told to nobody. */
+/** Leaves the outcome of debits unknown, so that no event is sent. */
 const silent = () => {
   scene.institution.onDebit = async () => ({ kind: 'unknown' });
 };
@@ -55,7 +55,7 @@ const beforeLast = async () => {
   await advance(PERIODS - 2)(orderNo);
   return orderNo;
 };
-/** The period after those waits for another try, and then the time of the next one comes. */
+/** The period after those waits for a retry when the next one becomes due. */
 const waitingForRetry = (before: () => Promise<string>) => async () => {
   const orderNo = await before();
   await advance(1, 'FAIL_RETRY')(orderNo);
@@ -185,7 +185,7 @@ describe('every scenario of the event contract', () => {
     },
   );
 
-  it('A.1, with a card that was bound here: the same two', async () => {
+  it('A.1, with a card bound by the service: the same two events', async () => {
     const pushes = await played({
       act: async () => {
         const bindOrderNo = await bindCard(scene.channel, unique('user'));
@@ -197,7 +197,7 @@ describe('every scenario of the event contract', () => {
     expect(pushes[0]?.data).toMatchObject({ agreementShareFlag: false, mobileEncrypted: null });
   });
 
-  it('voidedPeriodEvents off: an unsubscribe is one push, in both modes', async () => {
+  it('voidedPeriodEvents off: an unsubscription is one push, in both modes', async () => {
     const { appId } = scene.channel.credentials;
     await setVoidedPeriodEvents(scene.service.operator, { appId, send: false });
     for (const before of [deducted, collected]) {
@@ -206,7 +206,7 @@ describe('every scenario of the event contract', () => {
     await setVoidedPeriodEvents(scene.service.operator, { appId, send: true });
   });
 
-  it('nothing is left to be sent, and nothing was sent twice', async () => {
+  it('nothing is left to send, and nothing was sent twice', async () => {
     expect(await scene.service.fresh.database.query('select * from due_events')).toEqual([]);
     expect(new Set(receiver.pushes.map(({ eventId }) => eventId)).size).toBe(receiver.pushes.length);
   });

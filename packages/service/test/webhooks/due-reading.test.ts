@@ -13,7 +13,7 @@ const insert = (from: number, to: number) =>
     [from, to],
   );
 
-it('a page of a long backlog is read without the rest of it, also by statistics of a time when it was short', async () => {
+it('a page of a long backlog is read without the rest, even with statistics from when it was short', async () => {
   await insert(1, 30_000);
   await fresh.database.query('analyze due_events');
   await insert(30_001, 60_000);
@@ -34,7 +34,7 @@ it('a page of a long backlog is read without the rest of it, also by statistics 
   });
 });
 
-it('each week of events and pushes has every index of its table, the weeks that are made later too', async () => {
+it('each weekly partition of events and pushes has every index of its table, later ones too', async () => {
   await fresh.database.query(`select make_weeks('events', 6), make_weeks('delivery_attempts', 6)`);
   const tables = await fresh.database.query(
     `select p.inhparent::regclass::text as "table", count(distinct p.inhrelid) > 5 as "hasWeeks",

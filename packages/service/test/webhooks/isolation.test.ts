@@ -28,7 +28,7 @@ async function line(options: ReceiverOptions & { readonly eventType?: string } =
   return { channel, receiver };
 }
 
-/** Events of so many orders, as if they had been written one transaction after another. */
+/** Writes events of `count` orders, as if by one transaction after another. */
 async function record(
   { credentials }: ChannelClient,
   count: number,
@@ -41,7 +41,7 @@ async function record(
   );
 }
 
-/** How pushes to a channel ended so far, and how many events wait. */
+/** Returns the outcomes of pushes to a channel so far, and the number of waiting events. */
 async function ledger({ channel }: Line): Promise<Record<string, number>> {
   const rows = await service.fresh.database.query<{ outcome: string; count: number }>(
     `select outcome::text, count(*) from delivery_attempts join channels using (channel_id) where app_id = $1 group by 1
@@ -54,8 +54,8 @@ async function ledger({ channel }: Line): Promise<Record<string, number>> {
 
 const distinct = ({ receiver }: Line) => new Set(receiver.pushes.map(({ eventId }) => eventId)).size;
 
-describe('receivers that are stuck', () => {
-  it('in every way cost the others nothing', async () => {
+describe('receivers that hang', () => {
+  it('in every way do not delay the others', async () => {
     const hung = await line({ answer: 'hang' });
     const trickling = await line({ answer: 'trickle' });
     const huge = await line({ answer: 'huge' });
@@ -63,13 +63,13 @@ describe('receivers that are stuck', () => {
     const gone = await line();
     await gone.receiver.close();
     const healthy = [await line(), await line(), await line()];
-    // The stuck ones come first.
+    // The hanging ones come first.
     for (const { channel } of [hung, trickling, huge, resetting, gone]) await record(channel, 100);
     for (const { channel } of healthy) await record(channel, 500);
 
     const turn = node.turn();
     await Promise.all(healthy.map(({ receiver }) => receiver.until(500)));
-    // All of it has arrived, and the stuck ones are where they were.
+    // All events have arrived, and the hanging ones are where they were.
     expect([hung, trickling].map(({ receiver }) => receiver.pushes.length)).toEqual([8, 8]);
     expect(await ledger(hung)).toEqual({ waiting: 100 });
     expect(await ledger(trickling)).toEqual({ waiting: 100 });
@@ -81,13 +81,13 @@ describe('receivers that are stuck', () => {
       expect(await ledger(one)).toEqual({ ACCEPTED: 500 });
       expect([one.receiver.pushes.length, distinct(one)]).toEqual([500, 500]);
     }
-    // Each event of theirs was tried once, and waits for its next time.
+    // Each of their events was attempted once, and waits for its retry.
     expect(await ledger(huge)).toEqual({ REFUSED: 100, waiting: 100 });
     for (const one of [hung, resetting, gone]) expect(await ledger(one)).toEqual({ UNREACHABLE: 100, waiting: 100 });
     expect(await ledger(trickling)).toMatchObject({ waiting: 100 });
   });
 
-  it('in great number cost the others nothing', async () => {
+  it('in great number do not delay the others', async () => {
     const hung = await Promise.all(Array.from({ length: 40 }, () => line({ answer: 'hang' })));
     const healthy = await line();
     for (const { channel } of hung) await record(channel, 10);
@@ -103,7 +103,7 @@ describe('receivers that are stuck', () => {
     expect(await ledger(healthy)).toEqual({ ACCEPTED: 500 });
   });
 
-  it('at one address of a channel do not hold up its other one', async () => {
+  it('at one address of a channel do not delay its other address', async () => {
     const payments = await line({ answer: 'hang', eventType: 'payment.status.changed' });
     const orders = await registerReceiver(service, payments.channel, { eventType: 'order.status.changed' });
     receivers.push(orders);
@@ -118,13 +118,13 @@ describe('receivers that are stuck', () => {
     expect(orders.pushes.map(({ eventType }) => eventType)).toEqual(Array(100).fill('order.status.changed'));
   });
 
-  it('and come back get what they have missed', async () => {
+  it('and recover get the events that they missed', async () => {
     const one = await line({ answer: 'hang' });
     await record(one.channel, 50);
     const turn = node.turn();
     await one.receiver.until(8);
     one.receiver.answer('accept');
-    // As a receiver that is started anew: what hung is cut off.
+    // Like a restarted receiver: hanging connections are cut.
     one.receiver.server.closeAllConnections();
     await turn;
     expect(await ledger(one)).toEqual({ ACCEPTED: 42, UNREACHABLE: 8, waiting: 8 });
@@ -135,7 +135,7 @@ describe('receivers that are stuck', () => {
   });
 });
 
-describe('a channel with 20,000 events behind it', () => {
+describe('a channel with a backlog of 20,000 events', () => {
   const MANY = 20_000;
 
   it.each([

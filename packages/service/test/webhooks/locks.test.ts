@@ -8,7 +8,7 @@ import { collectRequest } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from './sending.js';
 
-/** Whatever one session holds: the pushes that need nothing of it go on, from every node. */
+/** Whatever one session locks, pushes that do not need it continue on every node. */
 const { service, channel: held } = demoOfEachTest();
 const foreign = ofEachTest(async () => openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' }));
 let free: ChannelClient;
@@ -36,7 +36,7 @@ const due = async ({ credentials }: ChannelClient) =>
     .length;
 const OF_CHANNEL = '(select channel_id from channels where app_id = $1)';
 
-/** The engine's rounds, for as long as the work takes: the lease is renewed, and what is due is read. */
+/** Runs the engine's rounds during `work`: renews the lease and reads due events. */
 async function running<T>(all: readonly SendingNode[], work: () => Promise<T>): Promise<T> {
   let isOver = false;
   const rounds = all.map(async (node) => {
@@ -54,7 +54,7 @@ async function running<T>(all: readonly SendingNode[], work: () => Promise<T>): 
   }
 }
 
-/** What a session holds, and whether the pushes of that channel itself may go on to be sent. */
+/** Locks that a session holds. */
 const HOLDS: readonly [string, (tx: Queryable) => Promise<unknown>][] = [
   [
     'one event that is due',
@@ -74,15 +74,15 @@ const HOLDS: readonly [string, (tx: Queryable) => Promise<unknown>][] = [
   ['the turn to take shards', (tx) => tx.query('select pg_advisory_xact_lock(5700001)')],
 ];
 
-describe('somebody else holds', () => {
-  it.each(HOLDS)('%s: the others’ pushes go on and are written down', async (_what, hold) => {
+describe('another session locks', () => {
+  it.each(HOLDS)('%s: other channels’ pushes continue and are stored', async (_what, hold) => {
     const [one, two] = [aNode(), aNode()];
     await create(held);
     for (const node of [one, two, one, two]) await node.balance();
     await foreign.transaction(async (tx) => {
       await hold(tx);
       await running([one, two], async () => {
-        // More than go into one statement, and for longer than a lease lasts without being renewed.
+        // More than fit into one statement, and for longer than a lease lasts without renewal.
         for (let round = 0; round < 3; round += 1) {
           await create(held);
           await create(free);
@@ -99,7 +99,7 @@ describe('somebody else holds', () => {
     expect(await query('select from delivery_attempts')).toHaveLength(14);
   });
 
-  it('an event of a channel whose address was taken away: the others’ are read', async () => {
+  it('an event of a channel without an address: other channels’ events are read', async () => {
     const silent = await anotherChannel(service);
     const receiver = await registerReceiver(service, silent);
     await create(silent);
@@ -118,7 +118,7 @@ describe('somebody else holds', () => {
     await receiver.close();
   });
 
-  it('the shards of a node that has died: nobody waits for them, and they are taken later', async () => {
+  it('the shards of a dead node: no node waits for them, and they are taken later', async () => {
     const [dead, taker] = [aNode(), aNode()];
     await dead.balance();
     await foreign.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import dgram from 'node:dgram';
 import net from 'node:net';
 
-/** What a name server says about a name: its addresses, perhaps by way of another name; or that something is wrong. */
+/** A name server's answer about a name: its addresses, perhaps by a CNAME, or an error. */
 export type NameAnswer =
   | { readonly addresses: readonly string[]; readonly by?: string }
   | 'unknown'
@@ -9,9 +9,9 @@ export type NameAnswer =
   | 'silence';
 
 export interface NameServer {
-  /** As a resolver is told of it. */
+  /** Its address in the form of a resolver setting. */
   readonly server: string;
-  /** Names that were asked for, each as often as it was. */
+  /** Names that were queried, with repetitions. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const CNAME = 5;
 const AAAA = 28;
 const FAULTS = { fault: 2, unknown: 3 } as const;
 
-/** A name server on this machine, of the parts of DNS that a lookup needs. */
+/** Starts a name server on this machine, with the parts of DNS that a lookup needs. */
 export async function startNameServer(answer: (name: string, kind: 4 | 6) => NameAnswer): Promise<NameServer> {
   const asked: string[] = [];
   const socket = dgram.createSocket('udp4');
@@ -80,7 +80,7 @@ function writeName(name: string): Buffer {
   return Buffer.concat([...labels, Buffer.from([0])]);
 }
 
-/** IPv6 with one gap at most, as the tests write it. */
+/** Parses IPv6 with at most one gap, as the tests write it. */
 function addressBytes(address: string): Buffer {
   if (net.isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   const [before = [], after = []] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''));

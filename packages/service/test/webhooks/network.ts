@@ -1,20 +1,22 @@
 import net from 'node:net';
 import { vi } from 'vitest';
 
-/** All that can be dialled while a test runs. */
+/** The reachable network while a test runs. */
 export interface TestNetwork {
-  /** What was dialled, in order: `203.0.113.7:443`. A name here would mean that Node looked it up once more. */
+  /**
+   * The addresses that were connected to, in order: `203.0.113.7:443`. A name would mean that Node resolved it again.
+   */
   readonly dialled: readonly string[];
-  /** Every socket that was dialled with. */
+  /** Every socket that was connected. */
   readonly sockets: readonly net.Socket[];
-  /** From now on somebody is there: this port of 127.0.0.1, or nobody who answers at all. */
+  /** Routes this address to a port of 127.0.0.1, or to a host that never answers. */
   route(address: string, to: number | 'silence'): void;
   restore(): void;
 }
 
 /**
- * Puts addresses of the public internet on this machine. It stands where a program hands its connection to the system, so a
- * test sees where a connection really goes. 127.0.0.1 can be dialled as ever, and whatever else has no route is unreachable.
+ * Maps addresses of the public internet to this machine. Replaces Node's connect call, so that a test sees where a
+ * connection really goes. 127.0.0.1 can be reached as usual; everything without a route is unreachable.
  */
 export function testNetwork(): TestNetwork {
   const routes = new Map<string, number | 'silence'>();
@@ -25,7 +27,7 @@ export function testNetwork(): TestNetwork {
     this: net.Socket,
     ...args: unknown[]
   ) {
-    // Node hands its own calls on as an array of options and callback.
+    // Node passes its own calls as an array of options and callback.
     const [options, listener] = (Array.isArray(args[0]) ? args[0] : args) as [net.TcpNetConnectOpts, unknown];
     const { host = 'localhost', port } = options;
     dialled.push(`${host}:${port}`);

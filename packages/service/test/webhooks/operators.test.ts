@@ -36,7 +36,7 @@ const latestAudit = async (subject = appId) =>
   }))[0];
 
 describe('a list', () => {
-  it('has what the channel is told, by order, type, status and time, newest first and so many', async () => {
+  it("has the channel's events, by order, type, status and time, newest first, up to a limit", async () => {
     const { orderNo, payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'GIVE_UP');
     const list = async (filter: object) =>
@@ -56,7 +56,7 @@ describe('a list', () => {
 });
 
 describe('one event', () => {
-  it('is shown with every push: when, how it ended, how long it took, and how the answer begins', async () => {
+  it('is shown with every push: its time, outcome, duration, and the start of the answer', async () => {
     const { payment } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment], 'REFUSED');
     await recordOutcome(database(), [payment], 'ACCEPTED');
@@ -106,7 +106,7 @@ describe('one event', () => {
 });
 
 describe('a replay', () => {
-  it('of named events is audited, and none is replayed when one does not exist', async () => {
+  it('of named events is audited, and none is replayed if one does not exist', async () => {
     const { payment, order } = await createOrderWithEvents(database(), channel);
     await recordOutcome(database(), [payment, order], 'GIVE_UP');
     expect(await replayNamedEvents(operator(), { appId, eventIds: [payment] })).toEqual({ replayed: 1 });
@@ -121,7 +121,7 @@ describe('a replay', () => {
     expect([await queuedOf(payment), await queuedOf(order)]).toEqual([[payment], []]);
   });
 
-  it('of all that was given up in a time is audited with how many', async () => {
+  it('of all given up in a time range is audited with their number', async () => {
     const other = await anotherChannel(on.service);
     const { appId: another } = other.credentials;
     const { payment, order } = await createOrderWithEvents(database(), other);
@@ -144,7 +144,7 @@ describe('a replay', () => {
     expect(await queuedOf(order)).toEqual([order]);
   });
 
-  it('of very many is done in steps, and comes to an end although all of it is put aside again', async () => {
+  it('of very many runs in steps, and ends although all of them are set aside again', async () => {
     const other = await anotherChannel(on.service);
     const { orderNo } = await createOrderWithEvents(database(), other);
     await database().query(
@@ -153,7 +153,7 @@ describe('a replay', () => {
        where order_no = $1`,
       [orderNo],
     );
-    // As a node does for a channel without an address, as fast as can be.
+    // Like a node for a channel without an address, as fast as possible.
     await database().query(
       `create function put_aside() returns trigger language plpgsql as $$ begin
          insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
@@ -182,7 +182,7 @@ describe('a replay', () => {
 });
 
 describe('an address', () => {
-  it('is paused and resumed, for all events or for one type, audited and seen on the channel', async () => {
+  it('is paused and resumed, for all events or one type, audited and visible on the channel', async () => {
     const eventType = 'order.status.changed';
     expect(await pauseEvents(operator(), { appId, eventType })).toMatchObject({
       changed: true,

@@ -37,14 +37,14 @@ const once = ({ pushes }: TestReceiver) =>
   expect(new Set(pushes.map(({ eventId }) => eventId)).size).toBe(pushes.length);
 
 describe('one address', () => {
-  it('the events of an order come one after another; those of others do not wait', async () => {
+  it('the events of an order are sent one after another; those of other orders do not wait', async () => {
     const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'hang' : 'accept') });
     const node = nodeWith(withLongDeadline());
     const orders = await Promise.all(Array.from({ length: 5 }, create));
     await node.balance();
     await node.read();
     await receiver.until(5);
-    // Nothing of them has been answered, so nothing more may come.
+    // None of them has been answered, so no more may come.
     expect(receiver.pushes.every(isPayment)).toBe(true);
     expect(new Set(receiver.pushes.map(({ data }) => data.orderNo))).toEqual(new Set(orders));
     receiver.server.closeAllConnections();
@@ -52,7 +52,7 @@ describe('one address', () => {
     for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
 
-  it('a push that fails holds nothing back, and comes again on its own schedule', async () => {
+  it('a push that fails delays nothing, and is retried on its own schedule', async () => {
     const clock = manualClock(Date.now() + 3_600_000);
     const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'refuse' : 'accept') });
     const node = nodeWith({ dueBy: clock });
@@ -64,7 +64,7 @@ describe('one address', () => {
     expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE', 'BILLED']);
   });
 
-  it('more than a lane holds: each once, each in order', async () => {
+  it('more events than a lane holds: each once, each in order', async () => {
     const receiver = await receiverAt();
     const node = nodeWith();
     const orderNo = await create();
@@ -91,7 +91,7 @@ describe('one address', () => {
 });
 
 describe('an order of very many events', () => {
-  /** As many as there are days in a year or more, each after the one before it. */
+  /** Writes as many events as a year has days or more, each after the one before. */
   const record = (orderNo: number, count: number) =>
     service.fresh.database.query(
       `insert into events (channel_id, order_no, event_type, occurred_at, data)
@@ -100,24 +100,21 @@ describe('an order of very many events', () => {
       [channel.credentials.appId, orderNo, count],
     );
 
-  it.each([300, 6_000])(
-    '%i that wait for the first of them: the events of others are told meanwhile',
-    async (count) => {
-      const receiver = await receiverAt({ answer: ({ data }) => (data.orderNo === '1' ? 'hang' : 'accept') });
-      const node = nodeWith(withLongDeadline());
-      const places = (orderNo: number) =>
-        receiver.pushes.filter(({ data }) => data.orderNo === String(orderNo)).map(({ data }) => data.place);
-      await record(1, count);
-      for (let orderNo = 2; orderNo <= 201; orderNo += 1) await record(orderNo, 2);
-      await node.balance();
-      while (await node.read());
-      await receiver.until(401).finally(node.keepLease().end);
-      expect(places(1)).toEqual([1]);
-      for (let orderNo = 2; orderNo <= 201; orderNo += 1) expect(places(orderNo)).toEqual([1, 2]);
-    },
-  );
+  it.each([300, 6_000])('%i that wait for the first: the events of other orders are sent meanwhile', async (count) => {
+    const receiver = await receiverAt({ answer: ({ data }) => (data.orderNo === '1' ? 'hang' : 'accept') });
+    const node = nodeWith(withLongDeadline());
+    const places = (orderNo: number) =>
+      receiver.pushes.filter(({ data }) => data.orderNo === String(orderNo)).map(({ data }) => data.place);
+    await record(1, count);
+    for (let orderNo = 2; orderNo <= 201; orderNo += 1) await record(orderNo, 2);
+    await node.balance();
+    while (await node.read());
+    await receiver.until(401).finally(node.keepLease().end);
+    expect(places(1)).toEqual([1]);
+    for (let orderNo = 2; orderNo <= 201; orderNo += 1) expect(places(orderNo)).toEqual([1, 2]);
+  });
 
-  it('all of them come in their order, each once, and after voided periods what was written after these', async () => {
+  it('all are sent in order, each once, and later events come after the voided periods', async () => {
     const receiver = await receiverAt();
     const orderNo = Number(await create());
     await record(orderNo, 700);
@@ -137,7 +134,7 @@ describe('an order of very many events', () => {
 });
 
 describe('reading', () => {
-  it('what is committed late is found, though later events were read before', async () => {
+  it('late commits are found, although later events were read before', async () => {
     const clock = manualClock(Date.now() + 3_600_000);
     const receiver = await receiverAt();
     const node = nodeWith({ dueBy: clock });
@@ -161,7 +158,7 @@ describe('reading', () => {
     once(receiver);
   });
 
-  it('what is finished while it is being read is not sent again', async () => {
+  it('events that are finished during a read are not sent again', async () => {
     const faults: DatabaseFaults = {};
     const receiver = await receiverAt({ answer: 'hang' });
     const clock = manualClock(Date.now() + 3_600_000);
@@ -171,7 +168,7 @@ describe('reading', () => {
     await node.read();
     await receiver.until(1);
     receiver.answer('accept');
-    // The next reading, from the start, begins while the push is under way, and ends after it was written down.
+    // The next read, from the start, begins while the push is in flight, and ends after its outcome was stored.
     faults.around = async (statement, run) => {
       const result = await run();
       if (statement === 'read-due-events') {
@@ -189,7 +186,7 @@ describe('reading', () => {
     once(receiver);
   });
 
-  it('a database that is away for a while: nothing is lost, and nothing is sent twice', async () => {
+  it('a database outage: nothing is lost, and nothing is sent twice', async () => {
     const refused: string[] = [];
     const faults: DatabaseFaults = { refused };
     const receiver = await receiverAt({

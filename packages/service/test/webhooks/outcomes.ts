@@ -4,7 +4,7 @@ import { type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest } from '../support/demo.js';
 
-/** Of the test file that is run. */
+/** The stage of the test file that runs. */
 export let on: Stage;
 export let channel: ChannelClient;
 export const database = () => on.service.fresh.database;
@@ -18,14 +18,14 @@ export function useStage(): void {
 }
 
 interface Waiting {
-  /** What is still one row is `4711-2..5`. */
+  /** The eventId. A range that is still one row is `4711-2..5`. */
   readonly id: string;
   readonly step: number;
   readonly retryNo: number;
   readonly isDue: boolean;
 }
 
-/** Everything that is still to be sent, by its number. */
+/** Returns everything that is still to be sent, by number. */
 export const listDueEvents = (database: Database) =>
   database.query<Waiting>(
     `select event_no || case when cycle_no = 0 then '' else '-' || cycle_no end || coalesce('..' || cycle_to, '') as id,
@@ -40,7 +40,7 @@ const ENDINGS = {
   NO_CALLBACK: { outcome: null, status: null, answer: null, again: false, reason: 'NO_CALLBACK' },
 } as const;
 
-/** What a node leaves behind when pushes have ended so: a refused one is due again in 30 s. */
+/** Stores the outcomes of pushes like a node: a refused one is due again in 30 s. */
 export async function recordOutcome(
   database: Database,
   eventIds: readonly string[],
@@ -73,7 +73,7 @@ export async function recordOutcome(
   if (gone.length < eventIds.length) throw new Error(`of ${eventIds.join(', ')} only ${gone.length} were waiting`);
 }
 
-/** Voided periods that are still one row become a row each. */
+/** Expands voided periods that are still one row. */
 export async function expandVoidedPeriods(database: Database, eventId: string): Promise<void> {
   await database.query(
     `with gone as (delete from due_events where event_no || '-' || cycle_no = $1 and cycle_to is not null returning *)
@@ -85,7 +85,7 @@ export async function expandVoidedPeriods(database: Database, eventId: string): 
   );
 }
 
-/** Events of a channel without an address are put aside: these are written while it has one, and so they wait. */
+/** Runs `work` while the channel has an address, so that its events wait. Without one they would be set aside. */
 export async function whileAddressed<T>(
   database: Database,
   { credentials }: ChannelClient,
@@ -106,7 +106,7 @@ export async function whileAddressed<T>(
   }
 }
 
-/** One order in mode B: its number, and the ids of its events about the payment and the order. */
+/** Creates an order in mode B. Returns its number, and the ids of its payment and order events. */
 export async function createOrderWithEvents(
   database: Database,
   channel: ChannelClient,
@@ -119,7 +119,10 @@ export async function createOrderWithEvents(
   return { orderNo: data.orderNo, payment, order };
 }
 
-/** An order of 7 days that was unsubscribed in its first: the events before, and the number of the six voided periods. */
+/**
+ * Creates an order of 7 days, unsubscribed in its first. Returns the events before, and the event of six voided
+ * periods.
+ */
 export async function createVoidedPeriods(database: Database, channel: ChannelClient) {
   const { orderNo, payment, order } = await createOrderWithEvents(database, channel, {
     productCode: 'TEST_SPU_DAILY_7',

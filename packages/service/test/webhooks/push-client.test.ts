@@ -20,7 +20,7 @@ afterEach(async () => {
   sender.close();
   await receiver.close();
   network.restore();
-  // Whatever a test did: nothing of ours is left open, and nothing that was sent was wrong.
+  // After every test, no socket is open and every push was signed correctly.
   expect(network.sockets.filter(({ destroyed }) => !destroyed)).toEqual([]);
   expect(receiver.forged).toEqual([]);
 });
@@ -64,31 +64,31 @@ describe('a push to a receiver that', () => {
     expect(network.dialled).toEqual([`127.0.0.1:${receiver.port}`]);
   });
 
-  it('is not there', async () => {
+  it('does not exist', async () => {
     await receiver.close();
     expect(await push()).toEqual({ outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNREFUSED' });
   });
 });
 
-it.each(['plain', 'Zürich', '好的 🙂'])('what is said arrives byte for byte: %s', async (name) => {
+it.each(['plain', 'Zürich', '好的 🙂'])('the body arrives byte for byte: %s', async (name) => {
   expect(await sender.push(receiver.url, () => signedPush('app', SECRET, '/events', '4711', { name }))).toMatchObject({
     outcome: 'ACCEPTED',
   });
   expect(receiver.pushes).toMatchObject([{ data: { name } }]);
 });
 
-it('of an answer, 200 characters are kept, and none that PostgreSQL or a terminal would stumble over', async () => {
+it('200 characters of an answer are stored, without those that PostgreSQL or a terminal cannot handle', async () => {
   receiver.answer({ status: 500, body: `\0\u001b[31m\u202e\ud83d\r\n${'好'.repeat(300)}` });
   const { answer } = await push();
   expect(answer).toBe(`  [31m \ufffd  ${'好'.repeat(190)}`);
 });
 
-/** What came from the receiver has been read, up to so many bytes. */
+/** Waits until this many bytes of the receiver were read. */
 async function came(bytes: number): Promise<void> {
   while ((network.sockets[0]?.bytesRead ?? 0) < bytes) await new Promise(setImmediate);
 }
 
-it('a connection that is reset in the body: what had come is known', async () => {
+it('a connection that is reset in the body: the received part is known', async () => {
   const part = `${OK}Content-Length: 5\r\n\r\n{`;
   receiver.answer({ raw: [part] });
   let theirs: net.Socket | undefined;
@@ -102,7 +102,7 @@ it('a connection that is reset in the body: what had come is known', async () =>
 });
 
 describe('the deadline of a push', () => {
-  // Time stands still until everything has happened that can, and then it is over.
+  // Time stands still until everything else has happened, then the deadline passes.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
   const over = () => vi.advanceTimersByTimeAsync(5_000);
@@ -123,7 +123,7 @@ describe('the deadline of a push', () => {
     ['headers alone', { raw: [headers] }, headers.length, { ...late, httpStatus: 503 }],
     ['half of a body', { raw: [half] }, half.length, { ...late, httpStatus: 200, answer: `${late.answer}: {` }],
     ['interim answers alone', { raw: [interim] }, interim.length, late],
-  ])('holds for %s, which is left then', async (_what, answer, bytes, expected) => {
+  ])('ends %s, whose connection is then closed', async (_what, answer, bytes, expected) => {
     receiver.answer(answer);
     const result = push();
     await receiver.until(1);
@@ -133,7 +133,7 @@ describe('the deadline of a push', () => {
     await receiver.until(() => receiver.connections.open === 0);
   });
 
-  it('holds for a kept connection, and is not begun anew', async () => {
+  it('applies to a kept connection, and is not restarted', async () => {
     expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
     receiver.answer('hang');
     const result = push();
@@ -146,7 +146,7 @@ describe('the deadline of a push', () => {
   it.each([
     ['a name that is not found out', () => new Promise<never>(() => undefined)],
     ['an address where nobody says a word', async () => ['203.0.113.7']],
-  ])('holds for %s', async (_what, resolve) => {
+  ])('ends %s', async (_what, resolve) => {
     network.route('203.0.113.7', 'silence');
     const other = createPushClient({ allowLocalhost: true, resolveName: resolve });
     const result = other.push('https://hooks.example/', () => signedPush('app', SECRET));
@@ -154,7 +154,7 @@ describe('the deadline of a push', () => {
     expect(await result).toEqual(late);
   });
 
-  it('is over for a name that is found out too late: nothing is dialled any more', async () => {
+  it('ends a slow name lookup: no connection is opened', async () => {
     let found: (addresses: string[]) => void = () => undefined;
     const resolve = () => new Promise<string[]>((settle) => (found = settle));
     const other = createPushClient({ allowLocalhost: true, resolveName: resolve });
@@ -168,7 +168,7 @@ describe('the deadline of a push', () => {
 });
 
 describe('a kept connection', () => {
-  // Time stands still, so that whatever is left was left for its reason and not because it ran out.
+  // Time stands still, so that a connection is closed for its reason and not because of a timeout.
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     receiver.server.keepAliveTimeout = 0;
@@ -194,7 +194,7 @@ describe('a kept connection', () => {
     ['closes it', (socket) => socket.end()],
     ['resets it', (socket) => socket.resetAndDestroy()],
     ['says something of its own accord', (socket) => socket.write('x')],
-  ])('is left when the other end %s', async (_what, act) => {
+  ])('is dropped if the other end %s', async (_what, act) => {
     let theirs: net.Socket | undefined;
     receiver.server.on('request', ({ socket }) => {
       theirs = socket;
@@ -215,7 +215,7 @@ describe('a kept connection', () => {
     expect(receiver.connections.made).toBe(3);
   });
 
-  it('that was closed just then is replaced by a new one, once, and signed anew', async () => {
+  it('that was just closed is replaced once by a new one, with a new signature', async () => {
     await push();
     let closed = 0;
     receiver.answer(() => {
@@ -230,7 +230,7 @@ describe('a kept connection', () => {
   });
 
   it.each<ReceiverAnswer>(['close', 'reset'])(
-    'that is left by "%s" a while later is not replaced: the receiver may have done its work',
+    'closed by "%s" a while later is not replaced: the receiver may have processed the push',
     async (answer) => {
       await push();
       receiver.answer(() => {
@@ -243,14 +243,14 @@ describe('a kept connection', () => {
     },
   );
 
-  it('that was closed after a byte had come is not replaced: the receiver has understood', async () => {
+  it('closed after a byte was received is not replaced: the receiver has understood the push', async () => {
     await push();
     receiver.answer({ raw: ['H'], close: true });
     expect(await push()).toMatchObject({ outcome: 'REFUSED', answer: 'the answer ends in its headers' });
     expect(receiver.pushes).toHaveLength(2);
   });
 
-  it('runs out after four seconds', async () => {
+  it('expires after four seconds', async () => {
     await push();
     await vi.advanceTimersByTimeAsync(3_999);
     expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });
@@ -260,7 +260,7 @@ describe('a kept connection', () => {
     await receiver.until(() => receiver.connections.open === 0);
   });
 
-  it('is used for a minute at most, so that a name that moves is followed', async () => {
+  it('is used for at most a minute, so that changed names are followed', async () => {
     for (let second = 0; second < 60; second += 3) {
       await push();
       await vi.advanceTimersByTimeAsync(3_000);
@@ -270,7 +270,7 @@ describe('a kept connection', () => {
     expect(receiver.connections.made).toBe(2);
   });
 
-  it('belongs to one receiver alone', async () => {
+  it('belongs to one receiver', async () => {
     const other = await startReceiver({ secrets: { app: SECRET } });
     await push();
     expect(await sender.push(other.url, () => signedPush('app', SECRET))).toMatchObject({ outcome: 'ACCEPTED' });
@@ -278,7 +278,7 @@ describe('a kept connection', () => {
     await other.close();
   });
 
-  it('is not kept once all are to be closed', async () => {
+  it('is not kept after close', async () => {
     let answerNow: () => void = () => undefined;
     receiver.server.once('request', (_request, response) => {
       answerNow = () => response.end(ACCEPTED_BODY);
@@ -293,7 +293,7 @@ describe('a kept connection', () => {
   });
 });
 
-it('hundreds of pushes to a receiver of all moods leave nothing behind', async () => {
+it('hundreds of pushes to a receiver with random behaviour leave nothing behind', async () => {
   const moods: readonly ReceiverAnswer[] = ['accept', 'refuse', 'close', 'reset', 'huge', { raw: ['x\n'] }, 'accept'];
   let next = 0;
   receiver.answer(() => moods[next++ % moods.length] ?? 'accept');

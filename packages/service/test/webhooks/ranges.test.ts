@@ -31,7 +31,7 @@ const canceled = (orderNo: string) =>
   receiver.pushes.filter((push) => push.data.orderNo === orderNo && statusIn(push) === 'CANCELED');
 
 describe('periods that are voided together', () => {
-  it('9,999 of them are one row, of which a hundred become rows when their turn comes', async () => {
+  it('9,999 of them are one row, of which a hundred become rows when they are due', async () => {
     const orderNo = await unsubscribed(collectRequest(scene.channel, { productCode: 'LONGEST' }));
     expect(await due()).toEqual([
       { cycle_no: 0, cycle_to: null },
@@ -47,7 +47,7 @@ describe('periods that are voided together', () => {
     expect(rows.at(-1)).toEqual({ cycle_no: 102, cycle_to: 9_999 });
   });
 
-  it('each has an eventId, paymentOrderNo, cycleNo and expectPayTime of its own, in the order of the periods', async () => {
+  it('each has its own eventId, paymentOrderNo, cycleNo and expectPayTime, in the order of the periods', async () => {
     const orderNo = await unsubscribed(sharedRequest(scene.channel, { productCode: 'LONG' }));
     await node.turn();
     const pushes = canceled(orderNo);
@@ -74,7 +74,7 @@ describe('periods that are voided together', () => {
     expect(receiver.forged).toEqual([]);
   });
 
-  it('one that fails is tried again alone', async () => {
+  it('a failed one is retried alone', async () => {
     const orderNo = await unsubscribed(collectRequest(scene.channel, { productCode: 'LONG' }));
     receiver.answer((push) => (push.data.cycleNo === 120 && push.retryNo === 0 ? 'refuse' : 'accept'));
     await node.turn();
@@ -86,7 +86,7 @@ describe('periods that are voided together', () => {
     expect(await due()).toEqual([]);
   });
 
-  it('a channel without an address: they are put aside as one row', async () => {
+  it('a channel without an address: they are set aside as one row', async () => {
     await setCallback(scene.service.operator, { appId: scene.channel.credentials.appId });
     await unsubscribed(collectRequest(scene.channel, { productCode: 'LONG' }));
     await node.turn();

@@ -5,14 +5,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { HEADER_KEYS, HEADERS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
 import type { SignedPush } from '../../src/delivery/receivers/message.js';
 
-/** How a receiver answers a push. */
+/** A receiver's answer to a push. */
 export type ReceiverAnswer =
   | 'accept'
   | 'refuse'
   | 'hang'
-  /** A byte at a time, for ever. */
+  /** A byte at a time, endlessly. */
   | 'trickle'
-  /** As fast as it is read, for ever. */
+  /** As fast as it is read, endlessly. */
   | 'huge'
   | 'close'
   | 'reset'
@@ -21,7 +21,7 @@ export type ReceiverAnswer =
   /** The code as a number. */
   | 'number'
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** These very bytes, in these packets; then the connection is closed, or left open. */
+  /** These exact bytes in these packets. The connection is then closed, or left open. */
   | { readonly raw: readonly (string | Buffer)[]; readonly close?: boolean };
 
 export interface ReceivedPush {
@@ -37,16 +37,16 @@ export interface ReceivedPush {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
   readonly data: any;
   readonly raw: Buffer;
-  /** Counts the connections of the receiver, from 1. */
+  /** The number of the receiver's connection, from 1. */
   readonly connection: number;
 }
 
 export interface ReceiverOptions {
   /** callbackSecret (base64) by appId. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** One answer for all, or one for each push. */
+  /** One answer for all pushes, or a function of the push. */
   readonly answer?: ReceiverAnswer | ((push: ReceivedPush) => ReceiverAnswer);
-  /** PEM: with them, it is an HTTPS receiver. */
+  /** In PEM. With them, the receiver uses HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
   readonly path?: string;
 }
@@ -55,7 +55,7 @@ export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export const ACCEPTED_BODY = '{"code":"0","message":"OK"}';
 
-/** A push to this path, signed as the engine signs them, for tests without an engine. */
+/** Returns a push to this path, signed like the engine's, for tests without an engine. */
 export function signedPush(
   appId: string,
   callbackSecret: string,
@@ -79,7 +79,9 @@ export function signedPush(
   return { headers: lines.join(''), body };
 }
 
-/** What a channel runs: checks each signature over the raw bytes, writes down what came, and answers as it is told. */
+/**
+ * Starts a channel's receiver: checks each signature over the raw bytes, records the push, and answers as configured.
+ */
 export async function startReceiver(options: ReceiverOptions = {}) {
   const secrets = new Map(Object.entries(options.secrets ?? {}));
   const pushes: ReceivedPush[] = [];
@@ -127,13 +129,13 @@ export async function startReceiver(options: ReceiverOptions = {}) {
   return {
     url: `${options.tls ? 'https' : 'http'}://localhost:${port}${options.path ?? '/events'}`,
     port,
-    /** In the order in which they were complete. Signatures of all of them were right. */
+    /** Pushes in the order of completion. All signatures were right. */
     pushes,
-    /** Why a push was not genuine, in words. A test that is not about these asserts that there are none. */
+    /** The reasons why pushes were not genuine. Other tests assert that there are none. */
     forged,
-    /** The server itself, to listen to what else happens to it. */
+    /** The server, to observe its other events. */
     server,
-    /** Connections so far, and those that are open. */
+    /** The number of connections so far, and of open ones. */
     get connections() {
       return { made, open: open.size };
     },
@@ -141,7 +143,7 @@ export async function startReceiver(options: ReceiverOptions = {}) {
     answer(how: ReceiverOptions['answer']) {
       answer = how ?? 'accept';
     },
-    /** Resolves once so many pushes have come, or the condition holds; it is looked at whenever something happens. */
+    /** Resolves after this many pushes, or when the condition is true. It is checked after every event. */
     until(condition: number | (() => boolean)) {
       const holds = typeof condition === 'number' ? () => pushes.length >= condition : condition;
       return new Promise<void>((resolve) => {
@@ -231,7 +233,7 @@ function reply(told: ReceiverAnswer, response: http.ServerResponse): void {
   }
 }
 
-/** Goes on writing until the connection is gone. */
+/** Writes until the connection is gone. */
 function pour(socket: Socket, write: () => boolean, everyMs: number): void {
   const more = () => {
     if (socket.destroyed) return;

@@ -11,7 +11,7 @@ const { service, channel } = demoOfEachTest();
 const faults: DatabaseFaults = {};
 const node = sendingNodeOf(ofEachTest, service, withLongDeadline, faults);
 const receiver = ofEachTest(() => registerReceiver(service, channel));
-/** Of the event about the payment; there is another one, about the order. */
+/** The id of the payment's event. There is another event, about the order. */
 let eventId: string;
 beforeEach(async () => {
   eventId = (await createOrderWithEvents(service.fresh.database, channel)).payment;
@@ -26,7 +26,7 @@ const left = async () => [
 ];
 const secondPush = { id: '', step: 1, retryNo: 11, isDue: false };
 
-/** Of the payment's event, and no other is there. */
+/** Leaves only the payment's event, before its last push. */
 const beforeLastPush = async () => {
   await query('delete from due_events where not is_payment');
   await query(`update due_events set step = 10, retry_no = 10, next_at = now() - interval '1 min'`);
@@ -38,7 +38,7 @@ async function lastPush(): Promise<void> {
   await receiver.until(1);
 }
 
-it('a replay while the last push is under way: the schedule begins anew after it', async () => {
+it('a replay while the last push is in flight: the schedule restarts after it', async () => {
   receiver.answer('hang');
   await lastPush();
   expect(await replay()).toEqual({ replayed: 1 });
@@ -48,7 +48,7 @@ it('a replay while the last push is under way: the schedule begins anew after it
   expect(receiver.pushes).toHaveLength(1);
 });
 
-it('a replay of what waits for the end of a pause: the schedule begins anew then', async () => {
+it('a replay of an event in a pause: the schedule restarts after the pause', async () => {
   await beforeLastPush();
   await pauseEvents(service.operator, { appId });
   await node.turn();
@@ -62,7 +62,7 @@ it('a replay of what waits for the end of a pause: the schedule begins anew then
   expect(await left()).toEqual([[{ ...secondPush, id: eventId }], [], []]);
 });
 
-it('a replay while the last push is being written down: it is sent again though it was given up', async () => {
+it('a replay while the last outcome is being stored: it is sent again although it was given up', async () => {
   receiver.answer('refuse');
   let replayed: ReturnType<typeof replay> | undefined;
   faults.around = async (statement, run) => {
@@ -89,7 +89,7 @@ it('a replay while the last push is being written down: it is sent again though 
 
 const forbidden = () => query(`select answer from delivery_attempts where outcome = 'FORBIDDEN'`);
 
-it('an event that is past its retention is given up at once, with an alert, and holds up no other', async () => {
+it('an event past its retention is given up at once, with an alert, and delays no other', async () => {
   await query('delete from events where cycle_no is not null');
   await node.turn();
   expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
@@ -97,7 +97,7 @@ it('an event that is past its retention is given up at once, with an alert, and 
   expect(await left()).toEqual([[], [{ reason: 'GIVE_UP' }], [{ kind: 'webhook-given-up' }]]);
 });
 
-it('an event that cannot be put together is tried again by the schedule, and holds up no other', async () => {
+it('an event that cannot be composed is retried by the schedule, and delays no other', async () => {
   await query(`update events set data = '{}' where cycle_no is not null`);
   await node.turn();
   expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);

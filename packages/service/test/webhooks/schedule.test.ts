@@ -8,12 +8,12 @@ import { registerReceiver, sendingNodeOf } from './sending.js';
 
 /** Seconds between the end of a push and the next one. */
 const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
-/** After so long, what a replay has put behind the clock of the test is read. */
+/** The interval after which rows behind the test's clock, such as replayed ones, are read. */
 const READ_FROM_START = 300_000;
 
 /** Ahead of the database's clock, by which events are written and replayed. */
 const clock = manualClock(Date.now() + 3_600_000);
-/** What each push takes. */
+/** The duration of each push. */
 let pushMs = 0;
 
 const { service, channel } = serviceOfFile({}, demoChannel);
@@ -34,14 +34,14 @@ beforeAll(async () => {
 
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 
-/** The pushes that come when the clock stands here. */
+/** Returns the pushes that are due at the current time of the clock. */
 async function pushesNow(): Promise<number[]> {
   const from = receiver.pushes.length;
   await node.turn();
   return receiver.pushes.slice(from).map(({ retryNo }) => retryNo);
 }
 
-/** Lets the time of each retry come: nothing a second before, and one push at the second. */
+/** Advances to each retry: no push one second before, and one push at the second. */
 async function throughSchedule(firstRetryNo: number): Promise<void> {
   for (const [index, seconds] of DELAYS.entries()) {
     clock.advance((seconds - 1) * 1000);
@@ -70,7 +70,7 @@ async function replay(): Promise<void> {
 }
 
 describe('an event that is never accepted', () => {
-  it('is pushed at once, and ten times more, each to the second after the one before', async () => {
+  it('is pushed at once, and ten times more, each to the second after the previous one', async () => {
     expect(await pushesNow()).toEqual([0]);
     await throughSchedule(1);
   });
@@ -80,17 +80,17 @@ describe('an event that is never accepted', () => {
     expect((await alerts(service.fresh.database))[0]?.detail).toBe('1 given up at once');
   });
 
-  it('is pushed again by a replay: the schedule anew, retryNo counted on', async () => {
+  it('is pushed again by a replay: the schedule restarts, retryNo continues', async () => {
     await replay();
     expect(await pushesNow()).toEqual([11]);
-    // The seconds count from when a push was over, not from when it began.
+    // The delay counts from the end of a push, not from its start.
     pushMs = 4_000;
     await throughSchedule(12);
     pushMs = 0;
     await expectGivenUp(21, 2);
   });
 
-  it('is delivered when it is accepted at last, and forgotten by the queue', async () => {
+  it('is delivered when it is finally accepted, and leaves the queue', async () => {
     await replay();
     receiver.answer('accept');
     expect(await pushesNow()).toEqual([22]);
@@ -100,7 +100,7 @@ describe('an event that is never accepted', () => {
     expect(await query('select * from undelivered_events where is_payment')).toEqual([]);
   });
 
-  it('had the same eventId and data each time, and each push a signature, timestamp and nonce of its own', async () => {
+  it('had the same eventId and data each time, and each push its own signature, timestamp and nonce', async () => {
     expect(receiver.forged).toEqual([]);
     expect(receiver.pushes).toHaveLength(23);
     expect(new Set(receiver.pushes.map(({ eventId, data }) => JSON.stringify([eventId, data]))).size).toBe(1);

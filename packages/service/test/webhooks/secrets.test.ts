@@ -24,7 +24,7 @@ const receiver = ofEachTest(() => registerReceiver(service, channel));
 let lease: ReturnType<SendingNode['keepLease']>;
 const more: TestReceiver[] = [];
 beforeEach(() => {
-  // However slow the machine is, the node keeps its shards.
+  // The node keeps its shards, however slow the machine is.
   lease = node.keepLease();
 });
 afterEach(async () => {
@@ -39,7 +39,7 @@ const isFirst = ({ eventType }: ReceivedPush) => eventType === 'payment.status.c
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 const ids = ({ pushes }: TestReceiver) => pushes.map(({ eventId }) => eventId);
 
-/** Eight pushes hang until they are cut off, and the rest of twenty orders waits in memory. */
+/** Makes eight pushes hang until they are cut, while the rest of twenty orders waits in memory. */
 async function manyWaiting(): Promise<void> {
   receiver.answer('hang');
   for (let index = 0; index < 20; index += 1) await create();
@@ -48,13 +48,13 @@ async function manyWaiting(): Promise<void> {
   await receiver.until(8);
 }
 
-/** Ends what hangs, once the node has found out what has changed: what it remembers of a channel, it does for 200 ms. */
+/** Ends the hanging pushes after the node has noticed the change, because it caches a channel for 200 ms. */
 async function cutOff(): Promise<void> {
   await delay(250);
   receiver.server.closeAllConnections();
 }
 
-/** Turns until so many events were told in all; the end of a pause is found out at a node's leisure. */
+/** Runs turns until the condition is true, because a node notices the end of a pause late. */
 const turnsUntil = (condition: () => boolean | Promise<boolean>) =>
   until('all that was to come', async () => {
     await node.turn();
@@ -68,7 +68,7 @@ async function elsewhere(secret = channel.credentials.callbackSecret): Promise<T
 }
 
 describe('secrets', () => {
-  it('after a reset, what waited in memory is signed with the new secret', async () => {
+  it('after a reset, events in memory are signed with the new secret', async () => {
     await manyWaiting();
     const { callbackSecret = '' } = await resetCredentials(service.operator, { appId, names: ['callbackSecret'] });
     receiver.know(appId, callbackSecret);
@@ -79,7 +79,7 @@ describe('secrets', () => {
     expect(new Set(ids(receiver)).size).toBe(40);
   });
 
-  it('mobileEncrypted: for a shared agreement alone, under the aesKey of the moment', async () => {
+  it('mobileEncrypted: only for a shared agreement, under the current aesKey', async () => {
     const user = unique('user');
     const mobile = (push: ReceivedPush | undefined, aesKey: string) =>
       decryptField(push?.data.mobileEncrypted, Buffer.from(aesKey, 'base64'));
@@ -91,7 +91,7 @@ describe('secrets', () => {
     expect(mobile(shared, channel.credentials.aesKey)).toBe(mobileOf(user));
     expect(collected?.data).toMatchObject({ agreementShareFlag: false, mobileEncrypted: null });
 
-    // The first of the next two hangs while the key changes: the one behind it is made anew.
+    // The first of the next two hangs while the key changes: the one behind it is composed again.
     receiver.answer((push) => (isFirst(push) ? 'hang' : 'accept'));
     const orderNo = await create(sharedRequest(channel, { channelUserId: user, productCode: 'TEST_SPU_DAILY_7' }));
     await channel.call('orders/unsubscribe', { orderNo });
@@ -107,7 +107,7 @@ describe('secrets', () => {
     }
   });
 
-  it('mobileEncrypted: in the form that is set for the channel, from the next push on', async () => {
+  it('mobileEncrypted: in the version set for the channel, from the next push on', async () => {
     const user = unique('user');
     const request = () => sharedRequest(channel, { channelUserId: user });
     await create(request());
@@ -132,7 +132,7 @@ describe('secrets', () => {
 });
 
 describe('addresses', () => {
-  it('another address while events wait: they go to the new one, and none to both', async () => {
+  it('a new address while events wait: they are sent to the new one, and none to both', async () => {
     await manyWaiting();
     const other = await elsewhere();
     await setCallback(localOperator(service), { appId, url: other.url });
@@ -143,7 +143,7 @@ describe('addresses', () => {
     expect(other.pushes).toHaveLength(32);
   });
 
-  it('paused while events wait: nothing more is begun, and all of it comes, in order, after the end of the pause', async () => {
+  it('paused while events wait: nothing more is begun, and all are sent in order after the pause', async () => {
     await manyWaiting();
     await pauseEvents(service.operator, { appId });
     await cutOff();
@@ -161,19 +161,19 @@ describe('addresses', () => {
     }
   });
 
-  it('one event type paused: the other goes on', async () => {
+  it('one event type paused: the other continues', async () => {
     await pauseEvents(service.operator, { appId, eventType: 'payment.status.changed' });
     await create();
     await node.turn();
     expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
-    // It was a long pause: what waits is far behind where reading has come to.
+    // After a long pause, waiting events are far behind the read position.
     await query(`update due_events set next_at = next_at - interval '1 hour'`);
     await resumeEvents(service.operator, { appId, eventType: 'payment.status.changed' });
     await turnsUntil(() => receiver.pushes.length === 2);
     expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE', 'BILLED']);
   });
 
-  it('no address: events are put aside, and a replay sends them once there is one', async () => {
+  it('no address: events are set aside, and a replay sends them once there is one', async () => {
     await setCallback(localOperator(service), { appId });
     await create();
     expect(await query('select from due_events')).toEqual([]);
@@ -192,7 +192,7 @@ describe('addresses', () => {
     ]);
   });
 
-  it('an address that was set just before an event: the event is sent, whatever a node remembers', async () => {
+  it('an address that was set just before an event: the event is sent, whatever a node has cached', async () => {
     await setCallback(localOperator(service), { appId });
     await create();
     await node.turn();
@@ -202,10 +202,10 @@ describe('addresses', () => {
     expect(receiver.pushes.map(({ data }) => data.orderNo)).toEqual([orderNo, orderNo]);
   });
 
-  it('an address taken away while events wait: what is not under way is put aside', async () => {
+  it('an address removed while events wait: events that are not in flight are set aside', async () => {
     await manyWaiting();
     await setCallback(localOperator(service), { appId });
-    // Read again and again, also while the eight are under way.
+    // Read repeatedly, also while the eight are in flight.
     await node.balance();
     await node.read();
     await cutOff();
@@ -216,7 +216,7 @@ describe('addresses', () => {
     });
     await node.untilQuiet();
     expect(receiver.pushes).toHaveLength(8);
-    // Those that were under way were not accepted, and wait for their next push.
+    // Those in flight were not accepted, and wait for their retry.
     expect(await query('select * from due_events')).toHaveLength(8);
   });
 });

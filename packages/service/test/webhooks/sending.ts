@@ -12,19 +12,19 @@ import { until } from '../support/processes.js';
 import type { TestService } from '../support/service.js';
 import { type ReceivedPush, type ReceiverOptions, startReceiver, type TestReceiver } from './receiver.js';
 
-/** What a test does to a node's connection to its database. */
+/** Faults that a test injects into a node's database connection. */
 export interface DatabaseFaults {
-  /** Around each statement, by its name or text. */
+  /** Wraps each statement, by its name or text. */
   around?: (statement: string, run: () => Promise<unknown>) => Promise<unknown>;
-  /** Nothing gets through. */
+  /** Fails every statement. */
   away?: boolean;
-  /** Statements that did not. */
+  /** Statements that were failed. */
   refused?: string[];
 }
 
 export type SendingNode = ReturnType<typeof createSendingNode>;
 
-/** A node that sends events when a test says so. */
+/** Creates a node that sends events when a test calls it. */
 export function createSendingNode(
   { fresh, vault, clock }: TestService,
   more: Partial<DispatcherDeps> = {},
@@ -43,7 +43,7 @@ export function createSendingNode(
     ...more,
   });
   const { balance, node } = dispatcher;
-  /** Renews its lease each second until told to end; the end waits for the renewal under way. */
+  /** Renews its lease each second until stopped. Stopping waits for the renewal in progress. */
   const keepLease = () => {
     let renewal: Promise<unknown> = Promise.resolve();
     const renewing = setInterval(() => {
@@ -56,7 +56,7 @@ export function createSendingNode(
       },
     };
   };
-  /** Comes back when nothing is under way; until then it goes on renewing its lease. */
+  /** Resolves when nothing is in flight. Renews its lease until then. */
   const untilQuiet = async () => {
     const lease = keepLease();
     await until('nothing under way', () => dispatcher.isQuiet()).finally(lease.end);
@@ -67,24 +67,24 @@ export function createSendingNode(
     read: () => dispatcher.read(),
     untilQuiet,
     keepLease,
-    /** Takes its shards, reads once what is due, and comes back when all that follows is over and written down. */
+    /** Takes its shards, reads due events once, and resolves when all their outcomes are stored. */
     async turn() {
       await balance();
       while (await dispatcher.read());
       await untilQuiet();
     },
-    /** As a node that is told to end. */
+    /** Stops like a node that shuts down. */
     async stop() {
       await dispatcher.drain();
       await dispatcher.release();
       await database.close();
     },
-    /** As one that was killed, as far as the others can tell: it says nothing more. */
+    /** Stops like a node that was killed: it stores nothing more. */
     close: () => database.close(),
   };
 }
 
-/** Such a node for a file or for each test, which is told to end after it. */
+/** Creates such a node for a file or for each test, and stops it afterwards. */
 export const sendingNodeOf = (
   hold: typeof ofFile,
   service: TestService,
@@ -115,13 +115,13 @@ function withFaults(database: Database, faults: DatabaseFaults): Database {
   };
 }
 
-/** Waits longer than any test takes: what hangs does so until its receiver cuts it off or is closed. */
+/** Waits longer than any test takes: a hanging push ends only when its receiver cuts it or is closed. */
 export const withLongDeadline = () => ({ pushClient: createPushClient({ allowLocalhost: true, deadlineMs: 300_000 }) });
 
-/** Callbacks to this machine are taken. */
+/** Returns an operator that accepts callbacks to this machine. */
 export const localOperator = ({ operator }: TestService): Operator => ({ ...operator, localCallbacks: true });
 
-/** A receiver for a channel, told to the service. */
+/** Starts a receiver for a channel and registers it. */
 export async function registerReceiver(
   service: TestService,
   { credentials }: ChannelClient,
@@ -134,5 +134,5 @@ export async function registerReceiver(
   return receiver;
 }
 
-/** A push in a word: what it is about, and what it says. */
+/** Returns the status in a push. */
 export const statusIn = ({ data }: Pick<ReceivedPush, 'data'>): string => data.paymentStatus ?? data.orderStatus;

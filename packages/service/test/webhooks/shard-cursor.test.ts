@@ -8,7 +8,7 @@ const PAGE = 100;
 interface Row extends DuePosition {
   /** Milliseconds since NOW. */
   readonly committedAt: number;
-  /** Transactions are numbered by when they wrote. */
+  /** Transactions are numbered by their time of writing. */
   readonly writtenAt: number;
 }
 
@@ -19,7 +19,7 @@ const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
   committedAt,
 });
 
-/** As the engine reads, ten times a second, from a database with these rows. How many of them it was sent, over and over. */
+/** Reads like the engine, ten times a second, from these rows. Returns how often each row was read. */
 function readFor(rows: readonly Row[], ms: number) {
   const cursor = createShardCursor();
   const table = rows.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
@@ -37,7 +37,7 @@ function readFor(rows: readonly Row[], ms: number) {
   return { foundAt, sent };
 }
 
-/** Of the first that is written and not yet committed. */
+/** Returns the time of the first row that is written and not committed. */
 const horizon = (late: readonly Row[], at: number): number =>
   late.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
 
@@ -54,10 +54,10 @@ function pageOf(table: readonly Row[], { after, until, since }: ReadPart, at: nu
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe('what is committed late', () => {
-  it.each([5, 200, 1_000, 4_900])('by %i ms is found within about a second, whatever else waits', (late) => {
+describe('a late commit', () => {
+  it.each([5, 200, 1_000, 4_900])('of %i ms is found within about a second, whatever else waits', (late) => {
     const backlog = range(500).map((index) => row(-10_000, -10_000, index + 1));
-    // Something new all the time, so that reading has always come further, and all of it stays.
+    // New rows all the time, so that the read position always advances, and none is removed.
     const prompt = range(300).map((index) => row(index * 100 + 50));
     const tardy = range(97).map((index) => row(1_000 + index * 211, 1_000 + index * 211 + late));
     const { foundAt } = readFor([...backlog, ...prompt, ...tardy], 30_000);
@@ -66,7 +66,7 @@ describe('what is committed late', () => {
     expect(Math.max(...delays)).toBeLessThanOrEqual(1_200);
   });
 
-  it('by a minute is found within 15 seconds, and by more within 5 minutes', () => {
+  it('of a minute is found within 15 seconds, and a later one within 5 minutes', () => {
     const prompt = range(400).map((index) => row(index * 1_000 + 50));
     const minute = row(1_011, 61_011);
     const quarter = row(1_012, 200_012);
@@ -77,18 +77,18 @@ describe('what is committed late', () => {
 });
 
 describe('a backlog', () => {
-  it('is read once, and once more in five minutes', () => {
+  it('is read once, and again every five minutes', () => {
     const backlog = range(2_000).map((index) => row(-2_000, -2_000, index + 1));
     expect(readFor(backlog, 60_000).sent).toBe(2_000);
     expect(readFor(backlog, 310_000).sent).toBe(4_000);
   });
 
-  it('that is written at once, while a node waits for something, is read once', () => {
+  it('that is written at once, while a node is blocked, is read once', () => {
     const burst = range(2_000).map((index) => row(20_050, 20_050, index + 1));
     expect(readFor(burst, 60_000).sent).toBe(2_000);
   });
 
-  it('that is written while it is read is read once by each kind of look at most', () => {
+  it('that is written during reads is read at most once by each kind of look-back', () => {
     const backlog = range(2_000).map((index) => row(index * 5, index * 5, index + 1));
     expect(readFor(backlog, 60_000).sent).toBeLessThanOrEqual(3 * 2_000);
   });

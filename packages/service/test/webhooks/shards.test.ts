@@ -57,14 +57,14 @@ const shards = () =>
   );
 const heldBy = async (owner: string | null) => (await shards()).filter((one) => one.owner === owner).length;
 const epochs = async () => (await shards()).map(({ epoch }) => epoch);
-/** As it is once a node has said nothing for so long. */
+/** Ends the lease of a node, as if it had been silent. */
 const leaseEnds = (node: string) => query(`update delivery_nodes set lease_until = now() where node = $1`, [node]);
 const create = async () => (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
 const attempts = () => query<{ outcome: string }>('select outcome from delivery_attempts');
 const idsPushed = () => receiver.pushes.map(({ eventId }) => eventId);
 
 describe('leases', () => {
-  it('a node alone holds all shards, for ten seconds at a time, and keeps them under the same epoch', async () => {
+  it('a single node holds all shards, for ten seconds at a time, and keeps them under the same epoch', async () => {
     const node = aNode();
     await node.balance();
     await node.balance();
@@ -73,13 +73,13 @@ describe('leases', () => {
     const [lease] = await query<{ seconds: number }>(
       'select extract(epoch from lease_until - now())::float as seconds from delivery_nodes',
     );
-    // With a look every two seconds, what a dead node held is taken over within twelve.
+    // With a balance every two seconds, the shards of a dead node are taken over within twelve.
     expect(lease?.seconds).toBeGreaterThan(0);
     expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
     expect(LEASE_SECONDS).toBe(10);
   });
 
-  it('a second node takes its half when the first gives it back, and so does a third', async () => {
+  it('a second node takes its half when the first releases it, and so does a third', async () => {
     const [one, two, three] = [aNode(), aNode(), aNode()];
     const all = [one, two, three];
     await one.balance();
@@ -93,7 +93,7 @@ describe('leases', () => {
     expect(await heldBy(null)).toBe(0);
   });
 
-  it('what a dead node held is another one’s once its lease has ended, and not before', async () => {
+  it('another node takes the shards of a dead node after its lease has ended, and not before', async () => {
     const [dead, other] = [aNode(), aNode()];
     await dead.balance();
     await other.balance();
@@ -104,7 +104,7 @@ describe('leases', () => {
     expect(await epochs()).toEqual(Array.from({ length: SHARDS }, () => 2));
   });
 
-  it('a node that was late keeps what nobody has taken', async () => {
+  it('a late node keeps the shards that no node has taken', async () => {
     const node = aNode();
     await node.balance();
     await leaseEnds(node.node);
@@ -113,7 +113,7 @@ describe('leases', () => {
     expect(await epochs()).toEqual(Array.from({ length: SHARDS }, () => 1));
   });
 
-  it('a node that ends waits for what is under way, which is written down, and gives its shards back at once', async () => {
+  it('a node that stops waits for pushes in flight, stores them, and releases its shards at once', async () => {
     receiver.answer('hang');
     const [ending, other] = [createSendingNode(service), aNode()];
     await create();
@@ -130,7 +130,7 @@ describe('leases', () => {
 });
 
 describe('two nodes', () => {
-  it('a shard that changes hands while there is much to send: each event once', async () => {
+  it('a shard that moves between nodes while much is to be sent: each event once', async () => {
     const [one, two] = [aNode(), aNode()];
     await Promise.all(Array.from({ length: 100 }, create));
     await one.balance();
@@ -148,7 +148,7 @@ describe('two nodes', () => {
     expect([await heldBy(one.node), await heldBy(two.node)]).toEqual([8, 8]);
   });
 
-  it('what a node says after its shard was taken over does not count', async () => {
+  it('outcomes of a node that has lost its shard do not count', async () => {
     receiver.answer('hang');
     const [late, other] = [aNode(), aNode()];
     await create();
@@ -159,14 +159,14 @@ describe('two nodes', () => {
     await other.balance();
     receiver.answer('accept');
     await other.turn();
-    // The payment's event was sent twice, by the one that lost it and by the one that took it; one of them counts.
+    // The payment's event was sent twice, by the node that lost the shard and by the one that took it. One counts.
     await until('the end of the first push', () => late.untilQuiet().then(() => true));
     expect(await attempts()).toEqual([{ outcome: 'ACCEPTED' }, { outcome: 'ACCEPTED' }]);
     expect(await query('select * from due_events')).toEqual([]);
     expect(receiver.pushes).toHaveLength(3);
   });
 
-  it('nothing that is written under an old epoch counts, and under the right one it does', async () => {
+  it('outcomes under an old epoch do not count, those under the current one do', async () => {
     const node = aNode();
     const orderNo = await create();
     await channel.call('orders/unsubscribe', { orderNo });
@@ -195,7 +195,7 @@ describe('two nodes', () => {
     expect(await counts()).toEqual([1 + 11, 1, 1]);
   });
 
-  it('a shard of which outcomes are just being written down is taken over only afterwards', async () => {
+  it('a shard whose outcomes are being stored is taken over only afterwards', async () => {
     const [late, other] = [aNode(), aNode()];
     await create();
     await late.turn();
@@ -203,7 +203,7 @@ describe('two nodes', () => {
       channel.credentials.appId,
     ]);
     await service.fresh.database.transaction(async (tx) => {
-      // As the statement does that writes them down, until it is committed.
+      // Like the statement that stores them, until it is committed.
       await tx.query('select from delivery_shards where shard = $1 for share', [row?.shard]);
       await leaseEnds(late.node);
       await other.balance();
@@ -213,7 +213,7 @@ describe('two nodes', () => {
     expect(await heldBy(other.node)).toBe(SHARDS);
   });
 
-  it('a lease that seems to last for longer than any does, since the clock was set back, ends as soon as the others', async () => {
+  it('a lease that ends too late, because the clock was set back, is shortened', async () => {
     const [dead, other] = [aNode(), aNode()];
     await dead.balance();
     await query(`update delivery_nodes set lease_until = now() + interval '1 hour' where node = $1`, [dead.node]);
@@ -227,7 +227,7 @@ describe('two nodes', () => {
 });
 
 describe('two processes', () => {
-  it('kill -9 of the one that sends: the other takes over, and only what was under way is sent twice', async () => {
+  it('kill -9 of the sender: the other takes over, and only pushes in flight are sent twice', async () => {
     receiver.answer('hang');
     await Promise.all(Array.from({ length: 12 }, create));
     const first = aProcess();
@@ -248,7 +248,7 @@ describe('two processes', () => {
     expect(taken?.epoch).toBe(2);
     const twice = idsPushed().filter((id, index, all) => all.indexOf(id) !== index);
     expect(new Set(twice)).toEqual(underWay);
-    // Nobody knows that it was sent before: it is the same push, and has the same number, as events/list will say.
+    // No node knows that it was sent before, so the push has the same retryNo, as in events/list.
     expect(new Set(receiver.pushes.map(({ retryNo }) => retryNo))).toEqual(new Set([0]));
     await until('what was sent is written down', async () => (await query('select from due_events')).length === 0);
     expect(await query('select distinct retry_no from delivery_attempts')).toEqual([{ retry_no: 0 }]);

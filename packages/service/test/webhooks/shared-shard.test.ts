@@ -17,7 +17,7 @@ import {
   type SendingNode,
 } from './sending.js';
 
-/** More than a lane holds, so that it reads by itself; and twenty times what one reading takes. */
+/** More than a lane holds, so that it reads for itself, and twenty times the size of one read. */
 const MANY = 20_000;
 
 const service = ofEachTest(() => testService());
@@ -25,7 +25,7 @@ let clock: ReturnType<typeof manualClock>;
 let node: SendingNode;
 let hung: Line;
 let healthy: Line;
-/** How many rows each reading of the shards has brought. */
+/** The number of rows of each read of the shards. */
 let brought: number[];
 let lease: ReturnType<SendingNode['keepLease']>;
 
@@ -79,7 +79,7 @@ async function twoOfOneShard(): Promise<[ChannelClient, ChannelClient]> {
 
 const query = <Row>(sql: string, values: unknown[] = []) => service.fresh.database.query<Row>(sql, values);
 
-/** Events of so many orders that were written so long ago, by the node's clock. */
+/** SQL: writes events of `count` orders at a time of the node's clock. */
 const RECORD = `insert into events (channel_id, order_no, event_type, recorded_at, occurred_at, data)
   select channel_id, n, 'order.status.changed', to_timestamp($3::double precision / 1000), now(),
     '{"orderNo":"' || n || '"}' from channels, generate_series(1, $2) n where app_id = $1`;
@@ -90,26 +90,26 @@ const values = ({ channel }: Line, count: number, agoMs: number) => [
 ];
 const record = (line: Line, count: number, agoMs: number) => query(RECORD, values(line, count, agoMs));
 
-/** All that is due is read, and the hung one is as full as it gets. */
+/** Reads everything due, and fills the lane of the hanging channel. */
 async function readAll(): Promise<void> {
   await readAllShards();
   await hung.receiver.until(8);
 }
 
-/** The lease of the shards is renewed each time: on a busy machine reading takes longer than it lasts. */
+/** Renews the lease each time, because on a busy machine reading takes longer than the lease lasts. */
 async function readAllShards(): Promise<void> {
   do await node.balance();
   while (await node.read());
 }
 
-describe('a channel that hangs with 20,000 events does not hold up another one of its shard', () => {
-  it('when a node takes the shard: what is more than it holds is passed over', async () => {
+describe('a hanging channel with 20,000 events does not delay another one of its shard', () => {
+  it('when a node takes the shard: rows that exceed its memory are skipped', async () => {
     await record(hung, MANY, 60_000);
     await record(healthy, 1, 1_000);
     await readAll();
     await healthy.receiver.until(1);
     expect(brought.length).toBeLessThan(10);
-    // Nor is it looked through again and again.
+    // Nor are they read repeatedly.
     clock.advance(500);
     await node.read();
     expect(brought.at(-1)).toBe(0);
@@ -118,7 +118,7 @@ describe('a channel that hangs with 20,000 events does not hold up another one o
 
   const appId = () => hung.channel.credentials.appId;
 
-  it('when it is changed: it reads its own again, and nobody else does', async () => {
+  it('when it is changed: it reads its own events again, and no other lane does', async () => {
     await record(hung, MANY, 60_000);
     await readAll();
     await setIpAllowList(localOperator(service), { appId: appId(), ranges: ['127.0.0.0/8'] });
@@ -147,7 +147,7 @@ describe('a channel that hangs with 20,000 events does not hold up another one o
     await bothAreSent();
   });
 
-  /** The pushes under way fail, and so do others, until the node knows that the channel is not what it was. */
+  /** Makes pushes fail until the node notices that the channel has changed. */
   async function seesTheChange(): Promise<void> {
     hung.receiver.answer('close');
     hung.receiver.server.closeAllConnections();
@@ -168,7 +168,7 @@ describe('a channel that hangs with 20,000 events does not hold up another one o
   }
 });
 
-describe('what is committed late', () => {
+describe('a late commit', () => {
   it('is found a second later, however much is in memory', async () => {
     await record(hung, 3_000, 4_000);
     await record(healthy, 1, 2_000);
@@ -179,7 +179,7 @@ describe('what is committed late', () => {
       await record(healthy, 1, 0);
       await node.read();
       await healthy.receiver.until(2);
-      // A look back in the meantime does not find it, and does not lose it.
+      // A look-back in the meantime neither finds nor loses it.
       clock.advance(1_000);
       while (await node.read());
       expect(healthy.receiver.pushes).toHaveLength(2);
@@ -189,7 +189,7 @@ describe('what is committed late', () => {
     await healthy.receiver.until(3);
   });
 
-  it('is known by its transaction from what was there before', async () => {
+  it('is distinguished from older rows by its transaction', async () => {
     const { database } = service.fresh;
     const [row] = await query<{ shard: number }>(
       `select (channel_id % ${SHARDS})::integer as shard from channels where app_id = $1`,
@@ -205,7 +205,7 @@ describe('what is committed late', () => {
     });
     await record(healthy, 2, 0);
     expect((await writtenSince(horizon)).slice(-3).map(({ orderNo }) => orderNo)).toEqual([1, 1, 2]);
-    // Transactions on the whole server count: those of other tests are over soon.
+    // Transactions on the whole server count. Those of other tests end soon.
     await until('nothing that is new', async () => (await writtenSince(await readHorizon(database))).length === 0);
   });
 });

@@ -86,7 +86,7 @@ describe('a receiver with a bad certificate', () => {
     expect(network.sockets.every(({ destroyed }) => destroyed)).toBe(true);
   });
 
-  it('gets nothing even where the environment says that certificates do not matter', async () => {
+  it('gets nothing even if the environment disables certificate checks', async () => {
     const { pushes } = await receive(selfSigned(HOOKS));
     vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
@@ -105,7 +105,7 @@ describe('a receiver with a bad certificate', () => {
   });
 });
 
-describe('a port where nobody speaks TLS', () => {
+describe('a port without TLS', () => {
   async function listen(onConnection: (socket: net.Socket) => void): Promise<net.Server> {
     const server = net.createServer(onConnection);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -113,7 +113,7 @@ describe('a port where nobody speaks TLS', () => {
     return server;
   }
 
-  it('is told nothing that could be read', async () => {
+  it('receives nothing readable', async () => {
     const heard: Buffer[] = [];
     const server = await listen((socket) => {
       socket.on('error', () => undefined).on('data', (bytes) => heard.push(bytes));
@@ -125,12 +125,12 @@ describe('a port where nobody speaks TLS', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('has the deadline of the push to say something', async () => {
+  it("has until the push's deadline to answer", async () => {
     const server = await listen((socket) => void socket.resume());
     const hurried = createPushClient({ allowLocalhost: false, deadlineMs: 100, resolveName: async () => [ADDRESS] });
     const result = await hurried.push('https://hooks.partner.example/events', () => signedPush('app', SECRET));
     expect(result).toMatchObject({ outcome: 'TIMEOUT', httpStatus: null });
-    // That is, once nobody is connected.
+    // Resolves when no client is connected.
     await new Promise((resolve) => server.close(resolve));
   });
 });
