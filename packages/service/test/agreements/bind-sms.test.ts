@@ -107,10 +107,10 @@ describe('agreements/bind-sms, sent', () => {
 
 describe('agreements/bind-sms, the effective payment channel', () => {
   it.each([
-    ['the one that is named', {}, { paymentChannelCode: 'SOME' }, 'SOME'],
+    ['the named one', {}, { paymentChannelCode: 'SOME' }, 'SOME'],
     ['the default', {}, {}, 'PAY'],
     ['the only one', { paymentChannels: ['SOME'] }, {}, 'SOME'],
-    ['named although there is a default', {}, { paymentChannelCode: 'BANK', bankCode: 'CCB' }, 'BANK'],
+    ['the named one, although there is a default', {}, { paymentChannelCode: 'BANK', bankCode: 'CCB' }, 'BANK'],
   ] as const)('0: %s', async (_what, options, more, effective) => {
     const reply = await sendCode(await service.channel(options), person(), more);
     expect(reply.data).toMatchObject({ smsStatus: 'SEND_SUCCESS', paymentChannelCode: effective });
@@ -163,9 +163,9 @@ describe('agreements/bind-sms, encrypted fields', () => {
   });
 
   it.each([
-    ['in the clear', () => '13800138000'],
+    ['in plain text', () => '13800138000'],
     ['empty', () => ''],
-    ['cut short', () => encrypt(channel, '13800138000').slice(0, -4)],
+    ['truncated', () => encrypt(channel, '13800138000').slice(0, -4)],
   ])('400002: a field that is %s', async (_what, value) => {
     expect((await sendCode(channel, person(), { bankMobileEncrypted: value() })).code).toBe('400002');
   });

@@ -16,9 +16,7 @@ import { demoChannel, encrypted, encryptedCard, mobileOf } from '../support/demo
 import { freePort } from '../support/free-port.js';
 import { testService } from '../support/service.js';
 
-/**
- * The service and the reference institution over real connections in both directions. Jobs run when a test calls them.
- */
+/** The service and the reference institution over real connections. Jobs run when a test calls them. */
 export async function bridged(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ clock: systemClock, ...more });
   service.clock.set(systemClock.now());

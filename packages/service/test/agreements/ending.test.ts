@@ -339,8 +339,8 @@ it('an unknown number: an alert', async () => {
 
 describe('a debit in flight when the agreement ends', () => {
   it.each([
-    ['succeeds: it counts, and somebody has to look', 'SUCCESS', 'debit-after-unsubscribe'],
-    ['fails: it is not tried again', 'FAIL', undefined],
+    ['succeeds: it counts, and raises an alert', 'SUCCESS', 'debit-after-unsubscribe'],
+    ['fails: it is not retried', 'FAIL', undefined],
   ] as const)('%s', async (_what, status, alert) => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const [declinedOne, other] = [await bound(bindOrderNo), await bound(bindOrderNo)];

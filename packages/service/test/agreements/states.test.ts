@@ -14,10 +14,7 @@ import {
   unique,
 } from '../support/demo.js';
 
-/**
- * The interface's table of agreementStatus, with our decisions where it is silent. All other transitions are
- * impossible.
- */
+/** The interface's table of agreementStatus, with our decisions where it is silent. Others are impossible. */
 const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<AgreementTrigger, AgreementStatus>>>>> =
   {
     none: { 'bind-sms': 'BIND_ING', shared: 'BIND_SUCCESS' },

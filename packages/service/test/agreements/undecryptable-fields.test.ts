@@ -144,17 +144,17 @@ describe('counting', () => {
     card(encryptField('not a card', Buffer.from(channel.credentials.aesKey, 'base64'), version));
 
   it.each([
-    ['svc_aes_v1 that was changed', () => card(tampered()), '400002'],
-    ['a wrong text behind svc_aes_v1', () => wrongText('v1'), '400001'],
+    ['a changed svc_aes_v1', () => card(tampered()), '400002'],
+    ['a wrong text in svc_aes_v1', () => wrongText('v1'), '400001'],
   ])('429001: after %s', async (_what, ask, code) => {
     expect(await codesOf(LIMIT, ask)).toEqual(all(code));
     expect((await right()).code).toBe('429001');
   });
 
   it.each([
-    ['what is not encrypted', () => card('6222020000001234567')],
-    ['svc_aes_v2 that was changed', () => card(tampered(channel, 'v2'))],
-    ['svc_aes_v1 under the prefix of svc_aes_v2', () => card(encrypted('v1').replace('v1', 'v2'))],
+    ['a value that is not encrypted', () => card('6222020000001234567')],
+    ['a changed svc_aes_v2', () => card(tampered(channel, 'v2'))],
+    ['svc_aes_v1 with the prefix of svc_aes_v2', () => card(encrypted('v1').replace('v1', 'v2'))],
   ])('0: after %s, which reveals nothing', async (_what, ask) => {
     const replies: Reply[] = [];
     for (let n = 0; n <= LIMIT; n += 1) replies.push(await ask());

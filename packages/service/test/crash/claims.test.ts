@@ -19,9 +19,7 @@ import { soakSize } from '../support/soak.js';
 
 const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
-/**
- * One claim in DOOMED_EVERY kills the node at a point of its processing, and one kill follows each KILL_EVERY answers.
- */
+/** One claim in DOOMED_EVERY kills the node itself, and one kill follows each KILL_EVERY answers. */
 const DOOMED_EVERY = 50;
 const KILL_EVERY = Math.min(60, CLAIMS * 0.6);
 /** The timeout for events that never happen, because a node needs a while to restart. */

@@ -17,7 +17,7 @@ import { untilAnswered } from '../support/until-answered.js';
 const ORDERS = soakSize('CREATES', 60, 200);
 const CONNECTIONS = 16;
 const KILL_EVERY = Math.min(80, ORDERS / 2 + 5);
-/** One in so many kills its node at a named point. */
+/** One order in this number kills its node at a named point. */
 const NAMED_EVERY = Math.min(40, ORDERS / 3);
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** Faults of the institution: declined, pending, lost, broken, forged and late answers and notices. */

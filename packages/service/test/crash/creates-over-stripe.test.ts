@@ -81,9 +81,7 @@ function stripe(): Side {
 
 const fateOf = (n: number): Fate => FATES[n % FATES.length] ?? PAID;
 
-/**
- * Continues like Stripe after an event: sends it once, whether accepted or not, and finishes payments in processing.
- */
+/** Continues like Stripe after an event: sends it once, and finishes payments in processing. */
 function goOn(event: FakeEvent, webhookUrl: string, failing: ReadonlySet<string>): void {
   for (const payment of fake.payments.filter(({ status }) => status === 'processing')) {
     const isFailing = failing.has(`${payment.customer}/${payment.payment_method}`);

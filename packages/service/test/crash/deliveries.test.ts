@@ -100,10 +100,7 @@ async function nothingLeft(world: DeliveryWorld): Promise<boolean> {
   return row?.left === false;
 }
 
-/**
- * Checks that every event was accepted once, after failed pushes, or given up after the last. Returns the number of
- * pushes.
- */
+/** Checks that every event was accepted once, or given up after the last push. Returns the number of pushes. */
 async function everyEventEnded(world: DeliveryWorld): Promise<number> {
   const [row] = await fresh.database.query(
     `with ended as (

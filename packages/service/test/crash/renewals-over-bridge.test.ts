@@ -13,10 +13,7 @@ import { soakSize } from '../support/soak.js';
 const RENEWALS = soakSize('RENEWALS', 180, 1_500);
 /** Renewals between two kills: a few seconds. Each node is killed at least once. */
 const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 6 : Math.min(1_000, RENEWALS / 5);
-/**
- * Early in a short run, beside the nodes that kill themselves, because each kill costs the wait for the dead node's
- * leases.
- */
+/** Early in a short run, because each kill costs the wait for the dead node's leases. */
 const LAST_KILL = RENEWALS < 1_000 ? KILL_EVERY * 2 : RENEWALS * 0.9;
 /** Orders of a kind between two that kill their node. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;

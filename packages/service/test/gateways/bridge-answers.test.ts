@@ -110,7 +110,7 @@ describe('an answer', () => {
     ['endless', (_request, response) => void endless(response)],
     ['a reset connection', (request) => void request.socket.resetAndDestroy()],
     [
-      'cut off in the middle',
+      'truncated',
       (_request, response) => {
         response.writeHead(200, { 'content-length': '1000' });
         response.write('{"attemptNo"', () => response.destroy());
@@ -236,7 +236,7 @@ describe('a request', () => {
 
   it.each<[string, number, Record<string, string>]>([
     ['its connection again', 1, {}],
-    ['no connection again that the bridge is about to close', 5, { 'keep-alive': 'timeout=1' }],
+    ['a new connection if the bridge is about to close its own', 5, { 'keep-alive': 'timeout=1' }],
   ])('uses %s', async (_what, connections, headers) => {
     const sockets = new Set<unknown>();
     const url = await bridge((request, response) => {
@@ -280,9 +280,9 @@ describe('a request', () => {
   });
 
   it.each([
-    ['the name that it is for', 'localhost', newAuthority(), 'success'],
-    ['another name', '127.0.0.1', newAuthority(), 'unknown'],
-    ['an authority that nobody trusts', 'localhost', undefined, 'unknown'],
+    ['for the right name', 'localhost', newAuthority(), 'success'],
+    ['for another name', '127.0.0.1', newAuthority(), 'unknown'],
+    ['of an untrusted authority', 'localhost', undefined, 'unknown'],
   ])('over TLS requires a certificate: %s', async (_what, host, trusted, kind) => {
     const certificate = (trusted ?? newAuthority()).issue({ for: ['localhost'] });
     const server = https.createServer(certificate, (request, response) => {
@@ -362,8 +362,8 @@ describe('a statement', () => {
   });
 
   it.each<[string, (cursor: unknown) => object]>([
-    ['breaks off', (cursor) => (cursor === null ? { day, lines: [line('1')], nextCursor: 'x' } : {})],
-    ['goes in a circle', () => ({ day, lines: [line('1')], nextCursor: 'x' })],
+    ['is truncated', (cursor) => (cursor === null ? { day, lines: [line('1')], nextCursor: 'x' } : {})],
+    ['repeats a page', () => ({ day, lines: [line('1')], nextCursor: 'x' })],
     ['is of another day', () => ({ day: '2026-03-21', lines: [], nextCursor: null })],
   ])('that %s is not taken as complete', async (_what, answer) => {
     await expect(read(answer)).rejects.toThrow(StatementUnavailable);

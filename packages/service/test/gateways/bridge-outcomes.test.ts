@@ -35,7 +35,7 @@ const unknown = { kind: 'unknown' };
 describe('a debit', () => {
   it.each<[string, Fields | undefined, object]>([
     ['success', SUCCESS, { kind: 'success', amountCent: 1990, paidAt: 1_700_000_000_000, institutionRef: 'R1' }],
-    ['success of another amount', { ...SUCCESS, amountCent: 1 }, { kind: 'success', amountCent: 1 }],
+    ['success with another amount', { ...SUCCESS, amountCent: 1 }, { kind: 'success', amountCent: 1 }],
     ['pending', { attemptNo: '7', status: 'PENDING' }, { kind: 'pending' }],
     [
       'retryable',
@@ -53,23 +53,23 @@ describe('a debit', () => {
       { kind: 'declined', decline: 'agreement-invalid', reason: '' },
     ],
     ['no answer', undefined, unknown],
-    ['nothing in it', {}, unknown],
+    ['an empty answer', {}, unknown],
     ['another number', { ...SUCCESS, attemptNo: '8' }, unknown],
-    ['a number that is one', { ...SUCCESS, attemptNo: 7 }, unknown],
-    ['a status nobody knows', { ...SUCCESS, status: 'success' }, unknown],
-    ['not found, which is no answer to a debit', { attemptNo: '7', status: 'NOT_FOUND' }, unknown],
+    ['a number instead of text', { ...SUCCESS, attemptNo: 7 }, unknown],
+    ['an unknown status', { ...SUCCESS, status: 'success' }, unknown],
+    ['not found, which is invalid for a debit', { attemptNo: '7', status: 'NOT_FOUND' }, unknown],
     ['success without an amount', { ...SUCCESS, amountCent: undefined }, unknown],
-    ['success of nothing', { ...SUCCESS, amountCent: 0 }, unknown],
-    ['success of less than nothing', { ...SUCCESS, amountCent: -1990 }, unknown],
-    ['success of parts of a cent', { ...SUCCESS, amountCent: 19.9 }, unknown],
-    ['success of a text', { ...SUCCESS, amountCent: '1990' }, unknown],
-    ['success of too much', { ...SUCCESS, amountCent: 2 ** 53 }, unknown],
-    ['success at no time', { ...SUCCESS, paidAt: undefined }, unknown],
-    ['success at a time that cannot be written', { ...SUCCESS, paidAt: 8.64e15 }, unknown],
+    ['success with the amount 0', { ...SUCCESS, amountCent: 0 }, unknown],
+    ['success with a negative amount', { ...SUCCESS, amountCent: -1990 }, unknown],
+    ['success with a fraction of a cent', { ...SUCCESS, amountCent: 19.9 }, unknown],
+    ['success with an amount as text', { ...SUCCESS, amountCent: '1990' }, unknown],
+    ['success with too large an amount', { ...SUCCESS, amountCent: 2 ** 53 }, unknown],
+    ['success without a time', { ...SUCCESS, paidAt: undefined }, unknown],
+    ['success with an impossible time', { ...SUCCESS, paidAt: 8.64e15 }, unknown],
     ['success without a reference', { ...SUCCESS, institutionRef: '' }, unknown],
     ['success with an unprintable reference', { ...SUCCESS, institutionRef: 'a\u0000b' }, unknown],
-    ['a decline of no kind', { attemptNo: '7', status: 'DECLINED', reason: 'x' }, unknown],
-    ['a decline of a kind nobody knows', { attemptNo: '7', status: 'DECLINED', decline: 'constructor' }, unknown],
+    ['a decline without a kind', { attemptNo: '7', status: 'DECLINED', reason: 'x' }, unknown],
+    ['a decline of an unknown kind', { attemptNo: '7', status: 'DECLINED', decline: 'constructor' }, unknown],
   ])('answered with %s', (_what, answer, expected) => {
     expect(readDebitOutcome(answer, '7')).toMatchObject(expected);
     if (answer?.['status'] !== 'NOT_FOUND') expect(readDebitQueryOutcome(answer, '7')).toMatchObject(expected);
@@ -96,8 +96,8 @@ describe('a refund', () => {
     ['no answer', undefined, unknown],
     ['another number', { ...REFUNDED, refundNo: '8' }, unknown],
     ['success without an amount', { ...REFUNDED, amountCent: null }, unknown],
-    ['success at no time', { ...REFUNDED, refundedAt: 0 }, unknown],
-    ['a status nobody knows', { ...REFUNDED, status: 'DONE' }, unknown],
+    ['success without a time', { ...REFUNDED, refundedAt: 0 }, unknown],
+    ['an unknown status', { ...REFUNDED, status: 'DONE' }, unknown],
   ])('answered with %s', (_what, answer, expected) => {
     expect(readRefundOutcome(answer, '7')).toMatchObject(expected);
     expect(readRefundQueryOutcome(answer, '7')).toMatchObject(expected);
@@ -142,13 +142,13 @@ describe('a page of a statement', () => {
   it.each<[string, object]>([
     ['of another day', { day: '2026-03-21' }],
     ['without lines', { lines: undefined }],
-    ['with a line that is none', { lines: [LINE, null] }],
-    ['with a line of no kind', { lines: [LINE, { ...LINE, kind: 'debit' }] }],
-    ['with a line of no status', { lines: [{ ...LINE, status: 'DONE' }] }],
+    ['with an invalid line', { lines: [LINE, null] }],
+    ['with a line without a kind', { lines: [LINE, { ...LINE, kind: 'debit' }] }],
+    ['with a line without a status', { lines: [{ ...LINE, status: 'DONE' }] }],
     ['with a line without an amount', { lines: [{ ...LINE, amountCent: 1.5 }] }],
     ['with too many lines', { lines: Array.from({ length: 1001 }, () => LINE) }],
-    ['that does not say whether it is the last', { nextCursor: undefined }],
-    ['that is empty and yet not the last', { lines: [], nextCursor: 'x' }],
+    ['without nextCursor', { nextCursor: undefined }],
+    ['that is empty but not the last', { lines: [], nextCursor: 'x' }],
   ])('%s is refused', (_what, more) => {
     expect(page(more)).toBeUndefined();
   });

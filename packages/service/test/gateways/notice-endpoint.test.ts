@@ -86,9 +86,9 @@ describe('a notice that is larger than 64 KB', () => {
 
 describe('a correctly signed notice that is unusable', () => {
   it.each<[string, () => object | string]>([
-    ['a kind nobody knows', () => paid({ kind: 'REFUND' })],
+    ['an unknown kind', () => paid({ kind: 'REFUND' })],
     ['a time before 1970', () => paid({ paidAt: -5 })],
-    ['a decline of no kind', () => paid({ status: 'DECLINED', decline: 'MAYBE' })],
+    ['a decline without a kind', () => paid({ status: 'DECLINED', decline: 'MAYBE' })],
     ['nothing at all', () => ''],
   ])('400 and 400001, and one line in the log: %s', async (_what, body) => {
     const reply = await notice(body());

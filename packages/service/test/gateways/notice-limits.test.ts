@@ -131,8 +131,8 @@ describe('database reads for notices', () => {
   afterAll(end);
 
   it.each<[string, () => Promise<Reply>]>([
-    ['for a payment channel that exists', () => notice('REFBANK', { key: WRONG })],
-    ['for ones that do not', () => notice(randomUUID())],
+    ['for an existing payment channel', () => notice('REFBANK', { key: WRONG })],
+    ['for unknown payment channels', () => notice(randomUUID())],
   ])('at most ten statements a second for all untrusted notices, %s', async (_what, call) => {
     await notice('REFBANK');
     service.clock.advance(1000);

@@ -99,9 +99,9 @@ describe('orders/create in mode B', () => {
   });
 
   it.each([
-    ['mobileEncrypted is no ciphertext', { mobileEncrypted: '13800000000' }, '400002', 'mobileEncrypted'],
-    ['periodType is none that there is', { periodType: 'WEEK' }, '420007', 'periodType is MONTH'],
-    ['periodType is spelled otherwise', { periodType: 'month' }, '420007', 'periodType is MONTH'],
+    ['mobileEncrypted is not a ciphertext', { mobileEncrypted: '13800000000' }, '400002', 'mobileEncrypted'],
+    ['periodType is unknown', { periodType: 'WEEK' }, '420007', 'periodType is MONTH'],
+    ['periodType has another spelling', { periodType: 'month' }, '420007', 'periodType is MONTH'],
     ['periodType is empty', { periodType: '' }, '420007', 'periodType is MONTH'],
     ['the product does not exist', { productCode: 'NO_SUCH' }, '420005', 'productCode NO_SUCH: no such product'],
     ['the product is a card', { productCode: '6222020000001234567' }, '420005', 'productCode: no such product'],

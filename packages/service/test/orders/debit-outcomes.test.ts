@@ -142,7 +142,7 @@ describe('the first debit', () => {
     ['unknown', async () => unknown],
     ['an error', fails],
     [
-      'an error before there is a promise',
+      'a synchronous error',
       () => {
         throw new Error('a bug');
       },
@@ -347,7 +347,7 @@ describe('an interrupted creation', () => {
 
   it.each<[string, boolean]>([
     ['the institution knows the debit', true],
-    ['the institution has never seen it', false],
+    ['the institution does not know it', false],
   ])('the resend queries first and debits once: %s', async (_what, knows) => {
     const resend = await cutOff();
     on.institution.onDebit = async (debit) => paid(debit);

@@ -238,7 +238,7 @@ describe('orders/create in mode A.2, many at once', () => {
     ['different keys', () => ({ idempotencyKey: unique('key') })],
     ['no keys', () => ({})],
   ])(
-    '100 with one externalOrderNo and %s, on two nodes: one is created and debited, 99 hear 420002',
+    '100 with one externalOrderNo and %s, on two nodes: one is created and debited, 99 get 420002',
     async (_what, options) => {
       const request = sharedRequest(channel);
       const replies = await Promise.all(times(100, (n) => at(n).call('orders/create', request, options())));

@@ -71,7 +71,7 @@ describe('orders/unsubscribe and the agreement', () => {
 
   it.each([
     ['refuses', async () => ({ kind: 'refused', reason: 'not today' }) as const, 'not today', 0],
-    ['does not say', async () => ({ kind: 'unknown' }) as const, 'no answer', 1],
+    ['gives no outcome', async () => ({ kind: 'unknown' }) as const, 'no answer', 1],
     [
       'breaks',
       async () => {

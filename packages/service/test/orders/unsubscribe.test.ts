@@ -13,37 +13,34 @@ describe('orders/unsubscribe, by the state of the order', () => {
   it.each([
     ['mode A', 'SUCCESS', () => sharedRequest(channel)],
     ['mode B', 'BILLED', () => collectRequest(channel)],
-  ])(
-    '0: ACTIVE in %s: ended at once, what was paid stays, all that was to come is CANCELED',
-    async (_mode, kept, ask) => {
-      const before = await create(ask());
-      const at = service.clock.now();
-      service.clock.advance(61_000);
-      const reply = await unsubscribe({ orderNo: before.orderNo });
-      service.clock.set(at);
-      expect(reply.code, reply.text).toBe('0');
-      expect(reply.data).toEqual({
-        ...before,
-        orderStatus: 'UNSUBSCRIBED',
-        nextPayTime: null,
-        unsubscribeTime: '2026-01-31 12:01:01',
-        redeemUrl: null,
-        paymentRecords: before.paymentRecords.map((one: { cycleNo: number }) =>
-          one.cycleNo === 1 ? one : { ...one, paymentStatus: 'CANCELED' },
-        ),
-      });
-      expect(statuses(reply.data)).toEqual([kept, ...Array(11).fill('CANCELED')]);
-      expect(await found(before.orderNo)).toEqual(reply.data);
-      expect(await sql(`select status from benefits where order_no = $1`, [before.orderNo])).toEqual([
-        { status: 'ISSUED' },
-        { status: 'ISSUED' },
-      ]);
-      const [stored] = await sql<{ due: string | null }>('select next_due_at as due from orders where order_no = $1', [
-        before.orderNo,
-      ]);
-      expect(stored).toEqual({ due: null });
-    },
-  );
+  ])('0: ACTIVE in %s: ended at once, paid periods stay, all others are CANCELED', async (_mode, kept, ask) => {
+    const before = await create(ask());
+    const at = service.clock.now();
+    service.clock.advance(61_000);
+    const reply = await unsubscribe({ orderNo: before.orderNo });
+    service.clock.set(at);
+    expect(reply.code, reply.text).toBe('0');
+    expect(reply.data).toEqual({
+      ...before,
+      orderStatus: 'UNSUBSCRIBED',
+      nextPayTime: null,
+      unsubscribeTime: '2026-01-31 12:01:01',
+      redeemUrl: null,
+      paymentRecords: before.paymentRecords.map((one: { cycleNo: number }) =>
+        one.cycleNo === 1 ? one : { ...one, paymentStatus: 'CANCELED' },
+      ),
+    });
+    expect(statuses(reply.data)).toEqual([kept, ...Array(11).fill('CANCELED')]);
+    expect(await found(before.orderNo)).toEqual(reply.data);
+    expect(await sql(`select status from benefits where order_no = $1`, [before.orderNo])).toEqual([
+      { status: 'ISSUED' },
+      { status: 'ISSUED' },
+    ]);
+    const [stored] = await sql<{ due: string | null }>('select next_due_at as due from orders where order_no = $1', [
+      before.orderNo,
+    ]);
+    expect(stored).toEqual({ due: null });
+  });
 
   it("0: ACTIVE in its last period: nothing is voided, only the order's event is sent", async () => {
     await dailyProduct(service, 'ONE_DAY', 1);

@@ -67,7 +67,7 @@ describe('the outcome is unknown', () => {
   it.each([
     ['pending', async () => ({ kind: 'pending' }) as const],
     ['unknown', async () => ({ kind: 'unknown' }) as const],
-    ['a call that breaks', () => Promise.reject(new Error('socket hang up'))],
+    ['a call that fails', () => Promise.reject(new Error('socket hang up'))],
   ])('%s: it stays open, is queried after 18 s, and settled when known', async (_name, onRefund) => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = onRefund;

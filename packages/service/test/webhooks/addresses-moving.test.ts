@@ -170,11 +170,15 @@ describe('name servers', () => {
   });
 
   it.each([
-    ['another name that leads inside', { addresses: ['10.0.0.1'], by: 'db.partner.example' }, 'FORBIDDEN'],
-    ['another name that leads inside in IPv6 alone', { addresses: [FIRST, 'fd00::1'], by: 'x.example' }, 'FORBIDDEN'],
+    ['another name with an internal address', { addresses: ['10.0.0.1'], by: 'db.partner.example' }, 'FORBIDDEN'],
+    [
+      'another name with only an internal IPv6 address',
+      { addresses: [FIRST, 'fd00::1'], by: 'x.example' },
+      'FORBIDDEN',
+    ],
     ['nothing', { addresses: [] }, 'UNREACHABLE'],
-    ['that there is no such name', 'unknown', 'UNREACHABLE'],
-    ['that something is wrong', 'fault', 'UNREACHABLE'],
+    ['that the name does not exist', 'unknown', 'UNREACHABLE'],
+    ['that the server failed', 'fault', 'UNREACHABLE'],
   ] as const)('that answer %s', async (_what, said, outcome) => {
     const push = await resolving(() => said);
     expect(await push(URL, () => signedPush('app', SECRET))).toMatchObject({ outcome, httpStatus: null });

@@ -3,9 +3,7 @@ import { vi } from 'vitest';
 
 /** The reachable network while a test runs. */
 export interface TestNetwork {
-  /**
-   * The addresses that were connected to, in order: `203.0.113.7:443`. A name would mean that Node resolved it again.
-   */
+  /** The addresses that were connected to: `203.0.113.7:443`. A name would mean that Node resolved it again. */
   readonly dialled: readonly string[];
   /** Every socket that was connected. */
   readonly sockets: readonly net.Socket[];

@@ -119,10 +119,7 @@ export async function createOrderWithEvents(
   return { orderNo: data.orderNo, payment, order };
 }
 
-/**
- * Creates an order of 7 days, unsubscribed in its first. Returns the events before, and the event of six voided
- * periods.
- */
+/** Creates an order of 7 days, unsubscribed in its first. Returns its events, the last of six voided periods. */
 export async function createVoidedPeriods(database: Database, channel: ChannelClient) {
   const { orderNo, payment, order } = await createOrderWithEvents(database, channel, {
     productCode: 'TEST_SPU_DAILY_7',

@@ -23,7 +23,7 @@ it.each<[ReceiverAnswer, number, string]>([
   ['huge', 5_000, 'REFUSED'],
   ['reset', 5_000, 'UNREACHABLE'],
 ])(
-  'a program that has pushed to a receiver that does "%s", and closed, ends by itself',
+  'a program exits after it has pushed to a receiver that does "%s" and closed the client',
   async (answer, deadlineMs, outcome) => {
     const receiver = await startReceiver({ secrets: { app: SECRET }, answer });
     const module = pathToFileURL(path.join(packageRoot, 'dist/delivery/transport/push-client.js')).href;

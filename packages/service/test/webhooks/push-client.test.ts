@@ -31,15 +31,15 @@ type Outcome = readonly [what: string, answer: ReceiverAnswer, expected: object]
 const OUTCOMES: readonly Outcome[] = [
   ['accepts', 'accept', { outcome: 'ACCEPTED', httpStatus: 200, answer: ACCEPTED_BODY }],
   ['refuses', 'refuse', { outcome: 'REFUSED', httpStatus: 200, answer: '{"code":"500001","message":"not now"}' }],
-  ['sends us elsewhere', 'redirect', { outcome: 'REFUSED', httpStatus: 307 }],
+  ['redirects', 'redirect', { outcome: 'REFUSED', httpStatus: 307 }],
   ['says 201', { status: 201 }, { outcome: 'REFUSED', httpStatus: 201, answer: ACCEPTED_BODY }],
   ['says 500', { status: 500, body: 'oh' }, { outcome: 'REFUSED', httpStatus: 500, answer: 'oh' }],
-  ['answers without end', 'huge', { outcome: 'REFUSED', httpStatus: 200 }],
+  ['answers endlessly', 'huge', { outcome: 'REFUSED', httpStatus: 200 }],
   ['closes the connection', 'close', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'the connection was closed' }],
   ['resets the connection', 'reset', { outcome: 'UNREACHABLE', httpStatus: null, answer: 'ECONNRESET' }],
-  ['closes in the headers', { raw: [OK], close: true }, { outcome: 'REFUSED', httpStatus: null }],
+  ['closes during the headers', { raw: [OK], close: true }, { outcome: 'REFUSED', httpStatus: null }],
   [
-    'closes in the body',
+    'closes during the body',
     { raw: [`${OK}Content-Length: 99\r\n\r\n{"co`], close: true },
     { outcome: 'REFUSED', httpStatus: 200, answer: 'the answer ends too early: {"co' },
   ],
@@ -49,11 +49,11 @@ const OUTCOMES: readonly Outcome[] = [
     { outcome: 'REFUSED', httpStatus: 502, answer: 'the answer ends too early' },
   ],
   [
-    'breaks the body',
+    'sends a broken body',
     { raw: ['HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n<h1>\r\n'] },
     { outcome: 'REFUSED', httpStatus: 500, answer: 'a chunk has no size: <h1>  ' },
   ],
-  ['speaks something else', { raw: ['220 smtp ready\r\n'] }, { outcome: 'REFUSED', answer: 'it is not HTTP/1.1' }],
+  ['does not speak HTTP', { raw: ['220 smtp ready\r\n'] }, { outcome: 'REFUSED', answer: 'it is not HTTP/1.1' }],
 ];
 
 describe('a push to a receiver that', () => {
@@ -119,8 +119,8 @@ describe('the deadline of a push', () => {
       1,
       { ...late, httpStatus: 200, answer: expect.stringMatching(/^no answer within 5000 ms: +$/) },
     ],
-    ['headers without end', { raw: [OK] }, OK.length, late],
-    ['headers alone', { raw: [headers] }, headers.length, { ...late, httpStatus: 503 }],
+    ['unfinished headers', { raw: [OK] }, OK.length, late],
+    ['headers without a body', { raw: [headers] }, headers.length, { ...late, httpStatus: 503 }],
     ['half of a body', { raw: [half] }, half.length, { ...late, httpStatus: 200, answer: `${late.answer}: {` }],
     ['interim answers alone', { raw: [interim] }, interim.length, late],
   ])('ends %s, whose connection is then closed', async (_what, answer, bytes, expected) => {
@@ -144,8 +144,8 @@ describe('the deadline of a push', () => {
   });
 
   it.each([
-    ['a name that is not found out', () => new Promise<never>(() => undefined)],
-    ['an address where nobody says a word', async () => ['203.0.113.7']],
+    ['a slow name lookup', () => new Promise<never>(() => undefined)],
+    ['an address that never answers', async () => ['203.0.113.7']],
   ])('ends %s', async (_what, resolve) => {
     network.route('203.0.113.7', 'silence');
     const other = createPushClient({ allowLocalhost: true, resolveName: resolve });
@@ -193,7 +193,7 @@ describe('a kept connection', () => {
   it.each<[string, (socket: net.Socket) => unknown]>([
     ['closes it', (socket) => socket.end()],
     ['resets it', (socket) => socket.resetAndDestroy()],
-    ['says something of its own accord', (socket) => socket.write('x')],
+    ['sends unrequested data', (socket) => socket.write('x')],
   ])('is dropped if the other end %s', async (_what, act) => {
     let theirs: net.Socket | undefined;
     receiver.server.on('request', ({ socket }) => {
@@ -207,8 +207,8 @@ describe('a kept connection', () => {
   });
 
   it.each([
-    ['an answer that wants it closed', ACCEPTING.replace('\r\n', '\r\nConnection: close\r\n')],
-    ['anything that was not asked for', `${ACCEPTING}${OK}Content-Length: 12\r\n\r\n{"code":"1"}`],
+    ['an answer with Connection: close', ACCEPTING.replace('\r\n', '\r\nConnection: close\r\n')],
+    ['unrequested data', `${ACCEPTING}${OK}Content-Length: 12\r\n\r\n{"code":"1"}`],
   ])('is not used after %s', async (_what, raw) => {
     receiver.answer({ raw: [raw] });
     for (let count = 1; count <= 3; count += 1) expect(await push()).toMatchObject({ outcome: 'ACCEPTED' });

@@ -79,9 +79,7 @@ export function signedPush(
   return { headers: lines.join(''), body };
 }
 
-/**
- * Starts a channel's receiver: checks each signature over the raw bytes, records the push, and answers as configured.
- */
+/** Starts a receiver that checks each signature over the raw bytes, records the push, and answers as configured. */
 export async function startReceiver(options: ReceiverOptions = {}) {
   const secrets = new Map(Object.entries(options.secrets ?? {}));
   const pushes: ReceivedPush[] = [];

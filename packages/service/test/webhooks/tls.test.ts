@@ -35,9 +35,9 @@ describe('a receiver with a good certificate', () => {
   const NAME = 'hooks.partner.example';
   it.each([
     ['for its name', [NAME], `${NAME}/`, `${ADDRESS}:443`, NAME],
-    ['for all names beside it', ['*.partner.example'], `${NAME}/`, `${ADDRESS}:443`, NAME],
+    ['for all names of its domain', ['*.partner.example'], `${NAME}/`, `${ADDRESS}:443`, NAME],
     ['for several names', ['other.partner.example', NAME], `${NAME}/`, `${ADDRESS}:443`, NAME],
-    ['for its name, which ends with a dot', [NAME], `${NAME}.:8443/`, `${ADDRESS}:8443`, NAME],
+    ['for its name, with a dot at the end', [NAME], `${NAME}.:8443/`, `${ADDRESS}:8443`, NAME],
     ['for its address, without a name', [ADDRESS], `${ADDRESS}/`, `${ADDRESS}:443`, false],
   ])('%s gets its events', async (_what, names, at, dialled, servername) => {
     const { pushes, server, forged } = await receive(authority.issue({ for: names }));
@@ -54,17 +54,17 @@ describe('a receiver with a good certificate', () => {
 
 const HOOKS = { for: ['hooks.partner.example'] };
 const BAD: readonly [what: string, certificate: Certificate, reason: string, url?: string][] = [
-  ['one that has expired', authority.issue({ ...HOOKS, validDays: [-10, -1] }), 'CERT_HAS_EXPIRED'],
-  ['one that is not valid yet', authority.issue({ ...HOOKS, validDays: [1, 10] }), 'CERT_NOT_YET_VALID'],
-  ['one that it signed itself', selfSigned(HOOKS), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['an expired one', authority.issue({ ...HOOKS, validDays: [-10, -1] }), 'CERT_HAS_EXPIRED'],
+  ['one that is not yet valid', authority.issue({ ...HOOKS, validDays: [1, 10] }), 'CERT_NOT_YET_VALID'],
+  ['a self-signed one', selfSigned(HOOKS), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ['one of an unknown authority', newAuthority('Nobody').issue(HOOKS), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ['one whose authority only has a known name', newAuthority().issue(HOOKS), 'CERT_SIGNATURE_FAILURE'],
+  ['one of an authority that only has a known name', newAuthority().issue(HOOKS), 'CERT_SIGNATURE_FAILURE'],
   ['one for another name', authority.issue({ for: ['other.partner.example'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ['one for a name above', authority.issue({ for: ['partner.example'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ['one for names below', authority.issue({ for: ['*.hooks.partner.example'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['one for the parent name', authority.issue({ for: ['partner.example'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['one for child names', authority.issue({ for: ['*.hooks.partner.example'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ['one for its address, but not its name', authority.issue({ for: [ADDRESS] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
   [
-    'one for its name, where the address alone is known',
+    'one for its name, where only the address is known',
     authority.issue(HOOKS),
     'ERR_TLS_CERT_ALTNAME_INVALID',
     `https://${ADDRESS}/events`,

@@ -8,10 +8,7 @@ import {
 } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 
-/**
- * A channel has one shard, so that one node limits its pushes in flight. The trigger `queue_events` has this number
- * too.
- */
+/** A channel has one shard, so that one node limits its pushes in flight. The trigger `queue_events` uses it too. */
 export const SHARDS = 16;
 
 /** Longer than a push and the writing of its outcome. The shards of a dead node are free after this time. */
