@@ -6,7 +6,7 @@ import type { InstitutionHealth } from '../gateways/institution-health.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 import { createBusinessReader } from './business-reader.js';
-import { mendFutureTimes } from './housekeeping/future-times-sql.js';
+import { resetFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
 import type { JobDeps } from './job-deps.js';
 import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jobs/alerts.js';
@@ -58,7 +58,7 @@ export function startEngine(engine: EngineDeps) {
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
-  const mendTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => mendFutureTimes(database));
+  const resetTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => resetFutureTimes(database));
   /** Runs time-dependent jobs only while the node's clock is right. */
   const whileClockIsRight = (job: () => Promise<unknown>) => async () => {
     await clockWatch.firstLook;
@@ -95,7 +95,7 @@ export function startEngine(engine: EngineDeps) {
     runEvery(seconds, name, log, whileClockIsRight(work));
   const jobs = [
     compareClocks,
-    mendTimes,
+    resetTimes,
     runEveryWhileClockIsRight(1, 'billing', () => billDueOrders(database, deps.stopping)),
     runEveryWhileClockIsRight(1, 'notices', () => noticeDueOrders(database, deps.stopping)),
     runEveryWhileClockIsRight(1, 'days of notices', () => alignNoticeDays(database, deps.stopping)),

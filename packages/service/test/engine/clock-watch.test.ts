@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/field-failures.js';
-import { mendFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
+import { resetFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
@@ -105,7 +105,7 @@ describe('a clock that is set back', () => {
     await database.query(`update channels set rate_per_second = 1, rate_burst = 1, version = version + 1`);
     const list = () => channel.callBare('products/list', {}, { token });
     expect((await list()).code).toBe('429001');
-    await mendFutureTimes(database);
+    await resetFutureTimes(database);
     await until('the next second', async () => (await list()).code === '0');
   });
 

@@ -66,7 +66,7 @@ export class DueReader {
       for (const [index, { of: shard, after, until, wasRead }] of parts.entries()) {
         const page = rows.get(index + 1) ?? [];
         if (shard.isLeaving) continue;
-        await this.takeIn(shard, page, finished);
+        await this.queueRows(shard, page, finished);
         wasRead(page, page.length === PAGE_SIZE);
         if (until === null) deferToSkippedLanes(skippedLanes, shard, after);
         isMore ||= page.length === PAGE_SIZE;
@@ -108,7 +108,7 @@ export class DueReader {
     }
   }
 
-  private async takeIn(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<EventKey>): Promise<void> {
+  private async queueRows(shard: Shard, rows: readonly DueEvent[], finished: ReadonlySet<EventKey>): Promise<void> {
     const byChannel = [...groupBy(rows, (row) => row.channelId)];
     const found = await Promise.all(byChannel.map(([channelId]) => this.findReceiver(channelId)));
     for (const [index, [, due]] of byChannel.entries()) {
@@ -118,7 +118,7 @@ export class DueReader {
         const key = keyOf(one);
         return !finished.has(key) && !shard.known.has(key);
       });
-      const withoutAddress = this.giveToLanes(shard, receiver, fresh);
+      const withoutAddress = this.queueInLanes(shard, receiver, fresh);
       if (withoutAddress.length === 0) continue;
       const count = await setAsideWithoutAddress(this.deps.database, shard, receiver, withoutAddress);
       if (count < withoutAddress.length) for (const one of withoutAddress) shard.mustReread.add(kindOf(one));
@@ -138,7 +138,7 @@ export class DueReader {
   }
 
   /** Returns the events for which the channel has no address. */
-  private giveToLanes(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
+  private queueInLanes(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
     const withoutAddress: DueEvent[] = [];
     for (const one of due) {
       const address = receiver.addresses[one.typeNo];

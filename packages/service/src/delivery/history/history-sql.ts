@@ -22,17 +22,17 @@ export const WHOLE: Periods = { first: 'case when e.cycle_to is not null then e.
 export const progress = ({ first, last }: Periods) => `lateral (select ${first} as first_no, ${last} as last_no) n,
   lateral (
     select count(*)::integer as pushes, max(t.at) as last_at, count(distinct t.cycle_no) as cycles
-    from (${acceptedAttempts(keyOfEvent('e'))}) t where ${isMeant('t.cycle_no', 't.cycle_no')}) a,
+    from (${acceptedAttempts(keyOfEvent('e'))}) t where ${overlapsPeriods('t.cycle_no', 't.cycle_no')}) a,
   lateral (
     select min(x.reason) as reason from undelivered_events x where x.channel_id = e.channel_id and x.event_no = e.event_no
-      and ${isMeant('x.cycle_no', 'coalesce(x.cycle_to, x.cycle_no)')}) u`;
+      and ${overlapsPeriods('x.cycle_no', 'coalesce(x.cycle_to, x.cycle_no)')}) u`;
 
 /** SQL: the failed pushes of an event, for lists that show them. */
 export const FAILURES = `lateral (
     select count(*)::integer as pushes, max(t.at) as last_at
-    from (${failedAttempts(keyOfEvent('e'))}) t where ${isMeant('t.cycle_no', 't.cycle_no')}) f`;
+    from (${failedAttempts(keyOfEvent('e'))}) t where ${overlapsPeriods('t.cycle_no', 't.cycle_no')}) f`;
 
-function isMeant(first: string, last: string): string {
+function overlapsPeriods(first: string, last: string): string {
   return `(n.first_no is null or (${first} <= n.last_no and ${last} >= n.first_no))`;
 }
 
@@ -61,10 +61,10 @@ export const EVENT_ROW = columns({
   data: 'json',
 });
 
-const find = (periods: Periods, isOfIt: string) =>
+const find = (periods: Periods, condition: string) =>
   statement({
     text: `select ${COLUMNS} from events e, ${progress(periods)}, ${FAILURES}
-     where e.channel_id = $1 and e.event_no = $2 and ${isOfIt}`,
+     where e.channel_id = $1 and e.event_no = $2 and ${condition}`,
     parameters: ['bigint', 'bigint', 'integer'],
     columns: EVENT_ROW,
   });

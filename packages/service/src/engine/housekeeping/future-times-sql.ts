@@ -10,7 +10,7 @@ const TIMES_OF_LIMITS = [
   { table: 'undecryptable_fields', column: 'minute_began' },
 ] as const;
 
-const MEND_FUTURE_TIMES = TIMES_OF_LIMITS.map(({ table, column }) =>
+const RESET_FUTURE_TIMES = TIMES_OF_LIMITS.map(({ table, column }) =>
   statement({
     text: `with future as (
          select ctid from ${table} where ${column} > clock_timestamp() + interval '2 s' for update skip locked
@@ -21,6 +21,6 @@ const MEND_FUTURE_TIMES = TIMES_OF_LIMITS.map(({ table, column }) =>
 );
 
 /** Resets times in the future, which exist only after a clock was set back. Skips locked rows until the next run. */
-export async function mendFutureTimes(database: Database): Promise<void> {
-  for (const mend of MEND_FUTURE_TIMES) await database.query(mend);
+export async function resetFutureTimes(database: Database): Promise<void> {
+  for (const reset of RESET_FUTURE_TIMES) await database.query(reset);
 }

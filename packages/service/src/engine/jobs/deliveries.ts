@@ -9,11 +9,11 @@ export interface DeliveriesDeps extends DispatcherDeps {
   readonly whileClockIsRight?: (job: () => Promise<unknown>) => () => Promise<unknown>;
 }
 
-export function startDeliveries({ whileClockIsRight: inTime = (job) => job, ...deps }: DeliveriesDeps) {
+export function startDeliveries({ whileClockIsRight = (job) => job, ...deps }: DeliveriesDeps) {
   const dispatcher = createDispatcher(deps);
   // A node whose clock is wrong does not renew its lease, because receivers check the time of a push. Another node
   // takes over.
-  const balance = inTime(() => dispatcher.balance());
+  const balance = whileClockIsRight(() => dispatcher.balance());
   const balancing = runEvery(BALANCE_SECONDS, 'shards of events', deps.log, balance, { atOnce: true });
   const reading = runEvery(READ_SECONDS, 'events', deps.log, async () => {
     while (await dispatcher.read());

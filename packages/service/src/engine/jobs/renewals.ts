@@ -69,20 +69,20 @@ function createInFlightDebits(clock: Clock) {
   let unsettled = 0;
   let answersSoon = false;
   const ahead: (() => void)[] = [];
-  let isThere: () => boolean = () => true;
+  let isMet: () => boolean = () => true;
   let wake: () => void = () => undefined;
   const room = () => {
     const places = answersSoon ? MAX_IN_FLIGHT + MAX_AHEAD : MAX_IN_FLIGHT;
     return Math.min(places - atInstitution - ahead.length, MAX_UNSETTLED - unsettled);
   };
-  const wakeIfThere = () => {
-    if (isThere()) wake();
+  const wakeIfMet = () => {
+    if (isMet()) wake();
   };
   const until = (condition: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      isThere = condition;
+      isMet = condition;
       wake = resolve;
-      wakeIfThere();
+      wakeIfMet();
     });
   return {
     begin(): void {
@@ -100,12 +100,12 @@ function createInFlightDebits(clock: Clock) {
         const next = ahead.shift();
         if (next) next();
         else atInstitution -= 1;
-        wakeIfThere();
+        wakeIfMet();
       }
     },
     settled(): void {
       unsettled -= 1;
-      wakeIfThere();
+      wakeIfMet();
     },
     /** Returns how many more debits may be started. */
     room,
@@ -113,7 +113,7 @@ function createInFlightDebits(clock: Clock) {
       let enough = MIN_STARTED_TOGETHER;
       const timer = setTimeout(() => {
         enough = 1;
-        wakeIfThere();
+        wakeIfMet();
       }, MAX_WAIT_FOR_MORE_MS);
       await until(() => room() >= enough);
       clearTimeout(timer);

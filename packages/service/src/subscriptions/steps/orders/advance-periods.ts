@@ -138,8 +138,8 @@ async function callInstitution(
   { at, renewal }: InstitutionCall,
 ): Promise<AdvanceStep> {
   const gateway = await gateways.of(renewal.paymentChannelCode);
-  const whose = await channel();
-  const request = createDebitRequest(renewal, whose, unsealInstitutionNo(whose, renewal));
+  const orderChannel = await channel();
+  const request = createDebitRequest(renewal, orderChannel, unsealInstitutionNo(orderChannel, renewal));
   const outcome = await rejectWrongAmount(database, renewal, await sendDebit(gateway, request, debitDeadlineMs));
   if (outcome.kind !== 'success' && outcome.kind !== 'declined') {
     return { at, payment: { cycleNo: renewal.cycleNo, status: 'PROCESSING' }, orderStatus: 'ACTIVE' };
