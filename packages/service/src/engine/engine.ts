@@ -53,8 +53,7 @@ export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
   const { metrics } = engine;
-  // A node whose clock is wrong behaves like one that is stopping: it begins nothing and finishes what must be
-  // finished.
+  // A node whose clock is wrong behaves like one that is stopping: it begins nothing and finishes the rest.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });

@@ -161,8 +161,7 @@ describe('counting', () => {
     expect(replies.map(({ code }) => code)).toEqual(all('400002', LIMIT + 1));
     expect(await counted()).toBeUndefined();
     expect((await right()).code).toBe('0');
-    // The sandbox explains the cause. It does so only up to the limit, because the explanation reveals something about
-    // v1.
+    // The sandbox explains the cause only up to the limit, because that reveals something about v1.
     const isExplained = replies.map(({ envelope }) => envelope.message !== 'bankCardNoEncrypted cannot be decrypted');
     expect(isExplained).toEqual([...Array<boolean>(LIMIT).fill(true), false]);
   });

@@ -376,8 +376,7 @@ describe(`${AT_ONCE} refunds of one period at once`, () => {
       on.renew(),
       on.channel.call('orders/unsubscribe', { orderNo }),
     ]);
-    // A slow machine may have refused some because others were running. A resend with the same key does not repeat a
-    // refund.
+    // A slow machine may have refused some. A resend with the same key does not repeat a refund.
     for (let n = 0; n < 100; n += 1)
       await on.refund({ orderNo, cycleNo: 1, amountCent: 30, key: `key-${n}` }).catch(() => undefined);
     const order = await on.query(orderNo);

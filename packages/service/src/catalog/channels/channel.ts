@@ -43,7 +43,6 @@ export function createAddressCheck(ranges: readonly string[]): (address: string)
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList reads ::ffff:a.b.c.d, which a dual-stack socket reports, as IPv4. A socket whose client has gone reports
-  // no address.
+  // BlockList reads ::ffff:a.b.c.d of a dual-stack socket as IPv4. A disconnected socket has no address.
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -121,8 +121,7 @@ export class OutcomeWriter {
     this.unwritten -= finished.length;
     for (const { shard, due } of finished) {
       shard.unfinishedPushes -= 1;
-      // An outcome that could not be written stays known, because its event is still due and would be pushed
-      // repeatedly.
+      // An unwritten outcome stays known, because its event is still due and would be pushed repeatedly.
       if (!blocked) continue;
       const key = keyOf(due);
       shard.known.delete(key);

@@ -11,8 +11,7 @@ export interface DeliveriesDeps extends DispatcherDeps {
 
 export function startDeliveries({ whileClockIsRight = (job) => job, ...deps }: DeliveriesDeps) {
   const dispatcher = createDispatcher(deps);
-  // A node whose clock is wrong does not renew its lease, because receivers check the time of a push. Another node
-  // takes over.
+  // A node whose clock is wrong does not renew its lease, because receivers check the time of a push.
   const balance = whileClockIsRight(() => dispatcher.balance());
   const balancing = runEvery(BALANCE_SECONDS, 'shards of events', deps.log, balance, { atOnce: true });
   const reading = runEvery(READ_SECONDS, 'events', deps.log, async () => {

@@ -42,8 +42,7 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must hold ${description}`;
-  // With v2, only a holder of the key can encrypt a wrong text. With v1, changing enough bytes of a ciphertext is
-  // enough.
+  // With v2, only a holder of the key can encrypt a wrong text. With v1, changing enough bytes suffices.
   if (!isV1) throw new Rejection('PARAM_INVALID', message);
   channel.fieldFailures.add();
   throw new UnreadableField('PARAM_INVALID', message, true);

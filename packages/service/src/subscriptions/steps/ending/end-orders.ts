@@ -28,7 +28,7 @@ export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, 
   return ended;
 }
 
-/** The events of so many orders are about a megabyte. */
+/** The events of this number of orders are about a megabyte. */
 const ORDERS_PER_STATEMENT = 500;
 
 /**
