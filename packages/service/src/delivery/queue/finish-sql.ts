@@ -25,7 +25,7 @@ export interface PushOutcome {
 /**
  * Writes the outcomes of a batch: deletes due rows, adds attempts, and schedules retries or gives events up. Only for
  * shards that still have the epoch under which the push began, because a new holder pushes again and writes that
- * outcome. A node that wants to take over the shard waits for this commit. The retry step is read from the row, because
+ * outcome. Other nodes skip the locked shard until the commit. The retry step is read from the row, because
  * the event may have been replayed while the push was in flight.
  *
  * `wait` waits up to 1 s for locked rows. `skip` skips them, which costs more and delays no other outcome.

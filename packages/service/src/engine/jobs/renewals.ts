@@ -39,7 +39,7 @@ const MAX_UNSETTLED = 256;
 /** The minimum batch for which a statement waits a short time, because each statement is a commit. */
 const MIN_STARTED_TOGETHER = 32;
 const MAX_WAIT_FOR_MORE_MS = 20;
-/** The time after its start in which a debit may be sent. The rest of its lease is for its settlement. */
+/** The time after its start in which a debit may be sent. The rest of its lease is for the call and settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
 /** Mode A: debits all due orders of one payment channel, no faster than its pace. */
