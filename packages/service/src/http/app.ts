@@ -25,7 +25,7 @@ import type { Route } from './routes.js';
 
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, RecordDeps {
   readonly routes: readonly Route[];
-  /** Whether what would change anything is refused. */
+  /** True if requests that change anything are refused. */
   readonly readsOnly: boolean;
   readonly database: Database;
   readonly clockWatch: ClockWatch;
@@ -34,26 +34,26 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, Recor
   readonly developers: DevelopersDeps;
   /** Unset: this node has no console. */
   readonly console?: ConsoleDeps | undefined;
-  /** It is on a listener of its own. */
+  /** True if the console has its own listener. */
   readonly isConsoleApart?: boolean;
   readonly trustedProxies: readonly string[];
   readonly httpLimits?: Partial<HttpLimits> | undefined;
   readonly metricsToken?: string | undefined;
-  /** /metrics and /healthz are not on the interface's listener but on one of their own. */
+  /** True if /metrics and /healthz have their own listener. */
   readonly isMonitoredApart?: boolean;
 }
 
-/** How far a node has come with stopping. */
+/** Progress of a node that stops. */
 interface Stopping {
   isLeaving: boolean;
   isDraining: boolean;
 }
 
-/** Puts the servers of a node together: requests pass through the parts in this order. */
+/** Composes the servers of a node. Requests pass through the parts in this order. */
 export function createApp(deps: AppDeps) {
   const { clock, metrics, log, load, bodies, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
-  const { lingerTime: lingerMs, drainTime } = limits;
+  const { halfCloseTimeout: halfCloseMs, drainTime } = limits;
   const stopping: Stopping = { isLeaving: false, isDraining: false };
   const isDraining = () => stopping.isDraining;
   const places = createAnswerPlaces(limits);
@@ -61,7 +61,7 @@ export function createApp(deps: AppDeps) {
   metrics.watchLoad(load.counts);
   const answers = createAnswerSender({ ...limits, clock, log, isDraining });
   const paths = new Set<string>(deps.routes.map(({ endpoint }) => endpoint.path));
-  const refuse = createRefuse(clock, lingerMs);
+  const refuse = createRefuse(clock, halfCloseMs);
   const { app, unread, silent, earlyRefusal } = createListener({ ...deps, limits, paths, refuse, isDraining });
   const notFound = addRefusals(app, { ...deps, refuse, paths });
   const tracing = findTracing();
@@ -73,7 +73,7 @@ export function createApp(deps: AppDeps) {
     addEndpoint(app, route, { ...deps, places, answers, refuse, stopping });
   }
   addNoticeRoutes(app, deps.notices, { log, bodies, refuse, readsOnly });
-  addRedeemRoutes(app, deps.redeem, { isDraining, load, lingerMs, readsOnly });
+  addRedeemRoutes(app, deps.redeem, { isDraining, load, halfCloseMs, readsOnly });
   addSellerRoutes(app, deps.redeem, isDraining);
   const consoleServer = addConsole(app, deps, { isDraining, readsOnly });
   if (consoleServer) silent.watch(consoleServer.server);
@@ -83,8 +83,8 @@ export function createApp(deps: AppDeps) {
   const operations = addOperations(app, deps, stopping);
 
   /**
-   * /readyz answers 503 from now on, so that load balancers send their requests elsewhere. Those that come all the same are
-   * served, and their connections end with the answer.
+   * Makes /readyz answer 503, so that load balancers send requests elsewhere. Further requests are still served, and
+   * their connections end with the answer.
    */
   function announceStop(): void {
     stopping.isLeaving = true;
@@ -92,12 +92,12 @@ export function createApp(deps: AppDeps) {
 
   return {
     server: app,
-    /** /metrics, /healthz and /readyz, if they are on a listener of their own. */
+    /** Server of /metrics, /healthz and /readyz, if they have their own listener. */
     operations,
-    /** The console, if it is on a listener of its own. */
+    /** Server of the console, if it has its own listener. */
     consoleServer,
     announceStop,
-    /** Refuses new requests with 503001, lets the running ones finish, then closes. */
+    /** Refuses new requests with 503001, lets requests in flight finish, then closes. */
     async drain(): Promise<void> {
       announceStop();
       stopping.isDraining = true;
@@ -118,7 +118,7 @@ export function createApp(deps: AppDeps) {
 
 export type App = ReturnType<typeof createApp>;
 
-/** Takes the time of each request, and answers unknown paths. */
+/** Takes the start time of each request and answers unknown paths. */
 function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notFound: NotFound): void {
   const warnOfUndeclaredProxy = createUndeclaredProxyWarning(trustedProxies, log);
   app.decorateRequest('startedAt', 0);
@@ -126,20 +126,19 @@ function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notF
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     warnOfUndeclaredProxy(request);
-    // Before the body is read: on an unknown path an error in the body does not matter.
+    // Answered before the body is read, because an error in the body does not matter on an unknown path.
     if (request.is404) afterMalformedCheck(() => notFound(request, reply));
     else done();
   });
 }
 
-/** Records each request when it was answered, and closes the connections of a node that stops. */
+/** Records each request after its answer, and closes the connections of a stopping node. */
 function recordLast(app: FastifyInstance, record: ReturnType<typeof createRecorder>, stopping: Stopping): void {
   app.addHook('onSend', (request, reply, payload, done) => {
-    // A connection kept alive would keep a draining node alive with it. Ended by an answer, none is cut while a request
-    // is on its way.
+    // A kept-alive connection would keep a draining node alive. Closing it with an answer cuts no request in flight.
     if (stopping.isLeaving) void reply.header('connection', 'close');
     if (!isAnswerEnded(reply)) onAnswerEnd(reply, () => record(request, reply));
-    // A request that never arrived completely is not counted.
+    // An incomplete request is not counted.
     else if (request.raw.complete) record(request, reply);
     done(null, payload);
   });
@@ -151,7 +150,7 @@ interface EndpointDeps extends PipelineDeps {
   readonly stopping: Stopping;
 }
 
-/** One endpoint of the interface: its headers are checked before its body is read. */
+/** Adds an endpoint of the interface. Headers are checked before the body is read. */
 function addEndpoint(app: FastifyInstance, route: Route, deps: EndpointDeps): void {
   const { readsOnly, refuse, stopping } = deps;
   const { open, serve } = createPipeline(route, deps);
@@ -174,15 +173,12 @@ function addEndpoint(app: FastifyInstance, route: Route, deps: EndpointDeps): vo
   });
 }
 
-/**
- * What arrived with the headers may not be HTTP at all. Node reports that after this turn of the event loop, and then that is
- * the answer.
- */
+/** Answers after Node has checked the bytes that arrived with the headers: if they are not HTTP, that is the answer. */
 function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }
 
-/** Returns the console's server if it is on a listener of its own. */
+/** Returns the console's server if it has its own listener. */
 function addConsole(
   app: FastifyInstance,
   { console, isConsoleApart, trustedProxies }: AppDeps,
@@ -193,7 +189,7 @@ function addConsole(
     addConsoleRoutes(app, console, context);
     return undefined;
   }
-  // Slow clients are the business of the proxy before it: only its operators reach it.
+  // No limits for slow clients: only operators reach this listener, through a proxy.
   const apart = fastify({
     logger: false,
     requestTimeout: 60_000,
@@ -206,7 +202,7 @@ function addConsole(
   return apart;
 }
 
-/** Returns the server of /metrics, /healthz and /readyz if they are on a listener of their own. */
+/** Returns the server of /metrics, /healthz and /readyz if they have their own listener. */
 function addOperations(app: FastifyInstance, deps: AppDeps, stopping: Stopping): FastifyInstance | undefined {
   const operationsDeps = { ...deps, isLeaving: () => stopping.isLeaving };
   addReadinessRoute(app, operationsDeps);

@@ -15,21 +15,21 @@ import { limitPipelinedRequests } from './requests/pipelined-requests.js';
 import { createBodyReader } from './requests/read-body.js';
 import { requestIdOf } from './requests/signed-headers.js';
 
-export interface ListenerDeps extends Omit<RefuseEarlyDeps, 'isSpare' | 'lingerMs'> {
+export interface ListenerDeps extends Omit<RefuseEarlyDeps, 'isSpare' | 'halfCloseMs'> {
   readonly limits: HttpLimits;
   readonly bodies: LargeBodies;
   readonly trustedProxies: readonly string[];
   readonly refuse: Refuse;
 }
 
-/** Creates the server of the interface, still without routes, with the bounds on its connections. */
+/** Creates the server of the interface, without routes, with the limits on its connections. */
 export function createListener(deps: ListenerDeps) {
   const { limits, clock, metrics, refuse } = deps;
   const unread = createUnreadCloser(limits.writeTimeout);
   const silent = createSilentConnections();
   const bound = createConnectionBound(limits, metrics.countDropped);
   metrics.watchConnections(bound.counts);
-  const earlyRefusal = createEarlyRefusal({ ...deps, isSpare: bound.isSpare, lingerMs: limits.lingerTime });
+  const earlyRefusal = createEarlyRefusal({ ...deps, isSpare: bound.isSpare, halfCloseMs: limits.halfCloseTimeout });
   const app = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -39,18 +39,18 @@ export function createListener(deps: ListenerDeps) {
       return server;
     },
     forceCloseConnections: 'idle',
-    // Fastify's own answers have no envelope: this app says 503001 itself.
+    // Fastify's own 503 has no envelope, so this app answers 503001 itself.
     return503OnClosing: false,
     trustProxy: toTrustProxy(deps.trustedProxies),
     genReqId: requestIdOf,
-    clientErrorHandler: createMalformedHttpHandler(clock, limits.lingerTime),
-    // A path that cannot be decoded is not one of this service.
+    clientErrorHandler: createMalformedHttpHandler(clock, limits.halfCloseTimeout),
+    // A path that cannot be decoded is unknown.
     frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
     rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
     routerOptions: { maxParamLength: 100 },
   });
-  // Bodies stay bytes: the signature is over them, and nothing is parsed before it holds. JSON is named because fastify
-  // caches the parser of a known type, and parses the header again for any other.
+  // Keeps bodies as bytes, because the signature covers the bytes and is checked before parsing. Names JSON, because
+  // Fastify caches the parser of a known type and parses the header again for others.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
   answerExpectations(app);
@@ -60,14 +60,14 @@ export function createListener(deps: ListenerDeps) {
 function createNodeServer(limits: HttpLimits, handler: http.RequestListener): http.Server {
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, keepAliveTimeout } = limits;
   const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
-  // Nothing here depends on Host, and Node's own answer to a request without one has no envelope.
+  // Host is not used here, and Node's answer to a missing Host has no envelope.
   const server = http.createServer({ ...timeouts, maxHeaderSize, requireHostHeader: false }, handler);
-  // All headers that fit into maxHeaderSize: Node would silently drop those beyond 2,000.
+  // Keeps all headers within maxHeaderSize. Node would silently drop those beyond 2,000.
   server.maxHeadersCount = 0;
   return server;
 }
 
-/** Node would ask for a body of any size, and refuse an unknown expectation without an envelope. */
+/** Replaces Node's defaults, which ask for a body of any size and refuse unknown expectations without an envelope. */
 function answerExpectations({ server }: FastifyInstance): void {
   server.on('checkContinue', (request, response) => {
     if (!declaresTooLargeBody(request)) response.writeContinue();
@@ -76,10 +76,10 @@ function answerExpectations({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** By Content-Length; a body without one is measured while it is read. */
+/** Checks the Content-Length. A body without one is measured while it is read. */
 export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }
 
-/** As fastify takes it. */
+/** Converts the list to Fastify's form. */
 export const toTrustProxy = (proxies: readonly string[]) => (proxies.length === 0 ? false : [...proxies]);

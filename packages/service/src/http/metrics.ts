@@ -8,7 +8,7 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 
 const { INTERNAL_ERROR } = CODES;
 
-/** No label holds a channel, an order, or anything else that has many values or identifies a person. */
+/** Labels never contain a channel, an order, or anything else that has many values or identifies a person. */
 export function createServiceMetrics(database: Database, shares: ConnectionShares, hasEngine: boolean) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -26,7 +26,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // Their labels are put together once: there are as few of each as there are series.
+  // Caches the labelled children, because building labels is slow and the series are few.
   const findCounter = rememberBy(
     (endpoint: string, status: number, code: string) => `${endpoint} ${status} ${code}`,
     (endpoint, status, code) => requests.labels({ endpoint, status: String(status), code }),
@@ -41,7 +41,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     buckets: [1, 2, 4, 8, 16, 32, 64],
     registers: [registry],
   });
-  /** A gauge of several numbers, read whenever the metrics are. */
+  /** Adds a gauge with several states, read at each scrape. */
   const watchStates = (name: string, help: string, counts: () => Readonly<Record<string, number>>) =>
     new Gauge({
       name,
@@ -59,7 +59,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
   );
   new Gauge({
     name: 'perennial_database_writable',
-    help: 'Whether the database can write, as far as this node knows: 1, or 0 after a write failed for lack of room',
+    help: '1 if the database can write, 0 after a write of this node failed for lack of space',
     registers: [registry],
     aggregator: 'min',
     collect() {
@@ -68,26 +68,26 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
   });
   new Gauge({
     name: 'perennial_engine_on',
-    help: 'Whether this node does what no request asks for: 1, or 0 with ENGINE=off',
+    help: '1 if this node runs the engine, 0 with ENGINE=off',
     registers: [registry],
     aggregator: 'max',
   }).set(hasEngine ? 1 : 0);
-  const cut = counter('perennial_http_answers_cut_total', 'Answers that did not go out whole, by why', ['why']);
+  const cut = counter('perennial_http_answers_cut_total', 'Answers that were not fully sent, by reason', ['why']);
   for (const why of ['hung-up', 'unread', 'slow', 'fault', 'stopping']) cut.inc({ why }, 0);
   const dropped = counter(
     'perennial_connections_dropped_total',
-    'Connections that were closed unread, because twice the usual number was open',
+    'Connections closed unread, because twice the usual number was open',
     [],
   );
   const unlogged = counter(
     'perennial_request_log_dropped_total',
-    'Requests that were answered and not written to the log of requests, by why',
+    'Requests that were answered but not written to the request log, by reason',
     ['why'],
   );
   for (const why of DROPPED_BECAUSE) unlogged.inc({ why }, 0);
   new Gauge({
     name: 'perennial_share_waiting',
-    help: 'Requests that wait because their channel uses its share of the connections, or all channels theirs',
+    help: 'Requests that wait because their channel, or all channels together, use their share of the connections',
     registers: [registry],
     collect() {
       this.set(shares.waiting);
@@ -97,26 +97,26 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     registry,
     business: createBusinessMetrics(registry, VERSION, hasEngine),
     watchLongAnswers(counts: () => { readonly open: number; readonly waiting: number }): void {
-      watchStates('perennial_long_answers', 'Long answers under way, and requests that wait to begin one', counts);
+      watchStates('perennial_long_answers', 'Long answers in progress, and requests that wait to begin one', counts);
     },
     watchLoad(counts: () => { readonly inside: number; readonly most: number }): void {
-      const help = 'Requests that this node is working on, and with how many the next one is refused';
+      const help = 'Requests in progress on this node, and the number at which the next one is refused';
       watchStates('perennial_requests_inside', help, counts);
     },
     watchConnections(counts: () => { readonly open: number; readonly most: number }): void {
-      const help = 'Connections of callers that are open, and beyond how many a new one has its API requests refused';
+      const help = 'Open connections of callers, and the number beyond which API requests on new ones are refused';
       watchStates('perennial_connections', help, counts);
     },
     countDropped: () => dropped.inc(),
     countUnlogged: (why: DroppedBecause, count: number) => unlogged.inc({ why }, count),
     observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),
-    /** Without `elapsedMs`: refused before it was looked at, which says nothing about how long requests take. */
+    /** `elapsedMs` is unset for a request that was refused unread, because its time says nothing about others. */
     observeRequest(endpoint: string, status: number, code: string, elapsedMs?: number): void {
       findCounter(endpoint, status, code).inc();
       if (elapsedMs !== undefined) findTimer(endpoint).observe(elapsedMs / 1000);
     },
-    /** From 0 on, so that the first one is an increase. */
+    /** Starts the series at 0, so that the first fault is an increase. */
     expectFaults(endpoint: string): void {
       requests.inc({ endpoint, status: String(INTERNAL_ERROR.http), code: INTERNAL_ERROR.code }, 0);
     },

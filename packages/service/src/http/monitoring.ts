@@ -22,17 +22,17 @@ export interface MonitoringDeps {
   readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** Whether this node is about to stop, or stopping. */
+  /** True if this node is about to stop, or stopping. */
   readonly isLeaving: () => boolean;
   readonly readsOnly: boolean;
-  /** What a request for /metrics has to send. */
+  /** Bearer token that /metrics requires. */
   readonly metricsToken?: string | undefined;
 }
 
-/** A load balancer takes a missing answer for "not ready", mostly after some seconds. */
+/** Shorter than the timeout of load balancers, which is mostly some seconds. */
 const PING_MS = 1_500;
 
-/** Whether requests may be sent to this node. */
+/** Adds /readyz, which says if this node accepts requests. */
 export function addReadinessRoute(
   app: FastifyInstance,
   { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
@@ -45,7 +45,7 @@ export function addReadinessRoute(
   });
 }
 
-/** Whether the process is alive. It needs no token: it tells nothing else, and probes have none. */
+/** Adds /healthz, which says that the process is alive. It needs no token, because probes have none. */
 function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, statusAnswer('alive'), formatTime(clock.now())));
 }
@@ -61,7 +61,7 @@ export function addMonitoringRoutes(
   );
 }
 
-/** The three routes on a listener of their own. */
+/** Creates the app of the three routes for their own listener. */
 export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
   const app = createPlainApp(deps);
   addReadinessRoute(app, deps);
@@ -71,18 +71,20 @@ export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
 
 type PlainAppDeps = Pick<MonitoringDeps, 'clock' | 'log'>;
 
-/** Asked by probes, every few seconds: their answers are not lines of the log. */
+/** Probed every few seconds, so not logged. */
 const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 const ENDPOINT_PATHS = new Set<string>(endpoints.map(({ path }) => path));
 
 interface StartingAppDeps extends PlainAppDeps {
-  /** What an operator has to decide before the node can serve. Undefined if the node waits for something else. */
+  /**
+   * The decision that an operator must make before the node can serve. Undefined if the node waits for something else.
+   */
   readonly awaitedDecision: () => string | undefined;
 }
 
 /**
- * What a node answers before it has its database: that it is alive, and that nothing is served yet. It needs only a
- * clock and a log, and is closed before the node itself listens on the port.
+ * Answers before the node has its database: it is alive, and serves nothing yet. Needs only a clock and a log, and
+ * closes before the node itself listens on the port.
  */
 export function createStartingApp(deps: StartingAppDeps): FastifyInstance {
   const app = createPlainApp(deps);
@@ -95,7 +97,7 @@ export function createStartingApp(deps: StartingAppDeps): FastifyInstance {
   app.addHook('onResponse', async ({ id: requestId, raw: { url = '' } }, { statusCode: status, resultCode, why }) => {
     const [path = ''] = url.split('?');
     if (PROBED.has(path)) return;
-    // Other paths may hold anything.
+    // Other paths are not logged, because they may contain anything.
     const endpoint = ENDPOINT_PATHS.has(path) ? path : 'unknown';
     deps.log.info({ requestId, endpoint, status, code: resultCode, why }, 'request');
   });
@@ -127,7 +129,7 @@ const statusAnswer = (text: string, more = {}) => ({
   data: JSON.stringify({ status: text, ...more }),
 });
 
-/** Hashes are compared, which takes the same time for any text. */
+/** Compares hashes, because timingSafeEqual needs equal lengths. */
 function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   const expected = hash(`Bearer ${token}`);

@@ -14,7 +14,7 @@ export interface NoticeRouteDeps {
   readonly clock: Clock;
   readonly verifier: NoticeVerifier;
   readonly accept: (paymentChannelCode: string, notice: Notice) => Promise<void>;
-  /** For notices that are not signed by the institution. */
+  /** Limits notices that are not signed by the institution. */
   readonly limit: MinuteLimit;
 }
 
@@ -22,15 +22,15 @@ export interface NoticeRouteContext {
   readonly log: Logger;
   readonly bodies: LargeBodies;
   readonly refuse: Refuse;
-  /** Then notices are refused; institutions send them again. */
+  /** True if notices are refused; institutions send them again. */
   readonly readsOnly: boolean;
 }
 
 const MAX_NOTICE_BYTES = 65_536;
 
 /**
- * Institutions send notices of what became of a debit. They are signed and idempotent, and answered when they are stored. To
- * a bridge HTTP 200 means that the notice is stored, so no refusal has that status here.
+ * Accepts signed, idempotent notices from institutions about the result of a debit. Answers after a notice is stored.
+ * Refusals never have status 200, which tells a bridge that the notice is stored.
  */
 export function addNoticeRoutes(
   app: FastifyInstance,
@@ -40,7 +40,7 @@ export function addNoticeRoutes(
   const lines = createThrottledLines();
   app.addHook('onClose', async () => lines.flush());
 
-  /** Refusals are counted by address and payment channel, so that no institution pays for others behind the same proxy. */
+  /** Counts refusals by address and payment channel, so that no institution pays for others behind the same proxy. */
   const senderOf = (ip: string, code: string) =>
     verifier.knows(code) ? `${addressGroup(ip)} ${code}` : addressGroup(ip);
 
@@ -54,7 +54,7 @@ export function addNoticeRoutes(
       },
       errorHandler(error, request, reply) {
         const refusal = toNoticeRefusal(error);
-        // A fault or a limit is answered as anywhere else.
+        // Faults and limits are answered as on other routes.
         if (!refusal) throw error;
         const { ip, id: requestId, params } = request;
         const where = { paymentChannelCode: params.code, address: ip };
@@ -86,9 +86,9 @@ export function addNoticeRoutes(
 }
 
 interface NoticeRefusal extends Refusal {
-  /** For the log; an unknown sender only hears that the signature does not match. */
+  /** Reason for the log. An unknown sender learns only that the signature does not match. */
   readonly reason: string;
-  /** It is signed by the institution, so it does not count for the limit. */
+  /** True if the institution signed the notice, which then does not count for the limit. */
   readonly isTrusted: boolean;
 }
 

@@ -31,7 +31,7 @@ import type { Route } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until they are found to be well-formed. */
+    /** Null until the headers are found to be well-formed. */
     signedHeaders: SignedRequestHeaders | null;
   }
 }
@@ -43,7 +43,7 @@ export interface PipelineDeps {
   readonly failures: AuthenticationFailures;
   readonly bodies: LargeBodies;
   readonly admit: ReturnType<typeof createAdmission>;
-  /** In the sandbox alone. */
+  /** Sandbox only. */
   readonly explainer?: RefusalExplainer | undefined;
   readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof createIdempotentRunner>;
@@ -56,13 +56,13 @@ interface AdmittedRequest {
   readonly once: IdempotentRequest & { readonly database: Transactional };
   readonly place: RequestPlace;
   readonly body: unknown;
-  /** The order that admission has read for it. */
+  /** The order that admission has read for the request. */
   readonly found: OrderText | undefined;
 }
 
 /**
- * The way of a request, top to bottom, in the order in which its faults are answered (docs/request.md):
- * before the body is read, `open`; with the raw bytes in hand, `serve`.
+ * Creates the steps of a request in the order in which its errors are answered (docs/request.md). `open` runs before
+ * the body is read, `serve` with the raw bytes.
  */
 export function createPipeline(
   route: Route,
@@ -72,13 +72,14 @@ export function createPipeline(
   const validate = createValidator(endpoint);
   const serialize = createSerializer(endpoint.response);
   const writeSuccess = (data: unknown) => successAnswer(serialize(data));
-  // Rendered before it is stored, so that requests that share a statement are answered together: 7% more creations a second.
+  // Rendered before storing, so that requests that share a statement are answered together: 7% more creations per
+  // second.
   const createAnswerWriter = (channel: Channel) =>
     render
       ? (description: unknown) => describedAnswer(description as object, render(channel, description))
       : writeSuccess;
 
-  /** A promise only if the check of failures needs one. */
+  /** Returns a promise only if the check of failures needs one. */
   function open(request: FastifyRequest): Promise<void> | undefined {
     const checked = failures.check(request);
     return checked ? checked.then(() => readHeaders(request)) : readHeaders(request);
@@ -94,7 +95,7 @@ export function createPipeline(
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     let visit: TakenRequest | undefined;
     try {
-      // The load counts from here on: a client that is slow to send its body needs nothing of the node yet.
+      // The load counts from here, because a client that sends its body slowly uses no capacity yet.
       visit = load.enter(failures.knownChannel(request), request.raw.socket);
       return await serveBody(request, reply, raw, visit);
     } finally {
@@ -110,7 +111,7 @@ export function createPipeline(
     visit: TakenRequest,
   ): Promise<FastifyReply> {
     const headers = request.signedHeaders;
-    if (!headers) throw new Error('a request was served that was never opened');
+    if (!headers) throw new Error('serve() was called before open()');
     const bodySha256 = isLargeBody(raw) ? await bodies.runInTurn(() => sha256Hex(raw)) : sha256Hex(raw);
     const [path, query] = splitUrl(request.raw.url ?? '');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
@@ -145,7 +146,7 @@ export function createPipeline(
     const place = new RequestPlace(places, channelId, visit);
     try {
       const result = await act(request, { channel, once, place, body, found });
-      // Only sending is left, which takes as long as the client takes to read.
+      // Only sending is left, which takes as long as the client reads.
       visit.markBegun();
       visit.leave();
       return await answers.send(reply, withData(result, channel), place);
@@ -182,7 +183,7 @@ export function createPipeline(
   return { open, serve };
 }
 
-/** What was read is kept; an error is found again by the next who asks. */
+/** Caches the body. An error is thrown again by the next call. */
 function createBodyOnce<Body>(read: () => Body): () => Body {
   let body: { readonly value: Body } | undefined;
   return () => {
@@ -191,7 +192,7 @@ function createBodyOnce<Body>(read: () => Body): () => Body {
   };
 }
 
-/** A body that is not valid asks for no order: that is answered when the request is admitted. */
+/** Returns undefined for an invalid body, which is refused after admission. */
 function findReference(
   orderOf: NonNullable<Route['orderOf']>,
   readBody: () => unknown,
@@ -210,7 +211,7 @@ function readOrigin({ id, headers }: FastifyRequest): Origin {
   return { requestId: id, traceparent: readTraceparent(headers[TRACEPARENT]) };
 }
 
-/** A malformed key is a parameter error, and those are answered after authentication. */
+/** Returns the error of a malformed key, because parameter errors are answered after authentication. */
 function keyOrRefusal(request: FastifyRequest): string | undefined | Error {
   try {
     return readIdempotencyKey(request.raw);

@@ -10,19 +10,19 @@ export interface RecordDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** Undefined: calls are not written down. */
+  /** Undefined if calls are not recorded. */
   readonly requestLog?: RequestLog | undefined;
 }
 
-/** What an app id looks like. Whatever else a caller claims to be is no channel. */
+/** Form of an app id. Requests with any other app id belong to no channel. */
 const APP_ID = /^[a-z0-9_]{3,64}$/;
 
-/** As nginx counts requests whose client hung up. */
+/** Status that nginx uses for requests whose client hung up. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
- * Returns the function that records a request in the metrics, the log and the log of requests, when its answer was sent or
- * its connection has ended. `isUnread` says whether a connection was closed because its client did not read.
+ * Returns the function that records a request in the metrics, the log and the request log. It is called when the answer
+ * was sent or the connection closed. `isUnread` is true if a connection was closed because its client did not read.
  */
 export function createRecorder(
   { clock, metrics, log, requestLog }: RecordDeps,
@@ -35,12 +35,12 @@ export function createRecorder(
     const code = reply.resultCode ?? '';
     const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
     const elapsedMs = performance.now() - request.startedAt;
-    // A client that has hung up got no code.
+    // A client that hung up received no code.
     const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
     metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     const isCall = endpoint.startsWith('/openapi/');
-    // Notices have no line, unless this node could not take one.
+    // Notices have no line, unless this node could not accept one.
     if (!isCall && (reply.why === undefined || !endpoint.startsWith('/gateway/'))) return;
     const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
     const ms = Math.round(elapsedMs * 10) / 10;
@@ -62,6 +62,6 @@ export function createRecorder(
   };
 }
 
-/** Asked every second by a developer's machine: told one by one, they would bury what the channel has called otherwise. */
+/** True for the polls of a developer's machine, once a second, which would bury the channel's other calls. */
 const isPoll = (endpoint: string, code: string): boolean =>
   endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;

@@ -5,14 +5,14 @@ import type { Clock } from '../platform/clock.js';
 import { JSON_TYPE, type Refusal, toRefusal } from './answers/respond.js';
 import type { AuthenticationFailures } from './limits/authentication-failures.js';
 import type { RefusalExplainer } from './requests/explain-refusal.js';
-import { answerThenLinger } from './requests/linger.js';
+import { answerAndHalfClose } from './requests/half-close.js';
 import { createMissedPath } from './requests/missed-path.js';
 
 export interface RefusalDeps {
   readonly refuse: Refuse;
   readonly log: Logger;
   readonly failures: AuthenticationFailures;
-  /** In the sandbox alone. */
+  /** Sandbox only. */
   readonly explainer?: RefusalExplainer | undefined;
   readonly paths: ReadonlySet<string>;
 }
@@ -21,7 +21,7 @@ export type Refuse = (reply: FastifyReply, refusal: Refusal) => FastifyReply;
 export type NotFound = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
 /** Returns the function that sends a refusal in its envelope. */
-export function createRefuse(clock: Clock, lingerMs: number): Refuse {
+export function createRefuse(clock: Clock, halfCloseMs: number): Refuse {
   return (reply, { result, http = result.http, message, mistakes, headers, why }) => {
     reply.resultCode = result.code;
     reply.refusalMessage = message;
@@ -32,28 +32,28 @@ export function createRefuse(clock: Clock, lingerMs: number): Refuse {
     }
     const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
-    return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, text, lingerMs) : reply.send(text);
+    return reply.getHeader('connection') === 'close' ? answerAndHalfClose(reply, text, halfCloseMs) : reply.send(text);
   };
 }
 
-/** Refuses requests that end in an error, and paths that do not exist. Returns what answers such a path. */
+/** Refuses requests that end in an error, and unknown paths. Returns the handler of unknown paths. */
 export function addRefusals(app: FastifyInstance, { refuse, log, failures, explainer, paths }: RefusalDeps): NotFound {
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error);
     const where = { requestId: request.id, path: request.routeOptions.url };
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
-    // Counted before it is answered, so that the next request is checked against a complete count.
+    // Counted before the answer, so that the next request is checked against a complete count.
     if (refusal.result.isByStranger) await failures.countFailure(request);
     return refuse(reply, explainer ? await explainOrLeave(explainer, request, refusal) : refusal);
   });
 
-  /** What is told beyond the code is a help: without it the answer is as right as in production. */
+  /** Returns the plain refusal if explaining fails, as in production. */
   async function explainOrLeave(explainer: RefusalExplainer, request: FastifyRequest, refusal: Refusal) {
     try {
       return await explainer.explain(request, refusal);
     } catch (err) {
-      log.warn({ err, requestId: request.id, cause: 'diagnosis' }, 'a refusal could not be explained');
+      log.warn({ err, requestId: request.id, cause: 'diagnosis' }, 'could not explain a refusal');
       return refusal;
     }
   }

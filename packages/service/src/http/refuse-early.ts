@@ -7,7 +7,7 @@ import type { AuthenticationFailures } from './limits/authentication-failures.js
 import type { NodeLoad } from './limits/node-load.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
 import type { ServiceMetrics } from './metrics.js';
-import { writeThenLinger } from './requests/linger.js';
+import { writeAndHalfClose } from './requests/half-close.js';
 import { requestIdOf } from './requests/signed-headers.js';
 
 export interface RefuseEarlyDeps {
@@ -16,23 +16,23 @@ export interface RefuseEarlyDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** The paths of endpoints: other paths cost little. */
+  /** Paths of endpoints. Other paths cost little. */
   readonly paths: ReadonlySet<string>;
   readonly isDraining: () => boolean;
-  /** Whether the request came on a connection beyond the bound. */
+  /** True if the request came on a connection beyond the limit. */
   readonly isSpare: (request: IncomingMessage, response: ServerResponse) => boolean;
-  readonly lingerMs: number;
+  readonly halfCloseMs: number;
 }
 
 const { code, http, message } = CODES.UNAVAILABLE;
 
 /**
- * A request that a node cannot serve in time is refused as soon as its headers are there: before the framework, and before
- * anything is looked up, read or computed. With ten times too many requests nine of ten are refused, and the cost of that is
- * missing for the tenth. Node discards the body, and the connection is kept, unless it is one too many.
+ * Refuses a request that the node cannot serve in time as soon as its headers are read, before the framework does any
+ * work. At ten times the capacity nine of ten requests are refused, and that cost is taken from the tenth. Node
+ * discards the body. The connection is kept, unless it is a spare one.
  */
 export function createEarlyRefusal(deps: RefuseEarlyDeps) {
-  const { load, failures, clock, metrics, log, paths, isDraining, isSpare, lingerMs } = deps;
+  const { load, failures, clock, metrics, log, paths, isDraining, isSpare, halfCloseMs } = deps;
   const lines = createThrottledLines();
 
   function refuse(request: IncomingMessage, response: ServerResponse, endpoint: string, channel: string): void {
@@ -44,13 +44,13 @@ export function createEarlyRefusal(deps: RefuseEarlyDeps) {
       [HEADERS.retryAfter]: '1',
     });
     if (response.shouldKeepAlive) response.end(text);
-    else writeThenLinger(request, response, text, lingerMs);
+    else writeAndHalfClose(request, response, text, halfCloseMs);
     metrics.observeRequest(endpoint, http, code);
     const where = { channel, ...load.counts() };
     lines.write(
       channel,
-      () => log.warn({ requestId, endpoint, ...where }, 'refused: this node has more to do than it can do in time'),
-      (heldBack) => log.warn({ ...where, heldBack }, 'more requests were refused'),
+      () => log.warn({ requestId, endpoint, ...where }, 'request refused: this node is overloaded'),
+      (heldBack) => log.warn({ ...where, heldBack }, 'further requests refused'),
     );
   }
 
@@ -58,19 +58,18 @@ export function createEarlyRefusal(deps: RefuseEarlyDeps) {
     wrap:
       (serve: RequestListener): RequestListener =>
       (request, response) => {
-        const isOneTooMany = isSpare(request, response);
-        if ((load.hasRoomForAnybody() && !isOneTooMany) || request.method !== 'POST' || isDraining()) {
+        const isOnSpare = isSpare(request, response);
+        if ((load.hasRoomForAnybody() && !isOnSpare) || request.method !== 'POST' || isDraining()) {
           return serve(request, response);
         }
         const { url = '' } = request;
         const query = url.indexOf('?');
         const path = query < 0 ? url : url.slice(0, query);
         const channel = failures.knownChannel(request);
-        if (paths.has(path) && (isOneTooMany || !load.mayEnter(channel)))
-          return refuse(request, response, path, channel);
+        if (paths.has(path) && (isOnSpare || !load.mayEnter(channel))) return refuse(request, response, path, channel);
         return serve(request, response);
       },
-    /** Writes the lines of the log that are still held back. */
+    /** Writes the log lines that are still held back. */
     stop: () => lines.flush(),
   };
 }

@@ -5,39 +5,40 @@ import type { Database } from '../platform/db/database.js';
 export interface RequestLogDeps {
   readonly database: Database;
   readonly log: Logger;
-  /** Whether this node has met the channel: what others claim to be has less room. */
+  /** True if this node knows the channel. Entries of unknown app ids have less room. */
   readonly isKnown: (appId: string) => boolean;
   readonly countDropped: (why: DroppedBecause, count: number) => void;
 }
 
-/** `full`: more came than could be written. `failed`: the database did not take them. */
+/** `full`: the queue was full. `failed`: the database could not store them. */
 export const DROPPED_BECAUSE = ['full', 'failed'] as const;
 export type DroppedBecause = (typeof DROPPED_BECAUSE)[number];
 
 const BATCH = 500;
 const MAX_WAIT_MS = 1_000;
 /**
- * What a node that serves all it can puts here in seconds while the database is away: some ten megabytes, and thirty if every request
- * id is as long as it may be.
+ * Entries of some seconds at full load while the database is away: about ten megabytes, thirty with the longest request
+ * ids.
  */
 const MAX_WAITING = 20_000;
-/** Of app ids that this node has not met. They may exist, and they may have been made up. */
+/** Limit for app ids unknown to this node, which may be invented. */
 const MAX_STRANGERS = 1_000;
 const MAX_REASON_LENGTH = 500;
 
 /**
- * Writes down what channels have called, for whoever has to say why a call was refused. In batches, one at a time, behind the answers. A request never waits for it and never fails by it: what cannot be written is
- * dropped, and counted.
+ * Records the calls of channels, so that operators can see why a call was refused. Writes in batches, one at a time,
+ * after the answers. Requests never wait for the log or fail because of it: entries that cannot be written are dropped
+ * and counted.
  */
 export function createRequestLog({ database, log, isKnown, countDropped }: RequestLogDeps) {
   const waiting: WaitingRequest[] = [];
   let strangers = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
-  /** Whether the database refused the last time. */
+  /** True if the last write failed. */
   let isFailing = false;
 
-  /** What is there now; what comes meanwhile is gathered for the next time. After a failure the rest waits for it too. */
+  /** Writes the entries that wait now. New entries, and the rest after a failure, wait for the next run. */
   async function writeWaiting(): Promise<void> {
     isFailing = false;
     for (let left = waiting.length; left > 0; left -= BATCH) {
@@ -51,7 +52,7 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
       } catch (err) {
         isFailing = true;
         countDropped('failed', batch.length);
-        log.warn({ err, cause: 'log of requests' }, 'requests could not be written to their log');
+        log.warn({ err, cause: 'log of requests' }, 'could not write to the request log');
         return;
       }
     }
@@ -87,7 +88,7 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
       while (waiting.length > 0 || writing) {
         write();
         await writing;
-        // A node that leaves does not wait for a database that is away, batch after batch.
+        // A stopping node does not wait for an unreachable database for each batch.
         if (isFailing) countDropped('failed', waiting.splice(0).length);
       }
       clearTimeout(timer);
@@ -102,7 +103,7 @@ interface WaitingRequest {
   readonly isStranger: boolean;
 }
 
-/** A message may repeat the name of a field, which may hold anything; PostgreSQL takes no zero character. */
+/** Removes NUL, which PostgreSQL cannot store: a message may repeat a field name with any characters. */
 function toStorable(request: LoggedRequest): LoggedRequest {
   const { reason } = request;
   return reason === null ? request : { ...request, reason: reason.replaceAll('\0', '').slice(0, MAX_REASON_LENGTH) };

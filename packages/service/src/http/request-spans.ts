@@ -2,16 +2,16 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readTraceparent, type StartedSpan, TRACEPARENT, type Tracing } from '../platform/tracing.js';
 
-/** Not health checks, which come every few seconds, nor unknown paths. */
+/** False for health checks, which come every few seconds, and for unknown paths. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
 
-/** A span for each request, from its headers to the end of its answer, with all that is done for it below. */
+/** Starts a span for each request, from its headers to the end of its answer. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
-  const underWay = new WeakMap<FastifyRequest, StartedSpan>();
+  const spans = new WeakMap<FastifyRequest, StartedSpan>();
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route } = request.routeOptions;
     if (request.is404 || route === undefined || !isTraced(route)) return done();
-    // A user's browser has no span: a visit is a new trace.
+    // A browser sends no trace context: a visit starts a new trace.
     const caller = route.startsWith('/redeem') ? undefined : readTraceparent(request.headers[TRACEPARENT]);
     const started = tracing.startRequest(`${request.method} ${route}`, caller);
     const { span } = started;
@@ -20,7 +20,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
       'http.route': route,
       'perennial.request_id': request.id,
     });
-    underWay.set(request, started);
+    spans.set(request, started);
     reply.raw.once('close', () => {
       span.setAttribute('http.response.status_code', reply.statusCode);
       if (reply.resultCode !== undefined) span.setAttribute('perennial.code', reply.resultCode);
@@ -29,9 +29,9 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     });
     done();
   });
-  // Not in an earlier hook: a body is read in the context of its connection.
+  // Not in an earlier hook, because a body is read in the context of its connection.
   app.addHook('preHandler', (request, _reply, done) => {
-    const started = underWay.get(request);
+    const started = spans.get(request);
     if (started) tracing.runWithin(started, done);
     else done();
   });

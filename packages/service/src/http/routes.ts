@@ -5,18 +5,18 @@ import type { Answer, TextPieces } from '../platform/answers/answer.js';
 import type { OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 import type { OrderReference } from '../subscriptions/store/orders/orders-sql.js';
 
-/** One row of the route table. Whether it writes, needs a token and what it takes is said by the endpoint. */
+/** A row of the route table. The endpoint defines if it writes, needs a token, and its schema. */
 export interface Route<Name extends string = string> {
   readonly endpoint: Endpoint<Name>;
-  /** Called only with bodies that are valid by the endpoint's schema. */
+  /** Called only with bodies that are valid against the endpoint's schema. */
   readonly action: OrderAction<unknown, unknown>;
-  /** The order that such a body asks for, which is then read in the statement that admits the request. */
+  /** Returns the order that the body asks for. The statement that admits the request reads it too. */
   readonly orderOf?: (body: unknown) => OrderReference | undefined;
-  /** Makes the JSON of the data from its description, for actions that answer a description. */
+  /** Renders the data as JSON from its description, for actions that answer a description. */
   readonly render?: Render<unknown>;
 }
 
-/** An action that may be given the order which the route's `orderOf` names. */
+/** An action that receives the order named by the route's `orderOf`. */
 type OrderAction<Request, Data> = (
   context: ActionContext<Data>,
   request: Request,
@@ -32,7 +32,7 @@ export function createRoute<Name extends string, Request extends AnySchema, Resp
   return { endpoint, action: action as Action<unknown, unknown> };
 }
 
-/** For an endpoint that only reads one order: it takes one round trip to the database. */
+/** Creates a route that only reads one order. It takes one round trip to the database. */
 export function createOrderRoute<Name extends string, Request extends AnySchema, Response extends AnySchema>(
   endpoint: Endpoint<Name, Request, Response>,
   orderOf: (request: Static<Request>) => OrderReference | undefined,
@@ -41,7 +41,7 @@ export function createOrderRoute<Name extends string, Request extends AnySchema,
   return { endpoint, action: action as Route['action'], orderOf: orderOf as Route['orderOf'] & {} };
 }
 
-/** For data that may be long or holds a signature: its description is stored, and a replay is made from that. */
+/** Creates a route with long or signed data. Its description is stored, and replays are rendered from it. */
 export function createDescribedRoute<Name extends string, Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<Name, Request>,
   action: Action<Static<Request>, Description>,

@@ -16,7 +16,7 @@ let key: Buffer;
 let before: number;
 beforeAll(async () => {
   log = capturedLog();
-  const testLimits = { httpLimits: { lingerTime: 1_000 } };
+  const testLimits = { httpLimits: { halfCloseTimeout: 1_000 } };
   service = await testService({ log: log.log, testLimits, trustedProxies: ['127.0.0.1'] });
   key = await addBank(service, 'REFBANK');
 });

@@ -19,7 +19,7 @@ const taking = testRoute(NAME, async ({ answer }, request) => {
 // However busy this machine is: nothing is refused because it has waited for long.
 const { service, channel } = serviceOfFile({
   moreRoutes: [taking],
-  testLimits: { largeBodies: { waitMs: 600_000 }, httpLimits: { lingerTime: 1_000 } },
+  testLimits: { largeBodies: { waitMs: 600_000 }, httpLimits: { halfCloseTimeout: 1_000 } },
 });
 
 const take = (raw: string | Buffer, options: CallOptions = {}) => channel.call(NAME, {}, { raw, ...options });

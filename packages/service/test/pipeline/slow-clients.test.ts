@@ -12,7 +12,7 @@ const httpLimits = {
   requestTimeout: 600,
   keepAliveTimeout: 100,
   connectionsCheckingInterval: 50,
-  lingerTime: 100,
+  halfCloseTimeout: 100,
 };
 const { service, channel } = serviceOfFile({ testLimits: { httpLimits } });
 

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
-/** Answers that wait behind others on their connection. */
+/** Listeners of answers that wait behind others on their connection. */
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls `act` once, when the answer was sent or its connection has ended. Node emits no event for an answer whose connection
- * ends while it still waits behind the answers to earlier requests.
+ * Calls `act` once, when the answer was sent or its connection closed. Node emits no event for an answer whose
+ * connection closes while it waits behind the answers to earlier requests.
  */
 export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): void {
   if (raw.socket) return void raw.once('close', act);
@@ -20,7 +20,7 @@ export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): vo
   if (socket.destroyed) once();
 }
 
-/** One listener for a connection, however many requests were pipelined on it. */
+/** Registers one listener per connection, however many requests were pipelined on it. */
 function endListeners(socket: Socket): Set<() => void> {
   const known = waiting.get(socket);
   if (known) return known;
@@ -32,7 +32,7 @@ function endListeners(socket: Socket): Set<() => void> {
   return ends;
 }
 
-/** Whether the client can get no answer any more. */
+/** True if the client can no longer receive the answer. */
 export function isAnswerEnded({ raw, request }: FastifyReply): boolean {
   return raw.destroyed || request.raw.socket.destroyed;
 }

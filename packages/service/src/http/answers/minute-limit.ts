@@ -3,7 +3,7 @@ import { Rejection } from '@perennial/wire';
 import ipaddr from 'ipaddr.js';
 import type { Clock } from '../../platform/clock.js';
 
-/** Refused for now, with the seconds after which trying again makes sense. */
+/** A refusal with the number of seconds after which a retry makes sense. */
 export class RateLimited extends Rejection {
   constructor(readonly retryAfterSeconds: number) {
     super('RATE_LIMITED');
@@ -16,21 +16,21 @@ interface Allowance {
 }
 
 const MINUTE_MS = 60_000;
-/** An attacker with more addresses than this is not stopped by counting them. */
+/** Counting does not stop an attacker that has more addresses than this. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * How often one client may do something: so many times at once, and from then on as many times a minute, evenly. Counted in
- * the memory of each node: it protects this node from unknown clients.
+ * Token bucket for each client: a burst of `perMinute`, refilled evenly over a minute. Counted in the memory of each
+ * node, because it protects this node from unknown clients.
  */
 export function createMinuteLimit(perMinute: number, clock: Clock) {
-  // In the order in which they were first counted.
+  // Ordered by first use.
   const allowances = new Map<string, Allowance>();
 
   function left(who: string): number {
     const known = allowances.get(who);
     if (!known) return perMinute;
-    // After the clock was set back, no client has to wait until it has caught up.
+    // Keeps clients from waiting for the clock to catch up after it was set back.
     known.at = Math.min(known.at, clock.now());
     return Math.min(perMinute, known.left + ((clock.now() - known.at) * perMinute) / MINUTE_MS);
   }
@@ -47,10 +47,10 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
   }
 
   return {
-    /** Whether any client was counted. */
+    /** True if any client was counted. */
     isUsed: () => allowances.size > 0,
     isReached: (who: string) => left(who) < 1,
-    /** Throws RateLimited when it is reached. */
+    /** Throws RateLimited if the client has reached the limit. */
     check,
     count,
     checkAndCount(who: string): void {
@@ -59,7 +59,7 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
     },
   };
 
-  /** Many at once: to find the oldest, a map walks over all entries that were deleted before it (measured: 17 us). */
+  /** Forgets a tenth at once, because a Map finds its oldest key by skipping all deleted ones (measured: 17 us). */
   function forgetOldest(): void {
     for (const who of [...allowances.keys()].slice(0, MAX_REMEMBERED / 10)) allowances.delete(who);
   }
@@ -67,7 +67,7 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
 
 export type MinuteLimit = ReturnType<typeof createMinuteLimit>;
 
-/** One subscriber of IPv6 usually has a whole /64. */
+/** Returns the /64 of an IPv6 address, because a subscriber usually has a whole /64. */
 export function addressGroup(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address.replace(/%.*$/, '')).parts;

@@ -9,26 +9,26 @@ import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its headers had arrived, by performance.now(). Fastify's own time is taken too early. */
+    /** Time at which the headers had arrived, by performance.now(). Fastify's own time is taken too early. */
     startedAt: number;
   }
   interface FastifyReply {
-    /** The result code that was answered, for the log line and the metrics. */
+    /** Result code of the answer, for the log line and the metrics. */
     resultCode?: string;
-    /** Of a refusal: the message that was answered, for the log of requests. */
+    /** Message of a refusal, for the log of requests. */
     refusalMessage?: string;
-    /** Of a refusal that was diagnosed: the names of the mistakes, for the log line. */
+    /** Names of the mistakes found in a refused request, for the log line. */
     diagnosedMistakes?: readonly string[];
-    /** Of a 503001: what kept the node from serving the request, for the log line. */
+    /** Reason for a 503001, for the log line. */
     why?: string;
-    /** Why the answer was not sent to its end. Unset also when the client has hung up. */
+    /** Reason why the answer was not fully sent. Unset also if the client hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
   }
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** An answer whose data is one text. */
+/** An answer whose data is already serialized. */
 export interface TextAnswer {
   readonly code: string;
   readonly message: string;
@@ -44,57 +44,57 @@ export function sendText(reply: FastifyReply, http: number, text: string): Fasti
   return reply.code(http).header('content-type', JSON_TYPE).send(text);
 }
 
-/** The log line of a page. It names the route, never the address, because a redemption link gives access. */
+/** Returns the log fields of a page. They name the route, never the URL, because a redemption link gives access. */
 export function pageLine({ request, statusCode: status, elapsedTime }: FastifyReply) {
   const { id: requestId, method, routeOptions } = request;
   return { requestId, method, endpoint: routeOptions.url, status, ms: Math.round(elapsedTime * 10) / 10 };
 }
 
-/** No fault: this node has as much to do as it can. */
+/** The node is at capacity; this is not a fault. */
 export class NodeBusy extends Unavailable {
   constructor(message = 'busy') {
     super(message);
   }
 }
 
-/** This node is stopping: another one will answer. */
+/** This node is stopping; another node will answer. */
 export class NodeDraining extends NodeBusy {
   override message = 'draining';
 }
 
-/** This node waits for its database, and has served nothing yet: another one will answer. */
+/** This node waits for its database and has not served yet; another node will answer. */
 export class NodeStarting extends NodeBusy {
   override message = 'starting';
 }
 
-/** This node waits for an operator's decision. The message says which, and is shown to whoever asks for readiness. */
+/** This node waits for an operator's decision. The message names the decision and is shown by the readiness probe. */
 export class NodeAwaitsDecision extends NodeBusy {}
 
-/** This node does not know what time it is: another one will answer. */
+/** This node's clock is wrong; another node will answer. */
 export class NodeClockWrong extends NodeBusy {
   override message = 'the clock is wrong';
 }
 
-/** ENGINE=off: writes, and calls to other systems, are for a node whose engine is on. */
+/** ENGINE=off: only nodes whose engine is on write and call other systems. */
 export class NodeReadsOnly extends NodeBusy {
   override message = 'the engine is off: this node serves reads only';
 }
 
 export interface Refusal {
   readonly result: ResultCode;
-  /** Overrides the status of the code, where 200 would mean success. */
+  /** Overrides the code's HTTP status where 200 would mean success. */
   readonly http?: number;
   readonly message: string;
-  /** In the sandbox: the names of the mistakes that the message describes, for a header and the log line. */
+  /** Names of the mistakes that the message describes, for a header and the log line. Sandbox only. */
   readonly mistakes?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a 503001, for the log: lines about an outage are summed up, and this tells of each request which one it met. */
+  /** Reason for a 503001, for the log. Lines about an outage are summed up, so each request names the outage it met. */
   readonly why?: string;
-  /** A fault is logged with its cause; a refusal is not, it is an error of the caller. */
+  /** Faults are logged with their cause. Other refusals are not, because the caller made the error. */
   readonly isFault: boolean;
 }
 
-/** The one place where an error becomes a result code. Nothing of an unexpected error reaches the caller. */
+/** Maps an error to a result code; no other place does. Details of unexpected errors never reach the caller. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof RateLimited) {
     return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
@@ -121,7 +121,7 @@ export function toRefusal(error: unknown): Refusal {
   return { ...createRefusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }
 
-/** The rest of the body is not read, so the connection cannot be used for another request. */
+/** Closes the connection, because the rest of the body is not read. */
 export function createBodyTooLargeRefusal(): Refusal {
   return createRefusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
 }

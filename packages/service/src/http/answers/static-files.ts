@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
   json: 'application/json; charset=utf-8',
   tgz: 'application/gzip',
-  // Clients to download: what they are made of is for their reader.
+  // Client sources are shown as text in the browser.
   py: PLAIN,
   java: PLAIN,
   go: PLAIN,
@@ -33,12 +33,12 @@ export interface StaticFile {
   readonly etag: string;
 }
 
-/** Parts of a path that cannot lead out of the folder: none is empty, and none begins with a dot. */
+/** Path segments that cannot leave the folder: none is empty, and none begins with a dot. */
 const NAME = /^[\w-]+(\.[\w-]+)*(\/[\w-]+(\.[\w-]+)*)*$/;
 
 /**
- * Finds files that a build has made: undefined for a name that it has not. Each is read and compressed when it is first asked for,
- * and kept. `fill` puts in what only the running service knows; a file without text is left as it is.
+ * Returns a function that finds files made by a build, or undefined for an unknown name. Files are read and compressed
+ * on first use, then kept. `fill` inserts values known only at run time into text files.
  */
 export function createStaticFiles(folder: URL, fill?: (text: string, type: string) => string) {
   const files = new Map<string, Promise<StaticFile>>();
@@ -49,7 +49,7 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
     const isText = type.endsWith('utf-8');
     const bytes = fill && isText ? Buffer.from(fill(stored.toString('utf8'), type)) : stored;
     const compressed = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
-    // Weak: the same content, compressed or not.
+    // Weak, because compressed and plain answers share it.
     const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 20)}"`;
     return { type, bytes, compressed, etag };
   }
@@ -67,9 +67,9 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
   };
 }
 
-/** For files whose names hold a hash of their content. */
+/** For files whose names contain a hash of their content. */
 export const KEEP_FOR_GOOD = 'public, max-age=31536000, immutable';
-/** For others: kept, and asked for each time whether it has changed. */
+/** For other files: clients keep them and revalidate each time. */
 export const ASK_EACH_TIME = 'no-cache';
 
 export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
@@ -86,7 +86,7 @@ export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheContr
   return reply.send(isCompressed ? file.compressed : file.bytes);
 }
 
-/** Whether it likes brotli at least as much as the bytes as they are. What it takes neither way comes as it is. */
+/** True if the client accepts brotli at least as much as plain bytes, which are the fallback. */
 function prefersBrotli(header: string | string[] | undefined): boolean {
   const accepted = readAccepted(String(header ?? ''));
   const qualityOf = (name: string) => accepted.find((one) => one.name === name)?.quality;
@@ -94,7 +94,7 @@ function prefersBrotli(header: string | string[] | undefined): boolean {
   return brotli > 0 && brotli >= (qualityOf('identity') ?? 0);
 }
 
-/** Headers of the pages for developers and of the console. `style`: what may style them beside their own files. */
+/** Headers of the developers' pages and of the console. `style`: sources of styles beside their own files. */
 export const pageHeaders = (style = "'self'"): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",

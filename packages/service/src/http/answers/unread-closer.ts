@@ -1,18 +1,18 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Checks within the timeout: a connection is closed after the timeout, at most a quarter later. */
+/** Checks per timeout: a connection is closed between one and one and a quarter timeouts. */
 const CHECKS = 4;
 
 interface ReadProgress {
-  /** Bytes that the client had read at the last check, and for how many checks that has not changed. */
+  /** Bytes that the client had read at the last check, and the number of checks without a change. */
   bytes: number;
   unchanged: number;
 }
 
 /**
- * Closes the connections of clients that do not read their answers. One timer checks all connections, so requests cost
- * nothing: a timeout for each answer was measured at a hundredth of what a request costs.
+ * Closes the connections of clients that do not read their answers. One timer checks all connections, because a timeout
+ * for each answer cost one percent of a request.
  */
 export function createUnreadCloser(writeTimeout: number) {
   const connections = new Map<Socket, ReadProgress>();
@@ -33,7 +33,7 @@ export function createUnreadCloser(writeTimeout: number) {
         socket.once('close', () => connections.delete(socket));
       });
     },
-    /** Whether this connection was closed for that reason. */
+    /** True if this closer has closed the connection. */
     hasCut: (socket: Socket) => cut.has(socket),
     stop: () => clearInterval(timer),
   };
@@ -41,7 +41,7 @@ export function createUnreadCloser(writeTimeout: number) {
 
 function checkProgress({ bytesWritten, writableLength }: Socket, taken: ReadProgress): void {
   const bytes = bytesWritten - writableLength;
-  // If there is nothing to read, the client cannot read it.
+  // A client with nothing to read is not slow.
   taken.unchanged = bytes === taken.bytes && writableLength > 0 ? taken.unchanged + 1 : 0;
   taken.bytes = bytes;
 }

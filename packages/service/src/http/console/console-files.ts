@@ -4,12 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import { createStaticFiles, KEEP_FOR_GOOD, pageHeaders, sendStaticFile } from '../answers/static-files.js';
 
-/** What the build of the console's pages has made. */
+/** Output folder of the console's build. */
 const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);
 
 const findFile = createStaticFiles(new URL('assets/', FOLDER));
 
-/** Undefined for a name that the build has not made. */
+/** Returns undefined if the build has no file of this name. */
 export async function sendConsoleFile(reply: FastifyReply, name: string): Promise<FastifyReply | undefined> {
   const file = await findFile(name);
   return file && sendStaticFile(reply, file, KEEP_FOR_GOOD);
@@ -17,7 +17,7 @@ export async function sendConsoleFile(reply: FastifyReply, name: string): Promis
 
 let page: Promise<string> | undefined;
 
-/** The page that all addresses of the console begin with. Only its own files are loaded, and no script that stands in it. */
+/** Sends the page of all console URLs. It loads only its own files and runs no inline script. */
 export async function sendConsolePage(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   page ??= readFile(new URL('index.html', FOLDER), 'utf8');
   let text: string;

@@ -11,7 +11,7 @@ import { addSessionRoutes } from './session-routes.js';
 
 const API = '/console/api';
 
-/** A path that cannot be decoded is read as it is written: then it names nothing, and is judged like any other. */
+/** Escapes a path that cannot be decoded, so that it matches no route and is refused like other unknown paths. */
 export function readableConsoleUrl(url: string): string {
   if (!url.startsWith('/console/')) return url;
   const [path = '', ...query] = url.split('?');
@@ -27,7 +27,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** The console: its pages, and below /console/api what they ask for. */
+/** Adds the console: its pages, and their API below /console/api. */
 export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, context: ConsoleRouteContext): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

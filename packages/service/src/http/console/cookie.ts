@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_HOURS } from '../../console/sessions/sessions-sql.js';
 
 /**
- * Over HTTPS the name has a prefix by which browsers hold to Secure, to the path and to this host alone. Without HTTPS, which is
- * for trying things out on this machine, a browser would refuse such a cookie.
+ * The __Host- prefix makes browsers enforce Secure, Path=/ and this host. Without HTTPS, used for trials on one
+ * machine, a browser would refuse such a cookie.
  */
 const SECURE_NAME = '__Host-perennial';
 const PLAIN_NAME = 'perennial';
 
 export const cookieName = (isSecure: boolean) => (isSecure ? SECURE_NAME : PLAIN_NAME);
 
-/** The token of a session, of the one name that counts here. Two of the same name are none. */
+/** Returns the session token. Two cookies of the same name count as none. */
 export function readCookie({ headers }: FastifyRequest, isSecure: boolean): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
   const found = pairs.filter(([name]) => name === cookieName(isSecure));

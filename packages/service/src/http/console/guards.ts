@@ -12,16 +12,16 @@ declare module 'fastify' {
   }
 }
 
-/** Sent by a page that asks by itself while nobody is there: it does not keep the session alive. */
+/** Sent by pages that poll while the operator is away. Such requests do not extend the session. */
 const UNATTENDED_HEADER = 'x-unattended';
 
 export type Guards = ReturnType<typeof createGuards>;
 
-/** The checks before a request of somebody who is signed in. */
+/** Creates the checks that run before a request with a session. */
 export function createGuards(deps: ConsoleDeps) {
   const isSecure = () => deps.consoleUrl().startsWith('https:');
 
-  /** Before the body is read, and before anything is said about the path. */
+  /** Runs before the body is read and before the path is checked. */
   async function requireSession(request: FastifyRequest): Promise<void> {
     const token = readCookie(request, isSecure()) ?? '';
     request.consoleSession = requireOpen(
@@ -30,7 +30,7 @@ export function createGuards(deps: ConsoleDeps) {
     request.consoleToken = token;
   }
 
-  /** A body may take long to come, and meanwhile the session may have ended, or the person may have another role. */
+  /** Checks the session again after the body, because it may have ended or the role may have changed meanwhile. */
   async function requireSessionStill(request: FastifyRequest): Promise<void> {
     request.consoleSession = requireOpen(await openSession(deps, request.consoleToken, true));
   }
@@ -44,7 +44,7 @@ async function requireCsrfToken({ method, headers, consoleToken }: FastifyReques
   if (!isCsrfToken(consoleToken, String(headers['x-csrf-token'] ?? ''))) throw new Problem('csrf');
 }
 
-/** Browsers say from where a request comes; what other programs leave out they could also invent. */
+/** Refuses requests that a browser marks as coming from another site. Other clients can omit or forge the header. */
 export function requireOwnSite(headers: FastifyRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none') throw new Problem('csrf');

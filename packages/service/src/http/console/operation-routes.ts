@@ -16,7 +16,7 @@ import { createQueryReader, createReader } from './read-input.js';
 
 const MAX_BODY_BYTES = 1_000_000;
 
-/** One route for each operation of the table, with the checks that it declares. */
+/** Adds a route for each operation of the table, with the checks that it declares. */
 export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Guards, readsOnly: boolean): void {
   const { requireSession, requireSessionStill, requireCsrfToken } = guards;
   for (const one of OPERATIONS) {
@@ -41,9 +41,9 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
       preHandler: isWrite ? [requireSessionStill, requireRole] : [],
       async handler(request, reply) {
         const session = requireOpen(request.consoleSession);
-        // No name has it, and PostgreSQL takes none that does.
+        // PostgreSQL cannot store NUL, so no name contains it.
         if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
-        // The path comes last: nothing else names what it names.
+        // Parameters of the path come last, so that they win.
         const input = { ...readQuery(request), ...readBody(request), ...request.params };
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
         const operator = operatorOf(request, session);
@@ -79,14 +79,14 @@ function sendFile(reply: FastifyReply, { name, type, pieces }: FileAnswer, log: 
     .send(stream);
 }
 
-/** Entries of the audit log that are written through it say where the person is. */
+/** Adds the operator's address to audit entries written through the database. */
 function withAddress(database: Transactional, address: string): Transactional {
   return {
     query: database.query,
     transaction: (work, options) =>
       database.transaction(async (tx) => {
-        // Not by a query, which has no place before the `set transaction` of some steps; an address has none of the
-        // characters that would matter.
+        // Uses text instead of a parameter, because a query has no place before the `set transaction` of some steps.
+        // The filtered address needs no escaping.
         await tx.query(`set local perennial.address = '${address.replaceAll(/[^\w:.]/g, '')}'`);
         return work(tx);
       }, options),

@@ -11,20 +11,20 @@ import { PlainError, type Refusal } from '../../platform/plain-error.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import { toRefusal } from '../answers/respond.js';
 
-/** A refusal of the console's own. */
+/** A refusal by the console itself. */
 export class Problem extends Error {
   constructor(
     readonly kind: ProblemKind,
     readonly detail?: string,
     readonly retryAfterSeconds?: number,
-    /** Unset: there is no more to it than its kind. */
+    /** Unset if the kind says everything. */
     readonly refusal?: Refusal,
   ) {
     super(detail ?? kind);
   }
 }
 
-/** The one place where an error becomes a problem. `isFault`: it has to be logged, and its text stays here. */
+/** Maps an error to a problem; no other place does. A fault is logged, and its text is not sent. */
 export function toProblem(error: unknown): { readonly problem: Problem; readonly isFault: boolean } {
   const { refusal, message } = error instanceof PlainError ? error : { refusal: undefined, message: undefined };
   const told = (kind: ProblemKind, detail?: string, seconds?: number) => ({

@@ -9,7 +9,7 @@ import { compileSchema, describeInvalid } from '../requests/validate.js';
 export function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<string, unknown> {
   let validate: ValidateFunction | undefined;
   return ({ body, headers }) => {
-    // A form of another site can send any text, but not under this name.
+    // A form of another site can send any text, but not with this type.
     if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
       throw new Rejection('PARAM_INVALID', 'send application/json');
     }
@@ -21,7 +21,7 @@ export function createReader(of: ObjectSchema): (request: FastifyRequest) => Rec
   };
 }
 
-/** A field that is not in the schema may be one that only the service itself gives to a step, such as who has approved it. */
+/** Refuses unknown fields, because only the service may set some fields, such as the approver. */
 function refuseOtherFields(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(refuseOtherFields);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -29,7 +29,7 @@ function refuseOtherFields(schema: unknown): unknown {
   return 'properties' in parts ? { additionalProperties: false, ...parts } : parts;
 }
 
-/** A field of a query is one text; what is empty is not given. */
+/** Reads each parameter as one text. Empty parameters count as absent. */
 export function createQueryReader(
   of: ObjectSchema | undefined,
 ): (request: FastifyRequest) => Record<string, string | number> {

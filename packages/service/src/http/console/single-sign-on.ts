@@ -24,10 +24,10 @@ interface SignOnPages {
   signedIn(reply: FastifyReply, token: string, returnTo: string): FastifyReply;
 }
 
-/** From one address. */
+/** Limit for one address. */
 const BEGUN_PER_MINUTE = 30;
 
-/** OpenID Connect with PKCE. The identity provider says who somebody is; what they may do is in the table of people. */
+/** OpenID Connect with PKCE. The identity provider says who a person is; the table of people says what they may do. */
 export function createSingleSignOn(deps: SingleSignOnDeps) {
   const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
   if (!settings) return undefined;
@@ -35,7 +35,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
 
   const begun = createMinuteLimit(BEGUN_PER_MINUTE, clock);
   let found: Promise<Provider> | undefined;
-  /** Asked for when somebody first signs in, and again if that failed. */
+  /** Discovers the provider at the first sign-in, and again after a failure. */
   const provider = async (): Promise<Provider> => {
     found ??= discover(settings);
     try {
@@ -50,7 +50,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
     name: settings.name,
     addRoutes(api: FastifyInstance, { visitorOf, signedIn }: SignOnPages): void {
       api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
-        // Each is a row, of somebody whom nobody knows yet.
+        // Limited, because each request of an unknown client stores a row.
         begun.checkAndCount(visitorOf(request).address);
         const { client, config } = await provider();
         const verifier = client.randomPKCECodeVerifier();
@@ -66,7 +66,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
           state,
           nonce,
         });
-        // The state is bound to this browser too: nobody can have somebody else end what they have begun.
+        // Binds the state to this browser, so that nobody can make another person complete a sign-in they began.
         void reply.header('set-cookie', stateCookie(state, consoleUrl().startsWith('https:')));
         return reply.redirect(to.href, 303);
       });
@@ -85,7 +85,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
             idTokenExpected: true,
           })
           .catch((err: unknown) => {
-            log.warn({ err, requestId: request.id }, 'a single sign-on failed');
+            log.warn({ err, requestId: request.id }, 'single sign-on failed');
             return undefined;
           });
         const claims = tokens?.claims();
@@ -107,7 +107,7 @@ interface Provider {
 async function discover({ issuer, clientId, clientSecret }: SingleSignOnSettings): Promise<Provider> {
   const client = await import('openid-client');
   const address = new URL(issuer);
-  // Only on this machine, for trying it out.
+  // Plain HTTP is allowed on this machine only, for trials.
   const isLocal = address.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(address.hostname);
   const options = isLocal ? { execute: [client.allowInsecureRequests] } : {};
   return { client, config: await client.discovery(address, clientId, clientSecret, undefined, options) };
@@ -119,7 +119,7 @@ interface Claims {
   readonly email_verified?: unknown;
 }
 
-/** By the subject; the first time by a verified address that is a person's name. */
+/** Finds a person by the subject, or the first time by a verified e-mail address that is the person's name. */
 async function findPersonOf(
   { database }: SignInDeps,
   issuer: string,
@@ -141,7 +141,7 @@ async function findPersonOf(
 
 const STATE_COOKIE = 'perennial-sign-on';
 
-/** Sent back when the identity provider leads here from its own site, so not SameSite=Strict. */
+/** SameSite=Lax, because the identity provider's site redirects here. */
 function stateCookie(state: string, isSecure: boolean): string {
   const place = `${STATE_COOKIE}=${hashState(state).toString('base64url')}; Path=/console/api/single-sign-on; Max-Age=600`;
   return `${place}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
@@ -154,7 +154,7 @@ function isStateOfBrowser({ headers }: FastifyRequest, state: string): boolean {
 
 const hashState = (state: string) => createHash('sha256').update(state).digest();
 
-/** Only an address of the console itself, without the part that every one begins with. */
+/** Returns the path if it is one of the console, else `/`. */
 function ownAddress(given: string | undefined): string {
   return given !== undefined && /^\/(?![/\\])[\w/?=&%.,:+-]*$/.test(given) ? given : '/';
 }

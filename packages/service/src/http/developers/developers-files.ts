@@ -3,11 +3,11 @@ import type { Environment } from '../../platform/settings.js';
 import { escapeHtml } from '../../redeem/html.js';
 import { createStaticFiles } from '../answers/static-files.js';
 
-/** What the build of the pages for developers has made. */
+/** Output folder of the build of the developers' pages. */
 const FOLDER = new URL('../developers/dist/site/', PACKAGE_FOLDER);
 
 export interface Installation {
-  /** Where channels and users reach the service. */
+  /** URL at which channels and users reach the service. */
   readonly publicUrl: () => string;
   readonly environment: Environment;
   readonly currency: string;
@@ -24,7 +24,7 @@ export function createDevelopersFiles({ publicUrl, environment, currency }: Inst
   });
 }
 
-/** The path that all addresses begin with, behind a proxy that takes it off. */
+/** Path prefix of all URLs behind a proxy that removes it. */
 export const rootOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/+$/, '');
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);

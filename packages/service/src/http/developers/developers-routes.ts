@@ -12,29 +12,29 @@ import { sendStartPage } from './start-page.js';
 export interface DevelopersDeps extends Installation {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Unset: on. Off: of all pages only the one at the root remains. */
+  /** Default: on. Off: only the start page remains. */
   readonly developers?: 'on' | 'off';
-  /** In place of the usual limit, for a test that cannot ask as often. */
+  /** Replaces the usual limit in tests. */
   readonly developersFilesPerMinute?: number;
 }
 
 export interface DevelopersContext {
   readonly isDraining: () => boolean;
-  /** Whether the console is on this listener. */
+  /** True if the console is on this listener. */
   readonly hasConsole: boolean;
-  /** The answer to a path that there is not. */
+  /** Answers an unknown path. */
   readonly notFound: NotFound;
-  /** Of a sandbox. */
+  /** Sandbox only. */
   readonly findRefused: FindRefused | undefined;
 }
 
-/** Files that one address may have in a minute. They come from memory; a page with all that it loads is five of them. */
+/** Files per minute and address. They come from memory, and a page loads five of them. */
 const FILES_PER_MINUTE = 1_200;
 
-/** Documents that tools of other sites may read. */
+/** Documents that tools on other sites may read. */
 const OPEN_TO_ALL = new Set(['openapi.json', 'vectors.json']);
 
-/** The page at the root, and below /developers those for a channel's developer. */
+/** Adds the start page, and the developers' pages below /developers. */
 export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, context: DevelopersContext): void {
   const { publicUrl, log } = deps;
   const limit = createMinuteLimit(deps.developersFilesPerMinute ?? FILES_PER_MINUTE, deps.clock);
@@ -58,7 +58,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     return reply.code(503).type(PLAIN).send('These pages are not built: run npm run build.\n');
   }
 
-  /** What was said about a request that this node refused lately. Programs ask for it. */
+  /** Sends the diagnosis of a request that this node refused lately, for programs. */
   function sendDiagnosis(request: FastifyRequest, reply: FastifyReply, requestId: string): FastifyReply {
     const diagnosis = context.findRefused?.(requestId);
     if (!diagnosis) return context.notFound(request, reply);
@@ -81,7 +81,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
 
     pages.get('/', async (request, reply) => {
       void reply.header('vary', 'accept');
-      // A program that looks for the interface here hears that it is elsewhere. The router takes `*` for this path.
+      // A program that expects the API here gets 404. The router matches `*` with this path.
       if (request.raw.url === '*' || asksForJson(request.headers.accept)) return context.notFound(request, reply);
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
     });
@@ -98,7 +98,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
   });
 }
 
-/** Sent in place of what there is not, and so itself nothing that there is. */
+/** The page for unknown paths. It has no URL of its own. */
 const NOT_FOUND = 'not-found.html';
 const PLAIN = 'text/plain; charset=utf-8';
 

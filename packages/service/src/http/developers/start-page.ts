@@ -9,15 +9,15 @@ import { type Installation, rootOf } from './developers-files.js';
 
 export interface StartPage extends Installation {
   readonly hasDevelopers: boolean;
-  /** Whether the console is on this listener. */
+  /** True if the console is on this listener. */
   readonly hasConsole: boolean;
 }
 
 const STYLE = readFileSync(new URL('assets/start/page.css', PACKAGE_FOLDER), 'utf8');
-/** In the page itself, which then needs no other request; the policy names this very text. */
+/** The style is inline, which saves a request. The policy allows exactly this text. */
 const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
-/** What runs here, for people who have only the address. */
+/** Sends a page that says what runs here, for visitors who have only the URL. */
 export function sendStartPage(reply: FastifyReply, page: StartPage): FastifyReply {
   return reply
     .headers({ ...pageHeaders(STYLE_HASH), 'cache-control': 'no-cache' })
@@ -38,7 +38,7 @@ function renderStartPage({ publicUrl, environment, hasDevelopers, hasConsole }: 
         ]
       : []),
     ...(hasConsole ? [link('/console', 'Console', 'For operators: orders, channels, payments.')] : []),
-    link('/readyz', 'Health', 'Whether this node takes requests.'),
+    link('/readyz', 'Health', 'Is this node ready for requests?'),
   ];
   return html`<!doctype html>
 <html lang="en">

@@ -3,16 +3,16 @@ import { RateLimited } from '../answers/minute-limit.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface AnswerPlaceLimits {
-  /** Long answers that a node makes at once, in all and for one channel. */
+  /** Long answers in progress at once on a node, and for one channel. */
   readonly longAnswers: number;
   readonly longAnswersPerChannel: number;
-  /** Requests that wait for a place among them, and for how long (ms). */
+  /** Requests that wait for a place, and how long they wait (ms). */
   readonly longAnswersWaiting: number;
   readonly longAnswersWaitingPerChannel: number;
   readonly longAnswerWait: number;
 }
 
-/** A place among the long answers that a node makes at once. It may be released twice. */
+/** A place among a node's concurrent long answers. It may be released twice. */
 export interface AnswerPlace {
   release(): void;
 }
@@ -25,9 +25,8 @@ interface Waiting {
 }
 
 /**
- * A long answer holds a little memory while its client reads, and clients may read slowly. So the number of long answers is
- * limited, in all and for one channel, which leaves room for the others. Places go to the requests that have waited longest,
- * except those of channels that have all of theirs.
+ * Limits the number of long answers, in all and for each channel, because each holds memory while its client reads.
+ * Places go to the requests that have waited longest, except those of channels that use all of theirs.
  */
 export function createAnswerPlaces(limits: AnswerPlaceLimits) {
   const openByChannel = new Map<number, number>();
@@ -69,7 +68,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
     }
   }
 
-  /** Whether the channel has used all of its places, or the node has no more. */
+  /** Returns RateLimited if the channel uses all of its places, and NodeBusy if the node has none left. */
   const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new NodeBusy());
 
   async function take(channelId: number, caller: Caller): Promise<AnswerPlace> {
@@ -104,7 +103,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
   return {
     takeNow: takeIfFree,
-    /** Waits for a while if there is none; throws RateLimited or NodeBusy after that. */
+    /** Waits up to `longAnswerWait` for a place, then throws RateLimited or NodeBusy. */
     take,
     counts: () => ({ open, waiting: waiting.length }),
   };
@@ -112,10 +111,10 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
 export type AnswerPlaces = ReturnType<typeof createAnswerPlaces>;
 
-/** An action that has a long answer has found no free place, before it did anything. */
+/** Thrown by an action with a long answer that found no free place, before it did anything. */
 class PlaceNeeded extends Error {}
 
-/** The place of one request, which has none until it turns out to need one. */
+/** The place of one request, taken when the request turns out to need it. */
 export class RequestPlace {
   private place: AnswerPlace | undefined;
 
@@ -125,7 +124,7 @@ export class RequestPlace {
     private readonly caller: Caller,
   ) {}
 
-  /** For an action. The action may hold locks, so this does not wait: `retryWhenFree` does, after the locks are released. */
+  /** For an action. Does not wait, because the action may hold locks: `retryWhenFree` waits after their release. */
   reserve(): void {
     this.place ??= this.places.takeNow(this.channelId);
     if (!this.place) throw new PlaceNeeded();

@@ -10,15 +10,15 @@ export interface AuthenticationFailuresDeps {
   readonly tokens: AccessTokens;
 }
 
-/** Never an app id, which has no spaces. */
+/** Never equal to an app id, because app ids have no spaces. */
 const UNKNOWN_CHANNEL = 'an unknown channel';
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
 /**
- * A client that keeps failing authentication is refused before the next signature is computed. Failures are counted by
- * address and app id, so that no channel pays for others behind the same proxy. All app ids that this node does not know
- * count as one, since anybody can invent any number of them. Requests with a live access token of the channel are counted
- * separately: an attacker has no token, and whatever it sends under a channel's app id, the channel's requests go on.
+ * Refuses clients that keep failing authentication before computing the next signature. Counts failures by address and
+ * app id, so that no channel pays for others behind the same proxy. All app ids unknown to this node count as one,
+ * because anybody can invent them. Requests with a live access token of the channel are counted separately: an attacker
+ * has no token and cannot block the channel.
  */
 export function createAuthenticationFailures({ limit, channels, tokens }: AuthenticationFailuresDeps) {
   function knownChannel({ headers }: Pick<FastifyRequest, 'headers'>): string {
@@ -33,8 +33,8 @@ export function createAuthenticationFailures({ limit, channels, tokens }: Authen
 
   async function hasLiveToken({ headers }: FastifyRequest): Promise<boolean> {
     const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
-    // Whether the token is genuine is known without the database, and its channel after one statement. So an attacker cannot
-    // cause statements by sending many app ids.
+    // Checks the token without the database, and its channel with one statement, so that attackers cannot cause
+    // statements by sending many app ids.
     const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
     if (token === undefined || channelId === undefined) return false;
     const appId = await channels.getAppId(channelId);
@@ -43,11 +43,11 @@ export function createAuthenticationFailures({ limit, channels, tokens }: Authen
   }
 
   return {
-    /** The app id of a request if this node knows it; one common name for all others, since anybody can invent any number. */
+    /** Returns the app id if this node knows it, else one common name, because anybody can invent app ids. */
     knownChannel,
-    /** Throws RateLimited when there were too many failures. A promise only if the token has to be checked. */
+    /** Throws RateLimited after too many failures. Returns a promise only if the token must be checked. */
     check(request: FastifyRequest): Promise<void> | undefined {
-      // Nearly always no failure was counted.
+      // In nearly all cases no failure was counted.
       if (!limit.isUsed()) return undefined;
       const { withToken, without } = limitNames(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;

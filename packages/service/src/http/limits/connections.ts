@@ -2,18 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Connections beyond this number are spare: each is closed after one answer, and API requests on it are refused. */
+  /** Connections beyond this number are spare: API requests on them are refused, and each closes after one answer. */
   readonly connections: number;
-  /** Connections beyond this number are dropped by Node before they are read. */
+  /** Node drops connections beyond this number before it reads them. */
   readonly connectionsInAll: number;
   readonly keepAliveTimeout: number;
-  /** How long an idle connection is kept while more than half of the connections are open. */
+  /** Time for which an idle connection is kept while more than half of the connections are open. */
   readonly crowdedKeepAliveTimeout: number;
 }
 
 /**
- * Bounds the open connections of a server: each one costs memory, and those that send are all read before anything else is done.
- * Idle connections, such as browsers keep, make room for others. Spare connections exist so that health checks and refusals still
+ * Limits the open connections of a server, because each costs memory and Node reads all that send before other work.
+ * Idle connections, such as browsers keep, make room for others. Spare connections let health checks and refusals still
  * get an answer.
  */
 export function createConnectionBound(limits: ConnectionLimits, onDrop: () => void) {
@@ -23,7 +23,7 @@ export function createConnectionBound(limits: ConnectionLimits, onDrop: () => vo
 
   function count(server: Server, by: 1 | -1): void {
     open += by;
-    // Node reads it after each answer, and says it in the header Keep-Alive.
+    // Node reads this after each answer and sends it in the Keep-Alive header.
     server.keepAliveTimeout = open * 2 > connections ? crowdedKeepAliveTimeout : keepAliveTimeout;
   }
 
@@ -37,7 +37,7 @@ export function createConnectionBound(limits: ConnectionLimits, onDrop: () => vo
         if (open > connections) spare.add(socket);
       });
     },
-    /** Whether API requests on the connection are refused. Its answer, whatever it is, closes the connection. */
+    /** True if API requests on the connection are refused. Then any answer closes the connection. */
     isSpare({ socket }: IncomingMessage, response: ServerResponse): boolean {
       if (open <= connections || !spare.has(socket)) return false;
       response.shouldKeepAlive = false;

@@ -8,18 +8,18 @@ import type { Database } from '../../platform/db/database.js';
 import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { createMinuteLimit, RateLimited } from '../answers/minute-limit.js';
 
-/** Runs the action of a request. A v1 field that cannot be read is counted before the request is answered. */
+/** Runs a request's action. Counts an unreadable v1 field before the request is answered. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
 export interface FieldLimitDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** In the sandbox alone: the same rejection with what is probably wrong. */
+  /** Returns the same rejection with the probable cause. Sandbox only. */
   readonly explain?: ((error: UnreadableField, channel: Channel) => UnreadableField) | undefined;
 }
 
 export function createFieldLimit({ database, clock, explain = (error) => error }: FieldLimitDeps): FieldLimit {
-  // The explanation tries v1 as well, whatever the prefix says: without a limit it would be what the count of failures is against.
+  // Limits explanations, because an explanation also tries v1 and would be the oracle that the count prevents.
   const explanations = createMinuteLimit(MAX_FIELD_FAILURES, clock);
 
   function explainUncounted(error: UnreadableField, channel: Channel): UnreadableField {

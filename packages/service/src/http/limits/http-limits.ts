@@ -1,18 +1,18 @@
-/** Slow or silent clients hold a socket, never more: headers in 10 s, the whole request in 30 s, 75 s between two. */
+/** Slow or silent clients hold only a socket: 10 s for the headers, 30 s for the request, 75 s between requests. */
 export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  /** How often the first two are checked; Node's own 30 s would let them be three times as long. */
+  /** Interval for checking the first two timeouts. Node's default of 30 s would triple them. */
   connectionsCheckingInterval: 1_000,
-  /** How long a client that is refused while it sends may go on sending, so that it reads the refusal. */
-  lingerTime: 5_000,
+  /** Time for which a client that is refused while sending may go on sending, so that it reads the refusal. */
+  halfCloseTimeout: 5_000,
   maxHeaderSize: 16_384,
-  /** How long a client may read nothing of its answer. */
+  /** Time without any read after which a client's connection is closed. */
   writeTimeout: 30_000,
-  /** How long a long answer may take in all. */
+  /** Time limit of a whole long answer. */
   answerTimeout: 300_000,
-  /** How long a node that is stopping waits for long answers. */
+  /** Time for which a stopping node waits for long answers. */
   drainTime: 10_000,
   longAnswers: 64,
   longAnswersPerChannel: 16,

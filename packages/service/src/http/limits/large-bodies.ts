@@ -1,22 +1,22 @@
 import { addressGroup, RateLimited } from '../answers/minute-limit.js';
 
 /**
- * A body of more than 16 KB is rare: the longest creation is shorter, with every field that there is. Larger bodies have a
- * limited share of this node's memory and time, so that they delay their senders and no other clients.
+ * Bodies above 16 KB are rare: the longest order creation is shorter, with all of its fields. Larger bodies get a
+ * limited share of the node's memory and time, so that they delay only their senders.
  */
 export const LARGE_BODY_BYTES = 16_384;
 
 export interface LargeBodyLimits {
-  /** How much is in memory at once, from the first expected byte until the answer. */
+  /** Bytes in memory at once, from the first expected byte until the answer. */
   readonly bytes: number;
-  /** The same for one address, so that a single address cannot use up all of it. */
+  /** The same limit for one address. */
   readonly bytesPerAddress: number;
-  /** How long the next body waits for room before it is refused. It is not read meanwhile. */
+  /** Time for which a body waits for room, unread, before it is refused. */
   readonly waitMs: number;
 }
 
 const DEFAULT_LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
-/** They get a quarter of the time: after each piece of work, three times as long is left for other requests. */
+/** Gives large bodies a quarter of the time: each piece of work is followed by a pause three times as long. */
 const PAUSE_FACTOR = 3;
 
 interface Share {
@@ -65,7 +65,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
   }
 
   return {
-    /** Memory for a body, now or when there is room. Throws RateLimited. */
+    /** Returns memory for a body, now or when there is room. Throws RateLimited. */
     async allocate(address: string, bytes: number): Promise<Buffer> {
       const share = { address: addressGroup(address), bytes };
       if (hasRoom(share)) changeUsage(share, 1);
@@ -75,7 +75,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
       return body;
     },
 
-    /** Does nothing for a body that was not allocated here. */
+    /** Does nothing if the body was not allocated here. */
     release(body: Buffer): void {
       const share = shares.get(body.buffer);
       if (!share) return;
@@ -89,7 +89,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
       }
     },
 
-    /** Runs work on a large body, such as a hash: one at a time, with pauses. */
+    /** Runs work on a large body, such as a hash. Runs one at a time, with pauses. */
     runInTurn<T>(work: () => T): Promise<T> {
       let tookMs = 0;
       const done = turn.then(() => {
@@ -100,7 +100,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
           tookMs = process.cpuUsage(before).user / 1000;
         }
       });
-      // Also after very little work, so that other requests that have arrived come first.
+      // Pauses even after very little work, so that waiting requests come first.
       const pause = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), tookMs * PAUSE_FACTOR));
       turn = done.then(pause, pause);
       return done;

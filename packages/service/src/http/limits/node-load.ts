@@ -3,21 +3,21 @@ import type { Caller } from '../../platform/db/sharing/caller.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface LoadLimits {
-  /** Requests inside may take so long, at the measured rate. */
+  /** Time that the requests inside may take at the measured rate. */
   readonly backlogMs: number;
-  /** With fewer inside, no request is refused. */
+  /** Below this number of requests inside, no request is refused. */
   readonly alwaysAllowed: number;
-  /** With fewer inside, no request is refused while the rate is not known. */
+  /** The same number while the rate is unknown. */
   readonly unmeasured: number;
-  /** How long a caller waits for its request to be begun. */
+  /** Time for which a caller waits for its request to begin. */
   readonly patienceMs: number;
 }
 
 const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 500, patienceMs: 2_000 };
 
-/** A request that this node has taken in, and the caller that waits for its answer. */
+/** A request inside this node, and the caller that waits for its answer. */
 export interface TakenRequest extends Caller {
-  /** It was authenticated and admitted: it counts for the measured rate. */
+  /** Counts an authenticated and admitted request for the measured rate. */
   markAdmitted(): void;
   /** May be called twice. */
   leave(): void;
@@ -25,15 +25,15 @@ export interface TakenRequest extends Caller {
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** The rate is that of the last busy ones among so many ticks; with less than a second of them it stays as it was. */
+/** Ticks from which the rate is computed: the last busy ones, if they make up at least a second. */
 const TICKS = 8;
-/** With at least so many inside all the time, as many are served as can be served. */
+/** A node that always has at least this number inside is saturated. */
 const BUSY_INSIDE = 16;
-/** The rate falls at most to this part of itself in one tick. */
+/** Factor by which the rate falls at most in one tick. */
 const MAX_FALL = 0.9;
-/** After so long without a busy second, the rate says nothing any more. */
+/** Time without a busy second after which the rate is discarded. */
 const FORGET_MS = 60_000;
-/** Requests of channels that have less than their share are let in up to so many times the usual limit. */
+/** Factor by which requests of channels below their share may exceed the usual limit. */
 const CHANNEL_OVERFLOW = 3;
 
 interface ChannelInside {
@@ -41,15 +41,15 @@ interface ChannelInside {
 }
 
 /**
- * How much a node has to do, and whether it can do more in time. By Little's law, requests wait for as long as it takes to
- * serve those that are inside: their number, divided by how many are served in a second. Requests that wait for an
- * institution, or for a caller that reads slowly, need nothing of the node meanwhile and are not counted.
+ * Measures the load of a node and decides if a request can be served in time. By Little's law, requests wait for the
+ * number inside divided by the rate served. Requests that wait for an institution, or for a caller that reads slowly,
+ * use no capacity and are not counted.
  */
 export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()) {
   const limits = { ...DEFAULT_LIMITS, ...given };
   const insideOf = new Map<string, ChannelInside>();
   let inside = 0;
-  /** How many channels have requests inside. */
+  /** Number of channels that have requests inside. */
   let channels = 0;
   const rate = createRateMeter(now, () => inside);
 
@@ -60,9 +60,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
       : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
   }
 
-  /**
-   * While the node has more to do than it can, each channel has its share: a channel that floods the node displaces no other.
-   */
+  /** Gives each channel its share while the node is overloaded: a channel that floods it displaces no other. */
   function hasShareLeft(who: string, mostInside: number): boolean {
     const own = insideOf.get(who)?.count ?? 0;
     return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);
@@ -82,7 +80,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
     return fresh;
   }
 
-  /** Fields in place of closures: there is one for every request, for as long as it takes. */
+  /** Uses fields instead of closures, because there is one for every request. */
   class CountedRequest implements TakenRequest {
     private isBegun = false;
     private isAdmitted = false;
@@ -150,11 +148,11 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   }
 
   return {
-    /** Whether any request may enter, of whichever channel. */
+    /** True if a request of any channel may enter. */
     hasRoomForAnybody: (): boolean => inside < limits.alwaysAllowed,
-    /** `who`: the channel that the request names. */
+    /** True if a request of the channel `who` may enter. */
     mayEnter,
-    /** Throws NodeBusy unless it may. */
+    /** Throws NodeBusy if the request may not enter. */
     enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest {
       if (!mayEnter(who)) throw new NodeBusy();
       return new CountedRequest(insideOfChannel(who), socket);
@@ -174,7 +172,7 @@ function perSecondOf(ticks: readonly Tick[]): number {
   return (ticks.reduce((sum, { served }) => sum + served, 0) * TICKS_PER_SECOND) / ticks.length;
 }
 
-/** Requests served in a second while there is always something to do. */
+/** Measures the requests served per second while the node is busy. */
 function createRateMeter(now: () => number, inside: () => number) {
   let began = now();
   let served = 0;
@@ -191,17 +189,17 @@ function createRateMeter(now: () => number, inside: () => number) {
     const busy = ticks.slice(quiet + 1);
     const lastSecond = perSecondOf(ticks.slice(-TICKS_PER_SECOND));
     if (busy.length >= TICKS_PER_SECOND) {
-      // Requests that have just come in are not served yet, so the first second of a flood says little.
+      // Limits the fall, because requests that have just arrived are not served yet in the first second of a flood.
       known = Math.max(perSecondOf(busy), (known ?? 0) * MAX_FALL);
       knownAt = at;
     } else if (known !== undefined && lastSecond > known) {
-      // The node can do at least what it just did, measured over a whole second: requests end in batches.
+      // The node can serve at least what it just served. Measured over a second, because requests end in batches.
       known = lastSecond;
       knownAt = at;
     }
   }
 
-  /** Ends the ticks that have passed by then. */
+  /** Ends the ticks that have passed until `at`. */
   function look(at: number): void {
     if (at - began < TICK_MS) return;
     const passed = Math.floor((at - began) / TICK_MS);

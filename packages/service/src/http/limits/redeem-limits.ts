@@ -3,12 +3,12 @@ import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 
 const LINK_OPENS = 60;
 const LINK_POSTS = 20;
-/** An address may post once for so many opens. */
+/** Opens for each allowed post of an address. */
 const POSTS_OF_OPENS = 5;
 
 /**
- * How often the redemption page may be opened in a minute. Counted by each node, which the limits protect. Many users may
- * share an address; a link belongs to one user.
+ * Limits the opens and posts of the redemption page per minute, counted by each node. Many users may share an address;
+ * a link belongs to one user.
  */
 export function createRedeemLimits(opensPerMinute: number, clock: Clock) {
   const limit = (perMinute: number) => createMinuteLimit(perMinute, clock);

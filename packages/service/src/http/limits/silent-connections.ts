@@ -2,7 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Connections on which no request has come yet. Node does not count such a connection as idle, and checks no time-outs once a server closes: one of them would hold up a stop for ever.
+ * Tracks connections without a request yet. Node does not count them as idle and checks no timeouts once a server
+ * closes, so one of them would block a stop forever.
  */
 export function createSilentConnections() {
   const silent = new Set<Socket>();
@@ -16,7 +17,7 @@ export function createSilentConnections() {
       });
       server.on('request', ({ socket }) => silent.delete(socket));
     },
-    /** Closes them, and those that are accepted later. */
+    /** Closes these connections, and any accepted later. */
     close(): void {
       isClosed = true;
       for (const socket of silent) socket.destroy();

@@ -1,11 +1,11 @@
 const MINUTE_MS = 60_000;
-/** Clients that are kept apart in one minute; all others share a line. */
+/** Clients tracked separately in one minute; all others share a line. */
 const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 
 /**
- * For lines of the log that unknown clients can cause: writes one for each client in a minute, and at the end of the minute
- * a second one that says how many more there were.
+ * Limits log lines that unknown clients can cause: writes one line per client and minute, and at the end of the minute
+ * a second line with the number held back.
  */
 export function createThrottledLines() {
   const minutes = new Map<string, { heldBack: number; readonly end: () => void }>();
@@ -29,7 +29,7 @@ export function createThrottledLines() {
       };
       minutes.set(name, minute);
     },
-    /** Writes what is due at the end of the minute. */
+    /** Writes the lines that are due at the end of the minute now. */
     flush(): void {
       for (const { end } of [...minutes.values()]) end();
     },

@@ -9,13 +9,13 @@ import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
 import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
-/** A shorter text fits into the buffers of the network and is sent at once. A longer one is sent in pieces of this size. */
+/** Shorter texts fit into the network buffers and are sent at once. Longer texts are sent in pieces of this size. */
 const SHORT_ANSWER = 65_536;
 
 export interface LongAnswerDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long a long answer may take in all (ms). */
+  /** Time limit of a whole long answer (ms). */
   readonly answerTimeout: number;
   readonly isDraining: () => boolean;
 }
@@ -23,13 +23,13 @@ export interface LongAnswerDeps {
 type CutReason = NonNullable<FastifyReply['cut']>;
 
 /**
- * Sends answers. A long answer is made while its client reads, so that a node never holds more than a piece of it. It is
- * broken off when the client hangs up, does not read, or takes too long.
+ * Sends answers. Creates a long answer while its client reads, so that a node holds only a piece of it. Cuts the answer
+ * if the client hangs up, stops reading, or takes too long.
  */
 export function createAnswerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
   const open = new Set<(why: CutReason) => void>();
 
-  /** A text is sent at once. Of pieces, so many are made first as a short answer has: they may be the whole answer. */
+  /** Sends a text at once. Collects pieces up to the size of a short answer, and sends them at once if they are all. */
   function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
     const { data, message } = answer;
     const { id } = reply.request;
@@ -50,7 +50,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
     while (text.length < SHORT_ANSWER) {
       const { done, value } = await pieces.next();
       if (done) return sendWhole(reply, answer, text + after, place);
-      // The client has gone: this only records the answer.
+      // The client has hung up. This only records the answer.
       if (isAnswerEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }
@@ -62,8 +62,8 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
     const { raw, request } = reply;
-    // Reset, so that no client takes the part that was sent for the whole answer: in HTTP/1.0 the end of the connection ends
-    // it.
+    // Resets the connection, so that no client takes a part for the whole answer: in HTTP/1.0 the end of the connection
+    // ends it.
     const cut = (why: CutReason) => {
       reply.cut ??= why;
       request.raw.socket.resetAndDestroy();
@@ -91,7 +91,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   return {
     send,
-    /** For a stopping node that waits no longer. */
+    /** Cuts all long answers of a stopping node. */
     cutAll(): void {
       for (const cut of open) cut('stopping');
     },
@@ -139,7 +139,7 @@ async function* joinPieces(first: string, pieces: PieceIterator, last: string) {
 
 let turn: Promise<void> = Promise.resolve();
 
-/** One piece of one answer in a turn of the event loop, however many answers there are: other requests come in between. */
+/** Lets one piece of one answer pass per turn of the event loop, so that other requests come in between. */
 function waitForTurn(): Promise<void> {
   turn = turn.then(() => setImmediate());
   return turn;

@@ -2,15 +2,15 @@ import type { FastifyReply } from 'fastify';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { Asset } from '../../redeem/page/assets.js';
 import type { Texts } from '../../redeem/texts/en.js';
-import { answerThenLinger } from '../requests/linger.js';
+import { answerAndHalfClose } from '../requests/half-close.js';
 
 type PageHeaders = Readonly<Record<string, string>>;
 
 const NO_ORIGINS: readonly string[] = [];
-/** By the language, for the origins of one version of a channel: they are made once. */
+/** Headers by language, cached for the origins of one version of a channel. */
 const known = new WeakMap<readonly string[], Map<string, PageHeaders>>();
 
-/** The headers of every page. The channel decides whose pages may frame it; for an unknown link nobody may. */
+/** Returns the headers of a page. The channel decides which origins may frame it; an unknown link allows none. */
 function pageHeaders(texts: Texts, frameOrigins: readonly string[]): PageHeaders {
   const byLanguage = known.get(frameOrigins) ?? new Map<string, PageHeaders>();
   known.set(frameOrigins, byLanguage);
@@ -44,14 +44,14 @@ export interface PageAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function sendPage(reply: FastifyReply, answer: PageAnswer, lingerMs: number): FastifyReply {
+export function sendPage(reply: FastifyReply, answer: PageAnswer, halfCloseMs: number): FastifyReply {
   const { status, texts, page, channel, headers } = answer;
   void reply.code(status).headers(pageHeaders(texts, channel?.frameOrigins ?? NO_ORIGINS));
   if (headers) void reply.headers(headers);
-  return reply.getHeader('connection') === 'close' ? answerThenLinger(reply, page, lingerMs) : reply.send(page);
+  return reply.getHeader('connection') === 'close' ? answerAndHalfClose(reply, page, halfCloseMs) : reply.send(page);
 }
 
-/** After a post, so that loading the page again repeats nothing. */
+/** Redirects after a post, so that reloading the page repeats nothing. */
 export function redirect(reply: FastifyReply, address: string): FastifyReply {
   return reply
     .code(303)

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { type FormFields, readFormFields } from '../../redeem/link.js';
 
-/** A form of the page: the longest link and a few short values. */
+/** Size limit of a form: the longest link and a few short values. */
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * Whether the browser says that the post comes from a page of another site. Browsers that say nothing, or hide the origin (as
- * older ones do because of our referrer policy), are checked by the form's token alone.
+ * True if the browser says that the post comes from another site. Browsers that say nothing, or hide the origin (as
+ * older ones do because of our referrer policy), are checked only by the form's token.
  */
 export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boolean {
   const site = headers['sec-fetch-site'];

@@ -68,27 +68,27 @@ export interface RedeemDeps {
 export interface RedeemRouteContext {
   readonly isDraining: () => boolean;
   readonly load: NodeLoad;
-  /** Whether its forms are refused. */
+  /** True if forms are refused. */
   readonly readsOnly: boolean;
-  readonly lingerMs: number;
+  readonly halfCloseMs: number;
 }
 
-/** All visitors of pages together count as one channel for the load of the node. */
+/** All visitors of pages count as one channel for the load of the node. */
 const PAGE_VISITORS = 'the redemption page';
-/** Style and script, and every unknown path. */
+/** Style, script, and every unknown path. */
 const OTHER_PATHS = '/redeem/*';
 
-/** The redemption page: what it shows, the steps that its forms take, and its style and script. */
+/** Adds the redemption page: its views, the actions of its forms, and its style and script. */
 export function addRedeemRoutes(
   app: FastifyInstance,
   deps: RedeemDeps,
-  { isDraining, load, lingerMs, readsOnly }: RedeemRouteContext,
+  { isDraining, load, halfCloseMs, readsOnly }: RedeemRouteContext,
 ): void {
   const { shares, clock, log, limits } = deps;
   const visit = createVisitor(deps);
   const findChannelOf = createLinkCheck(deps);
   const callers = new WeakMap<FastifyRequest, Caller>();
-  /** Pages that are opened at the same time share a statement. */
+  /** Pages opened at the same time share a statement. */
   const readPage = createBatcher<AskedPage, ReadPage | undefined>({
     maxBatch: 16,
     slots: 2,
@@ -97,7 +97,7 @@ export function addRedeemRoutes(
   });
 
   let known = { of: '', origin: '', path: '' };
-  /** Where users find this service. */
+  /** Returns the origin and path at which users reach this service. */
   function findPlace() {
     const of = deps.redeemUrl();
     if (of !== known.of) {
@@ -123,19 +123,19 @@ export function addRedeemRoutes(
   ): FastifyReply => {
     const frame = frameOf(reply.request);
     const page = renderMessagePage(frame, which(frame.texts));
-    return sendPage(reply, { status, texts: frame.texts, page, headers }, lingerMs);
+    return sendPage(reply, { status, texts: frame.texts, page, headers }, halfCloseMs);
   };
-  /** A link that has run out was the service's own, and its user is told whose it was; any other gets the same bytes. */
+  /** Names the seller if the link has expired, because such a link was genuine. All other links get the same bytes. */
   function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
     if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
     const frame = frameOf(reply.request);
     const page = renderExpiredPage(frame, sellerOf(late.channel));
-    return sendPage(reply, { status: 410, texts: frame.texts, page, channel: late.channel }, lingerMs);
+    return sendPage(reply, { status: 410, texts: frame.texts, page, channel: late.channel }, halfCloseMs);
   }
   const refusePost = (reply: FastifyReply, status = 403) =>
     sendMessage(reply, status, (texts) => ({ drawing: 'foreign', message: texts.crossSite }));
 
-  /** A valid link has a limit of its own, which is checked before anything is read for it. */
+  /** Checks the limit of a valid link before anything is read for it. */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
     kind: 'open' | 'post' | 'counted',
@@ -150,7 +150,7 @@ export function addRedeemRoutes(
     );
   }
 
-  /** Opens a page of the link, or says why not. */
+  /** Sends a page of the link, or the refusal. */
   async function open<Read extends RedeemOrder>(
     reply: FastifyReply,
     link: SignedLink | undefined,
@@ -164,7 +164,7 @@ export function addRedeemRoutes(
     const page = render(frame, visited);
     if (typeof page !== 'string') return page;
     const { status = 200 } = answer;
-    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, lingerMs);
+    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel }, halfCloseMs);
   }
 
   function sendRedeemPage(reply: FastifyReply, link: SignedLink | undefined, done?: JustClaimed, notice?: string) {
@@ -200,7 +200,7 @@ export function addRedeemRoutes(
     );
   }
 
-  /** The page that a claim was made on, with what came of it. */
+  /** Sends the page on which a claim was made, with the outcome. */
   function sendPlace(reply: FastifyReply, link: SignedLink, from: string | undefined, notice: string) {
     return readBenefit(from)
       ? sendList(reply, 'TO_CLAIM', { link, from, done: undefined }, notice)
@@ -218,7 +218,7 @@ export function addRedeemRoutes(
     );
   }
 
-  /** Defined while the user may not try again, because too many tries were wrong. */
+  /** Returns the lock while the user has used up all attempts, else undefined. */
   async function findLock({ channel, link }: Visit): Promise<UnsubscribeTry | undefined> {
     const { lockedSeconds } = await findTries(
       shares.databaseFor(channel.channelId),
@@ -231,11 +231,11 @@ export function addRedeemRoutes(
   const endingFor = (db: Queryable, channelId: number, orderNo: number) =>
     readRedeemEnding(db, channelId, orderNo, clock.now());
 
-  /** The link of the page that confirms the end: the one to keep, so that the deadlines on the page are those of its address. */
+  /** Returns the confirmation page's link: the link to keep, so that the page shows the deadlines of its own URL. */
   const linkAfterEnd = (visited: Visit<RedeemEnding>): SignedLink =>
     findLinkToKeep(visited, visited.read.order, visited.read)?.link ?? visited.link;
 
-  /** Whoever has ended it goes to the confirmation, also by a second press, which finds the order ended. */
+  /** Redirects to the confirmation if the order has ended, also after a second press of the button. */
   async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
     const hasEnded = tried?.kind === 'ended';
     const visited = await visitLink(link, hasEnded ? 'counted' : 'open', endingFor);
@@ -247,10 +247,10 @@ export function addRedeemRoutes(
     const page = renderUnsubscribePage(frame, visited, tried ?? (await findLock(visited)));
     const status = tried === undefined || tried.kind === 'ended' ? 200 : TRIED_STATUS[tried.kind];
     const headers = tried?.kind === 'locked' ? { 'retry-after': String(tried.seconds) } : {};
-    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, lingerMs);
+    return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, halfCloseMs);
   }
 
-  /** Of an order that has not ended there is nothing to confirm. */
+  /** Redirects to the order's page if the order has not ended. */
   const sendEndedPage = (reply: FastifyReply) =>
     open(
       reply,
@@ -264,11 +264,11 @@ export function addRedeemRoutes(
       },
     );
 
-  /** A post from another site is refused before its body is read. */
+  /** Reads a form, or returns undefined if the post comes from another site. */
   const readPost = (request: FastifyRequest): FormFields | undefined =>
     isCrossSite(request, findPlace().origin) ? undefined : readForm(request);
 
-  /** A post of the page with a link that holds, or the answer to any other. */
+  /** Runs `step` for a post with a valid link, or refuses the post. */
   async function withPost(
     reply: FastifyReply,
     fields: FormFields | undefined,
@@ -299,8 +299,8 @@ export function addRedeemRoutes(
   }
 
   /**
-   * A claim as nearly all are, in one statement that it shares with others. Where that does nothing, the long way follows, which
-   * finds out why.
+   * Claims in one statement shared with others, as nearly all claims do. If that does nothing, the caller takes the
+   * long way, which finds the reason.
    */
   async function claimAtOnce(
     request: FastifyRequest,
@@ -317,7 +317,7 @@ export function addRedeemRoutes(
     return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields?.get('from')), benefitText(benefit)));
   }
 
-  /** Where the user of a page that could not be made goes on: to the same page, or after a post to the one it was sent from. */
+  /** Returns the URL to continue at after an error: the same page, or after a post the page with the form. */
   function findWayOn(request: FastifyRequest): string | undefined {
     if (request.method === 'GET') return '';
     const fields: FormFields = readForm(request) ?? new Map();
@@ -329,7 +329,7 @@ export function addRedeemRoutes(
     pages.addHook('onRequest', (request, _reply, done) => {
       if (isDraining()) throw new NodeDraining();
       if (readsOnly && request.method === 'POST') throw new NodeReadsOnly();
-      // Style and script are answered from memory and cost little, and each page loads both.
+      // Style and script are answered from memory, and each page loads both.
       if (request.routeOptions.url !== OTHER_PATHS) {
         limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
       }
@@ -429,24 +429,24 @@ const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active':
 
 interface AskedAddress {
   readonly link: SignedLink | undefined;
-  /** The entry that a list begins with. */
+  /** Entry that the list begins with. */
   readonly from: string | undefined;
   readonly done: string | undefined;
 }
 
-/** The link that an address names, and what of the page it asks for. */
+/** Reads the link and the requested part of the page from a URL. */
 function asked({ raw }: FastifyRequest): AskedAddress {
   const fields = readFormFields((raw.url ?? '').replace(/^[^?]*\??/, ''));
   return { link: readLink(fields), from: fields.get('from'), done: fields.get('done') };
 }
 
-/** `3-1` is the first benefit of the third period. */
+/** Parses `3-1`, the first benefit of the third period. */
 function readBenefit(text: string | undefined): BenefitPosition | undefined {
   const [, cycleNo, position] = /^(\d{1,4})-(\d{1,2})$/.exec(text ?? '') ?? [];
   return cycleNo === undefined ? undefined : { cycleNo: Number(cycleNo), position: Number(position) };
 }
 
-/** The same, with a token after another dash. */
+/** Parses a benefit followed by another dash and a token. */
 function readBenefitToken(text = ''): { benefit: BenefitPosition | undefined; token: string | undefined } {
   const [, benefit, token] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [];
   return { benefit: readBenefit(benefit), token };
@@ -462,7 +462,7 @@ function isToken(given: string | undefined, visit: Pick<Visit, 'channel' | 'link
   return given !== undefined && isValidFormToken(given, channel.callbackSecret, link, action);
 }
 
-/** Undefined when the page itself shows the outcome: the code, or that it is on its way. */
+/** Returns undefined if the page itself shows the outcome: the code, or that it is on its way. */
 function claimNotice(texts: Texts, outcome: ClaimOutcome): string | undefined {
   const notices: Partial<Record<ClaimOutcome, string>> = {
     EXPIRED: texts.claimExpired,

@@ -18,13 +18,13 @@ interface Served {
   readonly bytes: Buffer | string;
 }
 
-/** At most 64 KiB each. */
+/** Limit on pictures in memory, each at most 64 KiB. */
 const MAX_KEPT = 128;
-/** A picture that somebody opens by itself may draw itself, and nothing else. */
+/** Policy for a picture that is opened as a page: it may draw itself and load nothing. */
 const PICTURE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; sandbox`;
 const ENDINGS: Readonly<Record<StoredImage['mediaType'], string>> = { 'image/png': 'png', 'image/svg+xml': 'svg' };
 
-/** Pictures of sellers and of benefits, and the colours of sellers. What an address names never changes. */
+/** Adds pictures of sellers and benefits, and the colours of sellers. The content of each URL never changes. */
 export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraining: () => boolean): void {
   const { database, limits, log } = deps;
   const pictures = createKept<Served>(MAX_KEPT);
@@ -41,7 +41,7 @@ export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraini
     return accent === undefined ? undefined : { type: 'text/css; charset=utf-8', bytes: renderAccentCss(accent) };
   }
 
-  /** What this node has in memory costs nothing; whatever it has to look for counts for the address. */
+  /** Serves from memory without limit. Looking for a file counts for the address. */
   async function serve(
     reply: FastifyReply,
     kept: Kept<Served>,
@@ -91,7 +91,7 @@ interface Kept<T> {
   find(key: string, make: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** The last so many that were asked for. Who asks while one is being made waits for the same; what is not there is not kept. */
+/** Creates an LRU cache. Concurrent requests for an entry share one load. Missing entries are not cached. */
 function createKept<T>(max: number): Kept<T> {
   const kept = new Map<string, T>();
   const making = new Map<string, Promise<T | undefined>>();
@@ -108,9 +108,9 @@ function createKept<T>(max: number): Kept<T> {
     async find(key, make) {
       const known = kept.get(key);
       if (known !== undefined) return keep(key, known);
-      const underWay = making.get(key) ?? make().finally(() => making.delete(key));
-      making.set(key, underWay);
-      const made = await underWay;
+      const loading = making.get(key) ?? make().finally(() => making.delete(key));
+      making.set(key, loading);
+      const made = await loading;
       return made === undefined ? undefined : keep(key, made);
     },
   };

@@ -25,14 +25,14 @@ export interface AdmissionRequest {
   readonly bodySha256: string;
   readonly address: string;
   readonly idempotencyKey: string | undefined;
-  /** The order to be read with the admission. Called when the signature holds. */
+  /** Finds the order to read with the admission. Called after the signature was verified. */
   readonly findReference?: (() => Promise<OrderReference | undefined> | OrderReference | undefined) | undefined;
 }
 
 export interface Admitted {
   readonly channel: Channel;
   readonly idempotency: IdempotencyRow | undefined;
-  /** The order that was asked for, if the channel has it. */
+  /** The requested order, if it belongs to the channel. */
   readonly found: OrderText | undefined;
 }
 
@@ -44,12 +44,12 @@ export interface AdmissionDeps {
   readonly observeBatch: (size: number) => void;
 }
 
-/** Used for an unknown app id, so that it takes as long as a wrong signature. */
+/** Stands for the secret of an unknown app id, so that both cases take the same time. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 const NONCE_SLOTS = 4;
 const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
 
-/** Signature, nonce, address, suspension, rate, token: in this order, with one shared statement to the database. */
+/** Checks signature, nonce, address, suspension, rate and token, in this order, with one shared statement. */
 export function createAdmission({ database, channels, tokens, clock, observeBatch }: AdmissionDeps) {
   const ask = createBatcher<AdmissionWithOrder, AdmittedWithOrder>({
     maxBatch: 64,
@@ -80,13 +80,13 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
       };
       const answer = await ask(asked, caller);
       if (!answer.current) {
-        // The channel has changed since this node read it: nothing was recorded, and the new row decides.
+        // The channel has changed since this node read it. Nothing was recorded, and the new row decides.
         channel = await authenticate(request, await channels.reload(request.headers.appId));
         continue;
       }
       if (answer.reused) throw new Rejection('NONCE_REUSED');
       if (refusal) throw refusal;
-      // Also at the lowest rate, one a second, the next request is allowed by then.
+      // One second is enough even at the lowest rate of one request per second.
       if (!answer.granted) throw new RateLimited(1);
       if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
       return { channel, idempotency: answer.idempotency, found: answer.found };
@@ -96,13 +96,13 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
   async function authenticate(request: AdmissionRequest, reloaded?: Channel): Promise<Channel> {
     const channel = reloaded ?? (await channels.get(request.headers.appId));
     if (isSignedBy(request, channel) && channel) return channel;
-    // A signature under credentials that were reset a moment ago fails only against this node's old copy.
+    // Reloads, because a signature made with credentials that were just reset fails only against this node's old copy.
     const current = channel && !reloaded ? await channels.reload(channel.appId) : undefined;
     if (current && current.version !== channel?.version && isSignedBy(request, current)) return current;
     throw new Rejection('SIGNATURE_INVALID');
   }
 
-  /** With the app secret, or the one before it while that is still taken. */
+  /** Accepts the app secret, or the former secret during its overlap. */
   function isSignedBy(request: AdmissionRequest, channel: Channel | undefined): boolean {
     if (isSigned(request, channel?.appSecret ?? UNKNOWN_CHANNEL_SECRET)) return true;
     const former = channel?.formerAppSecret;
@@ -121,7 +121,7 @@ function findChannelRefusal(channel: Channel, address: string): Rejection | unde
   return undefined;
 }
 
-/** Two batches may lock the same channels in different order; the one that fails has changed nothing and is run again. */
+/** Retries, because two batches may lock the same channels in different order. The failed batch has changed nothing. */
 async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

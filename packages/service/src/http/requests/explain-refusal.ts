@@ -22,37 +22,37 @@ export interface RefusalExplainerDeps {
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
   readonly publicUrl: () => string;
-  /** Off: diagnoses cannot be read afterwards, and no message names their address. */
+  /** Off: diagnoses cannot be read afterwards, and messages contain no link to them. */
   readonly developers?: 'on' | 'off' | undefined;
 }
 
-/** For one address and channel: a diagnosis takes some milliseconds, and what a stranger uses up is not the channel's. */
+/** Limit for one address and channel. A diagnosis takes milliseconds, and strangers must not use up the channel's. */
 const DIAGNOSES_PER_MINUTE = 60;
-/** For all of them together, on this node. */
+/** Limit for all clients of this node. */
 const DIAGNOSES_OF_NODE_PER_MINUTE = 300;
 const NODE = 'node';
 
-/** What the sandbox tells a channel's developer beyond a code (docs/decisions/0031-the-kit.md). Production has none of it. */
+/** Tells a channel's developer the probable cause of a refusal. Sandbox only (docs/decisions/0031-the-kit.md). */
 export function createRefusalExplainer(deps: RefusalExplainerDeps) {
   const { channels, clock, publicUrl } = deps;
   const hasPages = deps.developers !== 'off';
-  // Apart, so that what somebody tries and tries again does not push out what went well before.
+  // Kept apart, so that repeated failures do not push out admitted requests.
   const admitted = createRecentRequests();
   const tried = createRecentRequests();
   const refused = createRefusedRequests(clock);
   const limit = createMinuteLimit(DIAGNOSES_PER_MINUTE, clock);
   const nodeLimit = createMinuteLimit(DIAGNOSES_OF_NODE_PER_MINUTE, clock);
 
-  /** The refusal with what is probably wrong, if that can be told. */
+  /** Adds the probable cause to the refusal, if one is found. */
   async function explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal> {
     const headers = request.signedHeaders;
     const isSkewed = refusal.result === CODES.TIMESTAMP_SKEWED;
     if (!headers || !(isSkewed || refusal.result === CODES.SIGNATURE_INVALID)) return refusal;
     const { appId } = headers;
-    // Whoever is asked for a signature was looked up for it; a timestamp is refused before that.
+    // A signature check has already loaded the channel; a timestamp is refused before that.
     const channel = isSkewed ? await channels.get(appId) : channels.getFromMemory(appId);
     if (!channel) return isSkewed ? refusal : { ...refusal, message: describeUnknownAppId(appId) };
-    // Nobody is there to read it.
+    // The client has hung up.
     if (request.raw.socket.destroyed) return refusal;
     const who = `${addressGroup(request.ip)} ${appId}`;
     if (limit.isReached(who) || nodeLimit.isReached(NODE)) {
@@ -66,7 +66,7 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps) {
       publicUrl: publicUrl(),
     });
     tried.add(appId, headers);
-    // The signature is right by now: the secret was changed meanwhile.
+    // The signature is valid now, because the secret was changed meanwhile.
     if (diagnosis.likely.length === 0) return refusal;
     if (hasPages) refused.add(appId, request.id, diagnosis);
     const address = `${publicUrl()}/developers/signature?request=${encodeURIComponent(request.id)}`;
@@ -84,7 +84,7 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps) {
 
 export type RefusalExplainer = ReturnType<typeof createRefusalExplainer>;
 
-/** A hint is a sentence; here it is a part of one. */
+/** Turns a hint, which is a sentence, into a part of a sentence. */
 const describeFinding = ({ mistake, hint }: Finding): string =>
   `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')} (${mistake})`;
 
@@ -93,7 +93,7 @@ function describeUnknownAppId(appId: string): string {
   return appId.startsWith('test_') ? unknown : `${unknown}, and app ids of the sandbox begin with test_`;
 }
 
-/** A timestamp is refused before the body is read. */
+/** Leaves out the body for a skewed timestamp, which is refused before the body is read. */
 function toReceived(
   { raw, body, headers: { host } }: FastifyRequest,
   { timestamp, nonce, requestId, signature }: SignedRequestHeaders,
@@ -110,7 +110,7 @@ function secretsOf({ appSecret, callbackSecret, aesKey, formerAppSecret: former 
   return { appSecret, callbackSecret, aesKey, formerAppSecret: former?.secret, isFormerTaken };
 }
 
-/** Says which of prefix, base64, length and key is the likely cause. */
+/** Names the likely cause: prefix, base64, length or key. */
 export function explainUnreadableField(error: UnreadableField, channel: Channel): UnreadableField {
   const { ciphertext, isCounted } = error;
   if (ciphertext === undefined) return error;
@@ -118,12 +118,12 @@ export function explainUnreadableField(error: UnreadableField, channel: Channel)
   return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`, isCounted);
 }
 
-/** There are two of these lists, and a diagnosis tries as many as both have. */
+/** Half of the limit, because a diagnosis tries the requests of two lists. */
 const MAX_RECENT = MAX_EARLIER_REQUESTS / 2;
 
-/** The headers of the last requests of each channel on this node: somebody may have signed those of another request. */
+/** Keeps the headers of each channel's last requests: a client may have signed those of another request. */
 function createRecentRequests() {
-  /** Of each channel a ring, where the next one takes the place of the oldest. */
+  /** Ring buffer for each channel: the next entry replaces the oldest. */
   const rings = new Map<string, { readonly kept: EarlierRequest[]; next: number }>();
 
   return {

@@ -1,14 +1,14 @@
 import { MAX_BODY_VALUES, Rejection } from '@perennial/wire';
 
-/** The interface nests three levels; anything deeper can overflow a stack later. */
+/** The interface nests three levels. Deeper values can overflow the stack later. */
 const MAX_DEPTH = 32;
-/** Of a place that a message repeats. */
+/** Limit on the part of a path that a message repeats. */
 const MAX_PLACE_LENGTH = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Strict reading of a request body: valid UTF-8, one JSON object, nothing that PostgreSQL cannot store, and no __proto__. */
+/** Parses a request body strictly: valid UTF-8, one JSON object, only text that PostgreSQL can store, no __proto__. */
 export function readJsonObject(bytes: Buffer, contentEncoding: string | undefined): JsonObject {
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     throw new Rejection('PARAM_INVALID', 'body: Content-Encoding is not supported, send plain JSON');
@@ -35,7 +35,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** What a byte outside of strings means. Most mean nothing. */
+/** Meaning of a byte outside of strings. Most have none. */
 const NOTHING = 0;
 const STRING = 1;
 const COMMA = 2;
@@ -48,9 +48,9 @@ for (const bracket of [0x7b, 0x5b]) MEANINGS[bracket] = OPENING;
 for (const bracket of [0x7d, 0x5d]) MEANINGS[bracket] = CLOSING;
 
 /**
- * Done before parsing: JSON.parse accepts half a million nested arrays, which overflow the stack of later code, and 350,000
- * empty objects, which cost 130 ms. A value ends at a comma or at the end of what it stands in. For a
- * megabyte this takes from 0.1 ms (long strings) to 5 ms (none, and fewer values than are too many).
+ * Runs before parsing, because JSON.parse accepts half a million nested arrays, which overflow the stack later, and
+ * 350,000 empty objects, which cost 130 ms. A value ends at a comma or at the closing bracket around it. A megabyte
+ * takes from 0.1 ms (long strings) to 5 ms (no strings, just below the limit of values).
  */
 function checkDepthAndValues(bytes: Buffer): void {
   let depth = 0;
@@ -72,20 +72,18 @@ function checkDepthAndValues(bytes: Buffer): void {
   }
 }
 
-/** Whether there is nothing between the bracket that closes here and the one that it closes. */
+/** True if only white space lies between this closing bracket and its opening bracket. */
 function isEmpty(bytes: Buffer, closing: number): boolean {
   let before = closing - 1;
-  // White space, or a control character that is refused later.
+  // Skips white space and control characters, which are refused later.
   while ((bytes[before] as number) <= SPACE) before -= 1;
   return MEANINGS[bytes[before] as number] === OPENING;
 }
 
-/**
- * So many bytes of a string are checked one by one, as most strings are short; the rest of a long one is searched by indexOf.
- */
+/** Bytes of a string to check one by one, because most strings are short. indexOf searches the rest. */
 const STRIDE = 64;
 
-/** Where the quote is that ends the string, or the end of the bytes if there is none. */
+/** Returns the position of the closing quote, or the end of the bytes. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let at = start; ; ) {
     for (const near = Math.min(bytes.length, at + STRIDE); at < near; at += 1) {
@@ -97,7 +95,7 @@ function endOfString(bytes: Buffer, start: number): number {
     if (quote < 0) return bytes.length;
     let slashes = quote;
     while (slashes > at && bytes[slashes - 1] === BACKSLASH) slashes -= 1;
-    // Backslashes in pairs are text; an odd one makes the quote a part of the text.
+    // Pairs of backslashes are text; an odd one escapes the quote.
     if ((quote - slashes) % 2 === 0) return quote;
     at = quote + 1;
   }
@@ -105,7 +103,7 @@ function endOfString(bytes: Buffer, start: number): number {
 
 interface Hostile {
   readonly what: 'text' | 'name' | 'prototype';
-  /** The path to it, innermost step first: filled only for a body that is refused. */
+  /** Path to the value, innermost step first. Filled only if the body is refused. */
   readonly steps: (string | number)[];
 }
 
@@ -119,7 +117,7 @@ function findHostile(value: unknown): Hostile | undefined {
     }
     return undefined;
   }
-  // Not entries: for 12,000 fields they cost three times as much.
+  // Uses keys, because entries cost three times as much for 12,000 fields.
   for (const name of Object.keys(value)) {
     if (name === '__proto__') return { what: 'prototype', steps: [] };
     if (!isStorable(name)) return { what: 'name', steps: [] };
@@ -144,6 +142,6 @@ function describe({ what, steps }: Hostile): string {
   return `${what === 'name' ? `a field name in ${place}` : place} holds a character that is not allowed`;
 }
 
-// In V8 since Node 20, in TypeScript's library only from es2024.
+// V8 has isWellFormed since Node 20, TypeScript's library from es2024.
 const isStorable = (text: string): boolean =>
   !text.includes('\u0000') && (text as string & { isWellFormed(): boolean }).isWellFormed();

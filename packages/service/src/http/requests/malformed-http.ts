@@ -3,18 +3,21 @@ import type { Socket } from 'node:net';
 import { CODES, envelopeText, formatTime, type ResultCode } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 import { JSON_TYPE } from '../answers/respond.js';
-import { endThenLinger } from './linger.js';
+import { endAndHalfClose } from './half-close.js';
 import { requestIdOf } from './signed-headers.js';
 
 interface Malformed {
   readonly http: 400 | 401 | 408;
   readonly result: ResultCode;
   readonly message: string;
-  /** Node's error codes for it; the first row that matches is the answer. */
+  /** Node's error codes. The first matching row is the answer. */
   readonly errors: RegExp;
 }
 
-/** What developers read of it is in packages/developers/guides/errors.md. Headers that are malformed are 401001 like any other; the rest is 400001 under the status that HTTP has for it. */
+/**
+ * Documented in packages/developers/guides/errors.md. Malformed headers are 401001 like other bad headers; the rest is
+ * 400001 with the matching HTTP status.
+ */
 export const MALFORMED_HTTP: readonly Malformed[] = [
   {
     http: 401,
@@ -48,11 +51,11 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
   },
 ];
 
-/** Sockets that were answered: Node reports every further chunk of a malformed request as another error. */
+/** Sockets that were answered. Node reports every further chunk of a malformed request as another error. */
 const refused = new WeakSet<Socket>();
 
-/** A request that is not HTTP reaches no route, but gets the envelope too. */
-export function createMalformedHttpHandler(clock: Clock, lingerMs: number) {
+/** Answers a request that is not HTTP with the envelope, although it reaches no route. */
+export function createMalformedHttpHandler(clock: Clock, halfCloseMs: number) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
@@ -62,14 +65,14 @@ export function createMalformedHttpHandler(clock: Clock, lingerMs: number) {
     }
     afterEarlierAnswers(socket, (unfinished) => {
       if (!socket.writable || unfinished?.headersSent) socket.destroy();
-      else endThenLinger(socket, createAnswer(error.code ?? '', unfinished, clock), lingerMs);
+      else endAndHalfClose(socket, createAnswer(error.code ?? '', unfinished, clock), halfCloseMs);
     });
   };
 }
 
 function createAnswer(code: string, unfinished: ServerResponse | undefined, clock: Clock): string {
   const row = MALFORMED_HTTP.find(({ errors }) => errors.test(code));
-  if (!row) throw new Error('the last row knows every name');
+  if (!row) throw new Error('the last row must match every code');
   const requestId = requestIdOf(unfinished?.req);
   const body = envelopeText(row.result, row.message, 'null', requestId, formatTime(clock.now()));
   return (
@@ -79,8 +82,8 @@ function createAnswer(code: string, unfinished: ServerResponse | undefined, cloc
 }
 
 /**
- * A client may have sent complete requests before the malformed one. Their answers come first, else the client would take
- * this answer for one of them. `unfinished` is the response of a request that broke off in the middle, if there is one.
+ * Waits for the answers to complete requests before the malformed one, else the client would take this answer for one
+ * of theirs. `unfinished` is the response of a request that broke off in the middle.
  */
 function afterEarlierAnswers(socket: Socket, go: (unfinished: ServerResponse | undefined) => void): void {
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };

@@ -1,6 +1,6 @@
 import { CODES, PATH_PREFIX, Rejection } from '@perennial/wire';
 
-/** What the sandbox tells a newcomer whose path is nearly one. Production says only that there is none. */
+/** Names the endpoint that a wrong path probably meant. Sandbox only. */
 export function createMissedPath(path: string, paths: ReadonlySet<string>): Rejection {
   const { message } = CODES.PATH_NOT_FOUND;
   const meant = findMeant(path, paths);
@@ -13,11 +13,11 @@ export function createMissedPath(path: string, paths: ReadonlySet<string>): Reje
   return new Rejection('PATH_NOT_FOUND', `${message}; paths of endpoints begin with ${PATH_PREFIX}`);
 }
 
-/** The one endpoint whose name the path ends with, apart from slashes and capital letters. */
+/** Finds the endpoint whose name the path ends with, ignoring slashes and case. */
 function findMeant(path: string, paths: ReadonlySet<string>): string | undefined {
   const plain = `/${path.toLowerCase().split('/').filter(Boolean).join('/')}`;
   const ending = [...paths].filter((one) => plain.endsWith(`/${one.slice(PATH_PREFIX.length)}`));
-  // `sandbox/orders/advance` is a name, and `orders/advance` could be one too: the longer is the nearer.
+  // Takes the longest: `sandbox/orders/advance` also ends with `orders/advance`.
   return ending.sort((a, b) => b.length - a.length)[0];
 }
 

@@ -1,20 +1,20 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of one connection that may wait for the answers to earlier ones. */
+/** Requests of one connection that may wait for earlier answers. */
 const MAX_PIPELINED = 16;
 
 /**
- * Closes a connection on which far more requests are sent without waiting for answers than any client needs. Node accepts
- * thousands in one read: for a client that reads nothing, all of their answers would be made and kept.
+ * Closes a connection that pipelines far more requests than any client needs. Node accepts thousands in one read, and
+ * would make and keep all answers for a client that reads none.
  */
 export function limitPipelinedRequests(serve: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
-    // No earlier answer is outstanding: nearly every request.
+    // Nearly every request: no earlier answer is pending.
     if (response.socket) return serve(request, response);
     const { socket } = request;
-    // Requests that were read together with the one that was too many.
+    // Drops requests that were read together with the one above the limit.
     if (socket.destroyed) return undefined;
     const before = waiting.get(socket) ?? 0;
     if (before === MAX_PIPELINED) return void socket.destroy();

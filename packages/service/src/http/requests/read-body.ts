@@ -6,9 +6,9 @@ import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
 type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
- * Reads a body, up to the limit of its route, into one piece of memory: as a list of chunks, a megabyte in chunks of one byte
- * took 250 MB. A large body is read only when there is room for it: by its Content-Length, and without one from the moment
- * that it turns out to be large.
+ * Reads a body, up to its route's limit, into one buffer, because a megabyte in chunks of one byte took 250 MB as a
+ * list. Reads a large body only when there is room. Its size is the Content-Length, or the limit once it turns out
+ * large.
  */
 export function createBodyReader(bodies: LargeBodies) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
@@ -29,7 +29,7 @@ export function createBodyReader(bodies: LargeBodies) {
     }
 
     function read(): void {
-      // A request whose client has gone emits no event any more.
+      // A request whose client has hung up emits no more events.
       if (payload.destroyed) finish(new Error('the client hung up'));
       else payload.on('data', onData).resume();
     }
@@ -46,7 +46,7 @@ export function createBodyReader(bodies: LargeBodies) {
       }
     }
 
-    /** Moves what was read into memory for so many bytes. */
+    /** Moves the bytes read so far into a buffer of this size. */
     function moveToLarger(bytes: number, goOn: () => void): void {
       bodies.allocate(request.ip, bytes).then((larger) => {
         if (isOver) {

@@ -2,15 +2,15 @@ import type { Diagnosis } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 
 const MAX_KEPT = 200;
-/** Of one channel, so that none is forgotten for what others, or strangers in their names, have sent. */
+/** Limit for one channel, so that its requests do not push out those of others. */
 const MAX_OF_CHANNEL = 50;
 const KEPT_MS = 15 * 60_000;
 
-/** What was said about requests that this node refused, for whoever has their request id. In memory: a node forgets it when it stops. */
+/** Keeps the diagnoses of requests that this node refused, by request id. In memory only. */
 export function createRefusedRequests(clock: Clock) {
   const kept = new Map<string, { readonly appId: string; readonly diagnosis: Diagnosis; readonly at: number }>();
 
-  // By any clock, also one that was set back.
+  // Absolute, because the clock may have been set back.
   const isOld = (at: number) => Math.abs(clock.now() - at) >= KEPT_MS;
 
   return {

@@ -6,13 +6,13 @@ export type SignedRequestHeaders = Readonly<ReturnType<typeof readSignedHeaders>
 
 interface Rule {
   readonly name: string;
-  /** The name as Node hands it over. */
+  /** The name in Node's spelling. */
   readonly key: string;
   readonly form: RegExp;
   readonly says: string;
 }
 
-/** In this order, so that a request with several faults always gets the same answer. */
+/** Ordered, so that a request with several faults always gets the same answer. */
 const RULES = {
   contentType: {
     name: HEADERS.contentType,
@@ -36,11 +36,11 @@ const RULES = {
   requestId: {
     name: HEADERS.requestId,
     key: HEADER_KEYS.requestId,
-    // One that is too long has a code of its own.
+    // Too long has its own code.
     form: /^[\x21-\x7e]+$/,
     says: '1 to 1,024 visible ASCII characters',
   },
-  // A signature with other characters is refused later, by the signature check: 401002.
+  // A signature with other characters fails the signature check: 401002.
   signature: {
     name: HEADERS.signature,
     key: HEADER_KEYS.signature,
@@ -55,7 +55,10 @@ const RULES = {
   },
 } satisfies Record<string, Rule>;
 
-/** Throws AUTH_HEADER_INVALID for the first header that is missing, doubled or malformed, then PARAM_INVALID for a long request id. */
+/**
+ * Throws AUTH_HEADER_INVALID for the first header that is missing, repeated or malformed, then PARAM_INVALID for a long
+ * request id.
+ */
 export function readSignedHeaders(request: IncomingMessage, needsToken: boolean) {
   const valuesOf = readSentValues(request);
   const read = ({ name, key, form, says }: Rule): string => {
@@ -81,8 +84,8 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
 }
 
 /**
- * Finds the values that were sent under a name: one, or several. Node joins repeated headers or drops them; only the raw list
- * shows that a header was sent twice.
+ * Returns a lookup of the values sent under a name: one, or several. Uses the raw list, because Node joins or drops
+ * repeated headers.
  */
 function readSentValues({ headers, rawHeaders }: IncomingMessage) {
   if (rawHeaders.length === 2 * Object.keys(headers).length) return (key: string) => headers[key];
@@ -102,13 +105,13 @@ export function checkTimestamp(timestamp: string, now: number): void {
   if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) throw new Rejection('TIMESTAMP_SKEWED');
 }
 
-/** Returns the request id of the caller, or a new one if it sent none, or one that cannot be used. */
+/** Returns the caller's request id, or a new one if it is missing or unusable. */
 export function requestIdOf(request: IncomingMessage | undefined): string {
   const sent = request?.headers[HEADER_KEYS.requestId];
   return typeof sent === 'string' && HEADER_FORMS.requestId.test(sent) ? sent : randomUUID();
 }
 
-/** Undefined when there is none. It is not part of authentication: a malformed key is a parameter error. */
+/** Throws a parameter error for a malformed key, which is not part of authentication. */
 export function readIdempotencyKey(request: IncomingMessage): string | undefined {
   const value = readSentValues(request)(HEADER_KEYS.idempotencyKey);
   if (value === undefined) return undefined;

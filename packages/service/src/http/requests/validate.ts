@@ -3,19 +3,19 @@ import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'aj
 import type { JsonObject } from './json-body.js';
 
 /**
- * Lengths count code points, as the interface does. The schemas are ours, and typed: checking them by the schema of schemas would
- * take longer than compiling them.
+ * Lengths count code points, as the interface does. The schemas are not validated, because they are typed and checking
+ * them would take longer than compiling them.
  */
 const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false });
 
 export const compileSchema = (schema: AnySchema): ValidateFunction => ajv.compile(schema);
 
 /**
- * Schema first, then the rules across fields; either way the message names the field. A field that is null counts as absent. A
- * schema that names a type refuses null, so nulls are looked for only in a body that was refused: the others pay nothing for it.
+ * Checks the schema, then the rules across fields. The message names the field. A null field counts as absent. A typed
+ * schema refuses null, so only a refused body is searched for nulls.
  */
 export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonObject {
-  // Compiled for the first request: at the start it took a tenth of the whole start.
+  // Compiled for the first request, because at start-up it took a tenth of the time.
   let validate: ValidateFunction | undefined;
   return (body) => {
     validate ??= compileSchema(endpoint.request);
@@ -27,7 +27,7 @@ export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonO
   };
 }
 
-/** Deletes the fields of a schema that are null in the body. Returns whether there was one. */
+/** Deletes the schema's fields that are null in the body. Returns true if there was one. */
 function dropNulls(schema: AnySchema, body: Record<string, unknown>): boolean {
   let hasDropped = false;
   for (const [name, inner] of Object.entries((schema as Partial<ObjectSchema>).properties ?? {})) {
