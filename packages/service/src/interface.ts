@@ -33,14 +33,14 @@ import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.
 
 export interface InterfaceDeps extends Omit<ApiDeps, 'catalog' | 'orderNumbers' | 'agreementNumbers' | 'links'> {
   readonly tokens: AccessTokens;
-  /** Where redemption links lead. A function, because a port that the system chooses is known only when the server listens. */
+  /** URL of redemption links. A function, because a port that the system chooses is known only after listening. */
   readonly redeemUrl: () => string;
 }
 
-/** One route for each endpoint: an endpoint that has none does not compile, nor one under another's name. */
+/** Maps each endpoint to its route. A missing or misnamed route does not compile. */
 type RouteTable = { readonly [Name in EndpointName]: Route<Name> };
 
-/** Every endpoint of the interface with its action. Those of the sandbox exist only in a sandbox. */
+/** Returns the routes of all endpoints. Sandbox endpoints exist only in a sandbox. */
 export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceDeps): Route[] {
   const { database, clock } = deps;
   const links = createRedeemLinks(redeemUrl, clock);

@@ -8,12 +8,12 @@ import { PlainError } from './platform/plain-error.js';
 import type { Settings } from './platform/settings.js';
 import type { Service } from './service.js';
 
-/** The addresses that the servers of a node really listen on. */
+/** Addresses on which the servers of a node listen. */
 export interface Listening {
   readonly url: string;
-  /** The address of /metrics and /healthz. */
+  /** Address of /metrics and /healthz. */
   readonly operations: string;
-  /** The address of the console, if it has one of its own. */
+  /** Address of the console, if it has its own listener. */
   readonly console: string | undefined;
 }
 
@@ -39,15 +39,15 @@ export async function listenEverywhere(
 
 /** The listener of a node that does not serve yet. */
 export interface Starting {
-  /** What /readyz says from now on. Undefined: that the node is starting. */
+  /** Sets the answer of /readyz. Undefined: the node is starting. */
   awaitDecision(what: string | undefined): void;
   close(): Promise<void>;
 }
 
 /**
- * Waiting for a database or a migration may take long: meanwhile /healthz is answered on the port where it will be answered
- * later. If the interface has another port, that refuses connections, so that a proxy chooses another node. Nothing listens if
- * the system is to choose the port, since nobody knows it yet.
+ * Answers /healthz on its final port while the node waits for a database or a migration. If the interface has another
+ * port, that port refuses connections, so that a proxy chooses another node. Does not listen if the system chooses the
+ * port, because nobody knows it yet.
  */
 export async function answerWhileStarting(settings: Settings, log: Logger): Promise<Starting | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;
@@ -77,7 +77,7 @@ async function listenAt(
     const { code, message } = error;
     const createListenError = (advice: string) =>
       new PlainError(`cannot listen: ${message}; ${advice}`, { cause: error });
-    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${setting} to another one`);
+    if (code === 'EADDRINUSE' || code === 'EACCES') throw createListenError(`set ${setting} to another port`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw createListenError(`check ${setting}`);
     throw error;
   }

@@ -12,10 +12,10 @@ import { checkNodeSettings, readSettings, type Settings } from './platform/setti
 import { stopOnSignals } from './platform/stop-signals.js';
 import { allowsLocalCallbacks, prepareServing, toUrls } from './serve.js';
 
-/** Messages to people go to stderr, so that stdout has only the log. */
+/** Messages to operators go to stderr, so that stdout contains only the log. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-// The reader of our output may have gone away; the process must not end without stopping the database.
+// The reader of the output may have closed it. The process must still stop the database.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 async function main(): Promise<void> {
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   try {
     await serve(settings, log, stopping);
   } catch (err) {
-    if (!isAbort(err)) log.fatal({ err }, 'this node ends');
+    if (!isAbort(err)) log.fatal({ err }, 'this node stops because of an error');
     throw err;
   }
   log.info('stopped');
@@ -71,12 +71,13 @@ const openForService = (
     role: 'service',
     log: (line) => say(`  ${line}`),
     onWaiting: (what, isDecision) => {
-      log.warn({ cause: what }, 'waiting, and not serving yet');
+      log.warn({ cause: what }, 'waiting; not serving yet');
       starting?.awaitDecision(isDecision ? what : undefined);
     },
-    onIdleError: (err) => log.warn({ err, cause: 'idle connections to the database break' }, 'a connection broke'),
+    onIdleError: (err) =>
+      log.warn({ err, cause: 'idle connections to the database break' }, 'a connection to the database broke'),
     onUnresponsive: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
-    // Without the error: lines of its cause are counted, and this one is not to be missed.
+    // Without the error, because lines with the same cause are counted, and this one must not be missed.
     onWriteFailure: (failure) =>
       failure
         ? log.error({ sqlState: sqlState(failure) }, 'the database cannot write: this node is not ready until it can')
@@ -88,46 +89,46 @@ const openForService = (
     },
   });
 
-/** The node serves already, so no failure in here may end it. */
+/** Announces that the node is ready. Catches all failures, because the node already serves. */
 async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger, listening: Listening): Promise<void> {
   const { environment, readsOnly } = settings;
   const urls = toUrls(settings, listening);
   const { operations } = listening;
-  const demoFile = await tryOptional(log, 'the demo channel was not made, which the next start does', () =>
+  const demoFile = await tryOptional(log, 'the demo channel was not created; the next start retries', () =>
     provisionDemoIfSandbox(settings, opened, urls.publicUrl),
   );
-  const people = await tryOptional(log, 'the accounts of the console could not be read', () =>
+  const people = await tryOptional(log, 'could not read the accounts of the console', () =>
     describePeople(opened.database),
   );
-  await tryOptional(log, 'the banner could not be printed', () => {
+  await tryOptional(log, 'could not print the banner', () => {
     const consoleUrl = localConsoleUrl(settings, listening);
     const hasPeople = people?.length !== 0;
     const { publicUrl } = urls;
     for (const line of bannerLines(settings, { publicUrl, operations, consoleUrl, hasPeople, demoFile })) say(line);
   });
   log.info({ environment, baseUrl: urls.publicUrl, engine: readsOnly ? 'off' : 'on' }, 'serving');
-  if (readsOnly) log.warn('ENGINE is off: reads are served, everything else is refused or left undone');
+  if (readsOnly) log.warn('ENGINE is off: this node serves reads only and runs no jobs');
 }
 
-/** Returns undefined if `work` fails, and logs that. */
+/** Runs `work`. Logs a failure and returns undefined. */
 async function tryOptional<T>(log: Logger, failure: string, work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (err) {
-    log.warn({ err }, `${failure}; the node serves all the same`);
+    log.warn({ err }, `${failure}; the node still serves`);
     return undefined;
   }
 }
 
 /** A second signal ends the process at any point. */
-const AT_ONCE = 'Press Ctrl-C again to stop at once.';
+const AT_ONCE = 'Press Ctrl-C again to stop immediately.';
 
 function sayStopping({ drainSeconds }: Settings): void {
   if (drainSeconds === 0) return;
-  say(`Stopping: /readyz answers 503, and requests are served for another ${drainSeconds} s. ${AT_ONCE}`);
+  say(`Stopping: /readyz answers 503; requests are served for another ${drainSeconds} s. ${AT_ONCE}`);
 }
 
-const sayFinishing = () => say(`Stopping: running requests are finished first. ${AT_ONCE}`);
+const sayFinishing = () => say(`Stopping: finishing requests in flight. ${AT_ONCE}`);
 
 async function provisionDemoIfSandbox(
   settings: Settings,
@@ -140,13 +141,13 @@ async function provisionDemoIfSandbox(
 }
 
 /**
- * An error that nothing catches is a bug, and the state after it is unknown: the process stops in the usual way, so that
- * requests that have nothing to do with it are answered. A supervisor starts another one.
+ * Stops the process in the usual way after an uncaught error, so that other requests are still answered. The error is a
+ * bug, and the state after it is unknown. A supervisor restarts the process.
  */
 function stopOnBugs(stopping: AbortController, log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (err: unknown) => {
-      log.fatal({ err }, 'a bug: this node stops');
+      log.fatal({ err }, 'uncaught error: this node stops');
       process.exitCode = 1;
       stopping.abort();
     });
@@ -164,7 +165,7 @@ main().then(
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** An error that is not a PlainError is a bug, so its stack is shown. */
+/** Shows the stack of an error that is not a PlainError, because it is a bug. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PlainError) return error.message;

@@ -11,7 +11,7 @@ export interface ServingOptions {
   readonly settings: Settings;
   readonly opened: OpenedDatabase;
   readonly log: Logger;
-  /** Events may also go to this machine. */
+  /** True if events may go to this machine. */
   readonly localCallbacks: boolean;
 }
 
@@ -37,22 +37,22 @@ export async function prepareServing({ settings, opened, log, ...more }: Serving
       urls = toUrls(settings, listening);
       return listening;
     },
-    /** Tells load balancers first, and gives them time to notice. */
+    /** Announces the stop to load balancers and gives them time to notice. */
     async announceStop(): Promise<void> {
       service.announceStop();
       await delay(settings.drainSeconds * 1000);
     },
-    /** Finishes what is under way. */
+    /** Finishes the work in flight. */
     stop: () => service.stop(),
   };
 }
 
-/** Where people and channels reach what listens there. */
+/** Returns the URLs at which operators and channels reach the listeners. */
 export function toUrls(settings: Settings, { url, console }: Listening) {
   const publicUrl = settings.publicUrl ?? url;
   return { publicUrl, consoleUrl: settings.consoleUrl ?? `${console ?? publicUrl}/console` };
 }
 
-/** Whether events may go to this machine: a sandbox on its embedded database. */
+/** True if events may go to this machine: a sandbox on its embedded database. */
 export const allowsLocalCallbacks = ({ environment, databaseUrl }: Settings): boolean =>
   environment === 'sandbox' && databaseUrl === undefined;

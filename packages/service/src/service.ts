@@ -62,21 +62,21 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
     >
   >;
 
-/** Where the parts of the node are. The URLs are functions, because a port that the system chooses is known only later. */
+/** Addresses of a node's parts. URLs are functions, because a port that the system chooses is known only later. */
 interface NodeAddresses {
-  /** Where channels and users reach the service. */
+  /** URL at which channels and users reach the service. */
   readonly publicUrl: () => string;
-  /** Where redemption links lead, if that is another host. */
+  /** URL of redemption links, if they use another host. */
   readonly redeemUrl?: () => string;
-  /** Where people reach the console, with the path that all of it begins with. */
+  /** URL of the console, including its path prefix. */
   readonly consoleUrl?: () => string;
-  /** The console is on a listener of its own. */
+  /** True if the console has its own listener. */
   readonly isConsoleApart?: boolean;
-  /** /metrics and /healthz are on a listener of their own. */
+  /** True if /metrics and /healthz have their own listener. */
   readonly isMonitoredApart?: boolean;
 }
 
-/** In place of the usual limits, for a test that cannot wait as long or send as much. */
+/** Replaces the usual limits in tests. */
 export interface TestLimits {
   readonly alertSeconds?: AlertSeconds;
   readonly authFailuresPerMinute?: number;
@@ -96,33 +96,33 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Of every amount. Unset: CNY. */
+  /** Currency of every amount. Default: CNY. */
   readonly currency?: string;
-  /** Whether this node also runs the engine. */
+  /** True if this node also runs the engine. */
   readonly engine?: boolean;
-  /** Whether the calls of channels are written down. */
+  /** True if the calls of channels are recorded. */
   readonly requestLog?: boolean;
-  /** Events may also go to this machine: a sandbox on its embedded database. */
+  /** True if events may go to this machine: a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
-  /** How alerts reach people, beside the list. */
+  /** Ways to send alerts to operators, besides the list. */
   readonly alertWays?: readonly AlertTransport[];
-  /** In place of those that the payment channels name. */
+  /** Replaces the gateways of the payment channels. */
   readonly gateways?: Gateways;
-  /** In place of those that are set for the benefits. */
+  /** Replaces the fulfilments of the benefits. */
   readonly fulfilments?: Fulfilments;
-  /** Routes beside the interface's own. */
+  /** Additional routes. */
   readonly moreRoutes?: readonly Route[];
   readonly testLimits?: TestLimits;
 }
 
-/** Failed authentications in a minute after which an address is refused under that app id without a signature check. */
+/** Failed authentications per minute after which an address is refused for an app id without a signature check. */
 const AUTH_FAILURES_PER_MINUTE = 600;
 
 export interface Service extends App {
   stop(): Promise<void>;
 }
 
-/** Puts all parts of a node together. Settings and signals are in main.ts. */
+/** Creates all parts of a node. Settings and signals are in main.ts. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log, currency = DEFAULT_CURRENCY, testLimits = {} } = deps;
   const failuresPerMinute = testLimits.authFailuresPerMinute ?? AUTH_FAILURES_PER_MINUTE;

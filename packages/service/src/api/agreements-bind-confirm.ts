@@ -33,9 +33,9 @@ type BindVerdict = Exclude<BindOutcome, { readonly kind: 'unknown' }>;
 type AskContext = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' | 'origin'>;
 
 /**
- * agreements/bind-confirm. The first transaction counts the try; then the institution is asked about the code; the second
- * transaction stores the outcome under the binding's row lock. If two requests succeed, the first to get the lock decides. If
- * the card has a binding already, the new one replaces it and takes over its orders.
+ * agreements/bind-confirm. The first transaction counts the attempt, then the institution checks the code, and the
+ * second transaction stores the outcome under the binding's row lock. If two requests succeed, the first to get the
+ * lock decides. If the card already has a binding, the new one replaces it and takes over its orders.
  */
 export function createBindConfirmAction({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
   const action: Action<BindConfirmRequest, BindConfirmData> = async (context, request) => {
@@ -72,12 +72,12 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
   }
 
   /**
-   * Continues after a crash or an unknown outcome. The code's age is not checked again: the institution may have bound the
-   * card.
+   * Continues after a crash or an unknown outcome. Does not check the code's age again, because the institution may
+   * already have bound the card.
    */
   async function resumeConfirmation(database: Queryable, channel: Channel, bindOrderNo: string): Promise<BindingRow> {
     const row = await findBinding(database, channel.channelId, bindOrderNo);
-    if (!row) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
+    if (!row) throw new Error(`binding order ${bindOrderNo} was begun but does not exist`);
     if (row.status === 'BIND_SUCCESS') return row;
     if (!findAgreementTransition(row.status, 'confirm-right')) throw new Rejection('BIND_ORDER_CLOSED');
     if (row.codeSentAt === null) throw new Rejection('SMS_CODE_EXPIRED');

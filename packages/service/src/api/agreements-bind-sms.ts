@@ -26,7 +26,7 @@ import type { ApiDeps } from './api-deps.js';
 
 export type BindSmsDeps = Pick<ApiDeps, 'catalog' | 'gateways' | 'bankMobiles' | 'clock' | 'environment'>;
 
-/** A binding for which a code is being sent: what the second transaction needs from the first. */
+/** A binding for which a code is being sent. The second transaction needs these values of the first. */
 interface BindCodeSending {
   readonly agreementId: number;
   readonly details: string;
@@ -34,8 +34,9 @@ interface BindCodeSending {
 }
 
 /**
- * agreements/bind-sms. The first transaction stores the binding and counts the code; then the institution is asked to send
- * it; the second stores the outcome. The login mobile is bound to the user only when a code was sent.
+ * agreements/bind-sms. The first transaction stores the binding and counts the code, then the institution sends the
+ * code, and the second transaction stores the outcome. The login mobile is bound to the user only after a code was
+ * sent.
  */
 export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
@@ -44,7 +45,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     const { channel, origin, caller, database, once, answer } = context;
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
-    // The limit is for the phone and not for the channel, so that two channels cannot text the same phone at a time.
+    // Limits the phone instead of the channel, so that two channels cannot text the same phone at once.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
       ? checkRequest(database, channel, request)
@@ -52,7 +53,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
-      // First of all, so that the same request on another node waits here and does not meet the rows of this one.
+      // Runs first, so that the same request on another node waits here.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
       const columns = sealCard(channel, agreementId, card, request.bankCode);
@@ -105,7 +106,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   };
   return action;
 
-  /** Checks the rules in the order of their codes. What can change meanwhile is checked again under the row lock. */
+  /** Checks the rules in the order of their codes. Changeable values are checked again under the row lock. */
   async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
@@ -121,14 +122,14 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     return { former, paymentChannelCode: paymentChannel.code };
   }
 
-  /** Continues after a crash: the rules were checked when the work began, and the binding is stored. */
+  /** Continues after a crash. The rules were checked when the work began, and the binding is stored. */
   async function resumeSending(database: Queryable, channel: Channel, bindOrderNo: string) {
     const former = await findBinding(database, channel.channelId, bindOrderNo);
-    if (!former) throw new Error(`binding order ${bindOrderNo} was begun and is not there`);
+    if (!former) throw new Error(`binding order ${bindOrderNo} was begun but does not exist`);
     return { former, paymentChannelCode: former.paymentChannelCode };
   }
 
-  /** Why there is no code to confirm. Undefined when there is one. */
+  /** Returns the reason why there is no code to confirm, or undefined if there is one. */
   async function storeOutcome(
     tx: Queryable,
     sending: BindCodeSending,
@@ -141,7 +142,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   }
 }
 
-/** The transition of sending another code. Rejects when the binding is closed or missing. */
+/** Returns the transition for sending another code. Throws if the binding is closed or missing. */
 function requireOpenBinding(row: BindingRow | undefined): AgreementTransition {
   if (!row) throw new Rejection('AGREEMENT_NOT_FOUND');
   const step = findAgreementTransition(row.status, 'bind-sms');

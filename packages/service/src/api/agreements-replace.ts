@@ -25,7 +25,7 @@ import type { ApiDeps } from './api-deps.js';
 
 export type ReplaceDeps = Pick<ApiDeps, 'catalog' | 'institutionNumbers' | 'clock' | 'log'>;
 
-/** agreements/replace. Everything happens in one transaction before the answer, and no event is sent. */
+/** agreements/replace. Commits everything in one transaction before the answer. Sends no event. */
 export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {
@@ -86,10 +86,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   };
 }
 
-/**
- * Stores a debit that is to be asked about at once: the node that asks finds that the institution has not seen it, and sends
- * it.
- */
+/** Stores a debit that the recovery job asks about at once. The institution does not know it, so the job sends it. */
 async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,
@@ -108,7 +105,7 @@ type ReplaceableOrder = Order & { readonly agreementId: number };
 
 function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-  // Checked before the user: an order without a shared agreement has none whose user could be compared.
+  // Checked before the user, because only an order with a shared agreement has a user to compare.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");

@@ -23,7 +23,7 @@ const AGREEMENT_LIST: ListDefinition<AgreementRow, AgreementKey> = {
   keyOf: ({ agreementId }) => [agreementId],
 };
 
-/** agreements/user-data: agreements that match all given filters, encrypted with the channel's present key. */
+/** agreements/user-data. Returns the agreements that match all filters, encrypted with the channel's current key. */
 export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;
@@ -33,7 +33,7 @@ export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
       certificateHash: hashFilter(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
     };
     const { cardHash, certificateHash } = filter;
-    // The cursor is tied to hashes of the filters: the same value has another ciphertext each time.
+    // The cursor is tied to hashes of the filters, because the same value has another ciphertext each time.
     const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
     const { rows, paging } = await readListPage(
       AGREEMENT_LIST,
@@ -57,7 +57,7 @@ function hashFilter(
   return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
 }
 
-/** Answers in the encryption version of the request: a channel that can write a version can read it. */
+/** Chooses the encryption version of the request, because a channel that can write a version can read it. */
 function chooseAnswerVersion(
   { answerEncryption }: Channel,
   { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,

@@ -9,7 +9,7 @@ import type { Environment } from '../platform/settings.js';
 import type { SubscriptionCounts } from '../subscriptions/domain/counts.js';
 import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 
-/** What the endpoints of the interface are given; each names what it needs of it. */
+/** Dependencies of the endpoints. Each endpoint picks the ones it needs. */
 export interface ApiDeps {
   readonly database: Database;
   readonly catalog: Catalog;
@@ -23,6 +23,6 @@ export interface ApiDeps {
   readonly log: Logger;
   readonly environment: Environment;
   readonly counts?: SubscriptionCounts;
-  /** In place of the policy's, for a test that cannot wait. */
+  /** Replaces the deadline of the policy in tests. */
   readonly debitDeadlineMs?: number;
 }

@@ -8,14 +8,14 @@ import type { ApiDeps } from './api-deps.js';
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',
-  // A cursor is the caller's to change: no period is beyond the last that an order may have.
+  // Checks the range, because callers can change a cursor: no order has a period beyond the limit.
   isKey: (key): key is PushKey => isNumberKey(3)(key) && Number(key[2]) >= 0 && Number(key[2]) <= MAX_TOTAL_CYCLES,
   keyOf: ({ recordedMicros, eventNo, cycleNo }) => [recordedMicros, eventNo, cycleNo],
 };
 
 export type PullEventsDeps = Pick<ApiDeps, 'clock' | 'log' | 'links'>;
 
-/** sandbox/events/pull (docs/decisions/0031). Nothing of it is written down. */
+/** sandbox/events/pull (docs/decisions/0031). Writes nothing. */
 export function createEventsPullAction({
   clock,
   log,
@@ -25,7 +25,7 @@ export function createEventsPullAction({
     const { channelId } = channel;
     const { path } = request;
     const { from } = timeRange(request);
-    // Before the events, so that what is not among them was committed later.
+    // Read before the events, so that any missing event was committed later.
     const readAt = await readEventClock(database);
     const { rows, paging } = await readListPage(
       PUSH_LIST,

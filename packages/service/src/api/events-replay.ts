@@ -7,14 +7,14 @@ import { replayEvents, replayUndelivered, tryLockReplays } from '../delivery/que
 import type { Queryable } from '../platform/db/database.js';
 import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
-/** Events that one request by a range of time replays: a channel with more asks again. */
+/** Events replayed by one request with a time range. A channel with more sends another request. */
 const MAX_REPLAYED_BY_RANGE = 10_000;
 
-/** How long a replay waits for the channel's other replays on all nodes: as long as a request waits for its own duplicate. */
+/** Time for which a replay waits for the channel's other replays on all nodes. Equal to the wait for a duplicate. */
 const MAX_WAIT_MS = 10_000;
 const PAUSE_MS = 100;
 
-/** events/replay. Replays of a channel run one after another. A replay that waits holds no connection. */
+/** events/replay. Replays of a channel run one after another. A waiting replay holds no connection. */
 export function createEventsReplayAction(): Action<EventsReplayRequest, EventsReplayData> {
   const onThisNode = createChannelQueue({ perChannel: 1, waitMs: MAX_WAIT_MS });
   return async ({ channel, caller, database, once, answer }, request) => {
@@ -42,7 +42,7 @@ export function createEventsReplayAction(): Action<EventsReplayRequest, EventsRe
   };
 }
 
-/** Replays all named events or none. An event of another channel, and a text that is no event id, count as not existing. */
+/** Replays all named events or none. Events of other channels and invalid event ids count as missing. */
 async function replayNamedEvents(tx: Queryable, channelId: number, eventIds: readonly string[]): Promise<number> {
   const references = parseEventIds(eventIds);
   const { found, replayed } = references ? await replayEvents(tx, channelId, references) : { found: 0, replayed: 0 };

@@ -13,8 +13,8 @@ import type { ApiDeps } from './api-deps.js';
 export type AdvanceOrderDeps = Pick<ApiDeps, 'gateways' | 'clock' | 'links' | 'debitDeadlineMs'>;
 
 /**
- * sandbox/orders/advance (docs/decisions/0020). The journey is stored first, so that a repeated request continues it after a
- * crash.
+ * sandbox/orders/advance (docs/decisions/0020). Stores the journey first, so that a repeated request continues it after
+ * a crash.
  */
 export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;
@@ -37,7 +37,7 @@ export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<Orders
       asked.outcomes,
       async (tx) => {
         const found = await findOrderWithPayments(tx, channel.channelId, { orderNo: journey.orderNo }, clock.now());
-        if (!found) throw new Error(`order ${journey.orderNo} was advanced and is not there`);
+        if (!found) throw new Error(`order ${journey.orderNo} was advanced but does not exist`);
         return once.finish(tx, answer(createOrderDescription(found.order, found.payments, links.termsFor(found))));
       },
     );
@@ -45,10 +45,10 @@ export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<Orders
   };
 }
 
-/** A journey that a node of the version before has begun has no id. */
+/** Adds an id, because journeys begun by a node of the previous version have none. */
 const readJourney = (text: string): Journey => ({ id: randomUUID(), ...JSON.parse(text) });
 
-/** The schema makes sure that exactly one of `cycles` and `to` is given, and that `to` is a time. */
+/** The schema ensures that exactly one of `cycles` and `to` is given, and that `to` is a time. */
 function readAdvanceWish({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): AdvanceWish {
   return { to: cycles === undefined ? { time: parseTime(to ?? '') ?? 0 } : { cycles }, outcomes };
 }

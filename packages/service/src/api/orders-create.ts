@@ -34,8 +34,8 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A repeated request learns that its order exists, whatever has changed since. Only in place of a rejection by business
-      // rules: those come before the order is stored, so this request cannot have stored it itself.
+      // A repeated request learns that its order exists, whatever has changed since. This replaces only rejections by
+      // business rules: they come before the order is stored, so this request cannot have stored it.
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&
@@ -58,7 +58,7 @@ function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRe
   }
 }
 
-/** Mode B: the order is billed when it is stored, in one statement with everything that follows from it. */
+/** Mode B. Bills the order when it is stored, in one statement with everything that follows from it. */
 async function createCollectedOrder(
   deps: CreateOrderDeps,
   context: Context,

@@ -4,7 +4,7 @@ import { type Answer, successAnswer } from '../platform/answers/answer.js';
 import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
 import type { OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 
-/** The order was read when the request was admitted. */
+/** The order was read by the statement that admitted the request. */
 export function createOrdersQueryAction(deps: OrderRenderDeps) {
   return async (
     { channel, database }: ActionContext<never>,

@@ -22,8 +22,8 @@ import type { ApiDeps } from './api-deps.js';
 export type RefundPaymentDeps = Pick<ApiDeps, 'gateways' | 'clock'>;
 
 /**
- * sandbox/payments/refund: in earnest refunds are made by operators, by these same steps. The refund is stored first, so that a
- * repeated request asks about it after a crash and makes no second one.
+ * sandbox/payments/refund. In production operators make refunds, by these same steps. The refund is stored first, so
+ * that a repeated request after a crash asks about it and makes no second one.
  */
 export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<PaymentsRefundRequest, PaymentsRefundData> {
   const { gateways, clock } = deps;
@@ -45,12 +45,12 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
       });
     const isNew = once.interrupted === undefined;
     const refund = isNew ? await begin() : await requireStored(database, JSON.parse(once.interrupted));
-    // One that a job has closed meanwhile is not sent again, whatever the institution says of it.
+    // A refund that a job has closed meanwhile is not sent again, whatever the institution answers.
     const outcome = refund.status === 'STARTED' ? await refundAtInstitution(database, refund, isNew) : undefined;
     return database.transaction(async (tx) => {
       const { status, reason: refundFailReason } = await settleIfKnown(tx, refund, outcome, clock.now());
       const detail = await findPaymentDetail(tx, channel.channelId, paymentOrderNo, clock.now());
-      if (!detail) throw new Error(`period ${paymentOrderNo} was refunded and is not there`);
+      if (!detail) throw new Error(`period ${paymentOrderNo} was refunded but does not exist`);
       return once.finish(tx, answer({ ...detail, refundStatus: REFUND_STATUS[status], refundFailReason }));
     });
   };
@@ -90,11 +90,11 @@ function requireAmount(period: PeriodToRefund, asked: number | undefined): numbe
 
 async function requireStored(db: Queryable, reference: RefundReference): Promise<Refund> {
   const refund = await findRefund(db, reference);
-  if (!refund) throw new Error('a refund that was begun is not there');
+  if (!refund) throw new Error('a refund was begun but does not exist');
   return refund;
 }
 
-/** What is not known yet is found out by a job, and told by an event then. */
+/** Settles a known outcome. A job finds out the unknown ones later and sends the event. */
 async function settleIfKnown(
   tx: Queryable,
   refund: Refund,

@@ -9,8 +9,8 @@ import { type ListDefinition, type ListPosition, type PageData, readListPage } f
 type ProvisionedPage<Item> = PageData & { items: Item[] };
 
 /**
- * A list of what a channel is provisioned with. It changes only together with the channel's version, which admission has just
- * compared: so the default page is answered from memory until the version changes.
+ * Lists the products or payment channels of a channel. The list changes only with the channel's version, which
+ * admission has just compared, so the default page is answered from memory until the version changes.
  */
 export function createProvisionedListAction<Item extends Authorized>(
   endpoint: EndpointName,

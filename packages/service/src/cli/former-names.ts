@@ -1,4 +1,4 @@
-/** Former commands, each of one setting, and the option of `channel set` that has come in its place. */
+/** Former commands for single settings, and the option of `channel set` that replaced each. */
 const OPTIONS: Readonly<Record<string, string>> = {
   'set-callback': '--callback',
   'set-ip-list': '--ip-list',
@@ -9,7 +9,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   'set-upcoming-notices': '--upcoming-notices',
 };
 
-/** `channel set-ip-list test_demo 203.0.113.7` is `channel set test_demo --ip-list 203.0.113.7`: scripts may still say so. */
+/** Translates `channel set-ip-list APP 203.0.113.7` to `channel set APP --ip-list 203.0.113.7` for old scripts. */
 export function readFormerName(argv: readonly string[]): readonly string[] {
   const [noun, verb = '', appId = '', ...rest] = argv;
   const option = noun === 'channel' ? OPTIONS[verb] : undefined;

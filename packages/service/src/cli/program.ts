@@ -10,14 +10,14 @@ import { addMigrateCommand } from './commands/installation/migrate.js';
 import type { CommandLine } from './frame/command.js';
 import { addRow } from './frame/operations.js';
 
-/** What it is, the module of the table that has its rows, and what adds those of its commands that are not in the table. */
+/** Description of a noun, the module with its table rows, and the function that adds its other commands. */
 type Noun = readonly [
   description: string,
   load: () => Promise<Readonly<Record<string, readonly Row[]>>>,
   add?: (noun: Command, commandLine: CommandLine) => void,
 ];
 
-/** What operators have to do with. Only the rows of the nouns that are asked for are loaded: all of them take long. */
+/** Nouns of the command line. Only the rows of the given nouns are loaded, because loading all takes long. */
 const NOUNS: Readonly<Record<string, Noun>> = {
   channel: ['partner platforms: credentials, authorizations, limits', () => import('../operations/channels.js')],
   product: ['what is sold: cycle, price, settlement modes, benefits', () => import('../operations/products.js')],
@@ -25,25 +25,25 @@ const NOUNS: Readonly<Record<string, Noun>> = {
     'payment institutions: banks, gateway and pacing of debits',
     () => import('../operations/payment-channels.js'),
   ],
-  order: ['subscriptions of all channels: look, refund, end, try again', () => import('../operations/orders.js')],
+  order: ['subscriptions of all channels: show, refund, end, retry', () => import('../operations/orders.js')],
   agreement: ['agreements that debits are made on', () => import('../operations/orders.js')],
-  events: ['what channels are told, and whether it has arrived', () => import('../operations/events.js')],
-  alert: ['what a person has to look at', () => import('../operations/alerts.js'), addAlertTestCommand],
+  events: ['events for channels, and their delivery', () => import('../operations/events.js')],
+  alert: ['problems that need an operator', () => import('../operations/alerts.js'), addAlertTestCommand],
   reconciliation: [
-    'institutions’ statements of a day against what is known here',
+    'institutions’ daily statements compared with this database',
     () => import('../operations/reconciliation.js'),
   ],
   settlement: [
-    'what was collected, refunded and billed',
+    'collected, refunded and billed amounts',
     () => import('../operations/settlement.js'),
     addSettlementReportCommand,
   ],
-  benefit: ['where the codes of claimed benefits come from', () => import('../operations/benefits.js')],
+  benefit: ['sources of the codes of claimed benefits', () => import('../operations/benefits.js')],
   audit: ['who changed what, and when', () => import('../operations/audit.js')],
   operator: ['people who may sign in to the console', () => import('../operations/people.js')],
 };
 
-/** All commands; if words are given, of the nouns only those that are among them. `showHelp` gets help that was not asked for. */
+/** Creates all commands. With `words`, loads only those nouns. `showHelp` receives help that was not asked for. */
 export async function createProgram(
   commandLine: CommandLine,
   words: readonly string[] | undefined,
@@ -52,10 +52,10 @@ export async function createProgram(
   const perennial = new Command('perennial')
     .description('Provisioning and operation of the subscription service. Settings are those of the service itself.')
     .version(VERSION, '--version')
-    // Every command made below takes these over, so they come first.
+    // Set first, because all commands created below inherit it.
     .exitOverride()
     .configureOutput({
-      // Errors are printed elsewhere, on one line; only help that was not asked for is left.
+      // Errors are printed elsewhere, on one line. Only help that was not asked for remains.
       outputError: () => undefined,
       writeErr: showHelp,
       writeOut: (text) => commandLine.stdout.write(text),

@@ -33,17 +33,17 @@ export async function runCommand(
   }
 }
 
-/** What is written to stderr for a failure. */
+/** Returns the text that a failure writes to stderr. */
 export function failureText(line: string, json: boolean): string {
   return json ? `${toVisibleJson({ error: line })}\n` : `perennial: ${toTerminalText(line)}\n`;
 }
 
-/** One line; undefined when commander has already printed what was asked for, such as help. */
+/** Returns one line, or undefined if commander has already printed the output, such as help. */
 function problemLine(error: unknown, json: boolean): string | undefined {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return undefined;
-    // A noun without a verb: the help it got says more.
-    if (error.code === 'commander.help') return json ? 'no command is given' : undefined;
+    // A noun without a verb has already printed its help.
+    if (error.code === 'commander.help') return json ? 'no command was given' : undefined;
     return toOneLine(error.message).replace(/^error: /, '');
   }
   return toOneLine(error instanceof Error ? error.message : String(error)) || 'something went wrong';

@@ -1,12 +1,12 @@
-/** One item of a header that lists what a client takes, such as Accept-Encoding. Quality 0: it does not take that. */
+/** An item of a header such as Accept-Encoding. Quality 0 means that the client refuses it. */
 export interface Accepted {
-  /** In small letters. */
+  /** Lower case. */
   readonly name: string;
-  /** From 0 to 1. */
+  /** 0 to 1. */
   readonly quality: number;
 }
 
-/** What is beyond is not read: no client needs as much. */
+/** Longer headers are cut off, because no client needs them. */
 const MAX_LENGTH = 1000;
 
 export function readAccepted(header: string | undefined): Accepted[] {

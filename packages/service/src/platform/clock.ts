@@ -1,4 +1,4 @@
-/** Every decision that depends on the time takes a clock, so that a test can say what time it is. */
+/** Source of the time. Passed to all code that depends on the time, so that tests can set it. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Creates a check that is true for at most `most` calls in each second. */
+/** Creates a check that returns true for at most `most` calls per second. */
 export function createPerSecondLimit(most: number, clock: Clock): () => boolean {
   let second = 0;
   let times = 0;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Of this package, where its migrations and assets lie: found upwards, since a program may be one file or many. */
+/** Folder of this package. Searched upwards, because a program may be one file or many. */
 export const PACKAGE_FOLDER: URL = (() => {
   for (let folder = new URL('.', import.meta.url); ; ) {
     if (existsSync(new URL('package.json', folder))) return folder;

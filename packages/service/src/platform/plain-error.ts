@@ -1,7 +1,4 @@
-/**
- * A refusal for those who read another language: which one it is (operator/refusal-codes.ts has all of them), and what fills the
- * blanks of its text, in their order.
- */
+/** A refusal for translation: its code (listed in operator/refusal-codes.ts), and the values of its text in order. */
 export interface Refusal {
   readonly code: string;
   readonly values: readonly string[];
@@ -11,7 +8,7 @@ export interface PlainErrorOptions extends ErrorOptions {
   readonly refusal?: Refusal;
 }
 
-/** An error whose message is one line for a person: it is shown as it is, without a stack. */
+/** An error whose message is one line for operators, shown without a stack. */
 export class PlainError extends Error {
   readonly refusal: Refusal | undefined;
   constructor(message: string, { refusal, ...options }: PlainErrorOptions = {}) {
@@ -23,7 +20,7 @@ export class PlainError extends Error {
 
 type Kind<E> = new (message: string, options: PlainErrorOptions) => E;
 
-/** Makes a refusal: ``createRefusal(OperatorError, 'product-exists')`there is already a product ${code}` ``. */
+/** Creates a refusal: ``createRefusal(OperatorError, 'product-exists')`there is already a product ${code}` ``. */
 export const createRefusal =
   <E extends PlainError>(kind: Kind<E>, code: string, options: ErrorOptions = {}) =>
   (pieces: TemplateStringsArray, ...given: readonly (string | number | null)[]): E => {

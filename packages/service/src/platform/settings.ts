@@ -29,20 +29,20 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** A value that cannot be used: the message is one line that names the variable. */
+/** An unusable value. The message is one line that names the variable. */
 export class SettingsError extends PlainError {}
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Settings of earlier versions, and what to do instead. A start with one of them fails, because it would not do what is meant. */
+/** Removed settings, and their replacements. A start with one of them fails, because it would not have its effect. */
 const REMOVED: Readonly<Record<string, string>> = {
   ALERT_EMAIL_FROM: 'add it to SMTP_URL, as ?from=alerts@example.com',
-  AUTH_FAILURES_PER_MINUTE: 'an address has 600 a minute for each app id',
+  AUTH_FAILURES_PER_MINUTE: 'an address may fail 600 times a minute for each app id',
   CONSOLE_HOST: 'write it before the port, as CONSOLE_PORT=0.0.0.0:8081',
   DATABASE_SHARE: 'one channel may use a third of DATABASE_POOL at a time',
   HOST: 'write it before the port, as PORT=0.0.0.0:8080',
   METRICS_HOST: 'write it before the port, as METRICS_PORT=0.0.0.0:9464',
-  OIDC_NAME: 'the button has the host of OIDC_ISSUER',
+  OIDC_NAME: 'the button shows the host of OIDC_ISSUER',
   REQUEST_LOG: 'the calls of channels are kept for 7 days',
   WORKERS: 'start several nodes behind a proxy (deploy/systemd/perennial@.service, deploy/docker/compose.yaml)',
 };
@@ -53,7 +53,7 @@ function refuseRemoved(env: Env): void {
   }
 }
 
-/** The only reader of the environment. */
+/** Reads the environment; no other place does. */
 export function readSettings(env: Env = process.env) {
   refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
@@ -74,64 +74,64 @@ export function readSettings(env: Env = process.env) {
   }
   return {
     environment,
-    /** Of every amount. Unset: the installation's, or CNY for one that is being made. */
+    /** Currency of every amount. Unset: that of the installation, or CNY for a new one. */
     currency: readCurrency(env),
     host,
     port,
-    /** Unset: http:// and the address of PORT, with the port that was really taken. */
+    /** Unset: http:// and the address of PORT, with the actual port. */
     publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
-    /** Where redemption links lead, if that is another host. Unset: publicUrl. */
+    /** URL of redemption links, if they use another host. Unset: publicUrl. */
     redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
-    /** Times that one address may open redemption pages in a minute; it may post a fifth of that. */
+    /** Opens of redemption pages per minute and address. Posts: a fifth of that. */
     redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(readText(env, 'DATA_DIR') ?? 'data'),
     /** Unset: the embedded server in dataDir. */
     databaseUrl,
-    // With fewer than two a node cannot start.
+    // A node cannot start with fewer than two.
     databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
-    /** The current key first, then those that old values may still be wrapped under. Unset: made in dataDir. */
+    /** The current key, then the keys under which old values may be wrapped. Unset: created in dataDir. */
     masterKeys,
-    /** Whether the schema is brought up to date at a start, or by the command `migrate` alone. */
+    /** auto: a start migrates the schema. never: only the command `migrate` does. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
-    /** How long a node that is asked to stop goes on serving, so that a load balancer hears of it in time. */
+    /** Time for which a stopping node still serves, so that load balancers notice. */
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
-    /** A listener of its own for /metrics and /healthz. Unset: they are on the port of the interface. */
+    /** Separate listener for /metrics and /healthz. Unset: they use the port of the interface. */
     metricsPort,
     metricsHost,
-    /** What a request for /metrics has to send. */
+    /** Bearer token that /metrics requires. */
     metricsToken: readToken(env, 'METRICS_TOKEN'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     /** Unset: pretty on a terminal, else JSON. */
     logFormat:
       readText(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
-    /** What the log calls this node. */
+    /** Name of this node in the log. */
     nodeId: readName(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
-    /** Addresses whose X-Forwarded-For is believed. */
+    /** Addresses whose X-Forwarded-For is trusted. */
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
-    /** Days for which events are kept after the week of their writing has ended. */
+    /** Days for which events are kept after the end of the week in which they were written. */
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
-    /** Where alerts are sent, beside the list. */
+    /** Destinations of alerts, besides the list. */
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
-    /** Whether the pages for a channel's developer are served. */
+    /** on: serves the developers' pages. */
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
-    /** Where the console is: beside the interface, on a port of its own, or nowhere. */
+    /** on: serves the console, beside the interface or on its own port. */
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
     consolePort,
     consoleHost,
-    /** Where people reach it. Unset: /console of publicUrl, or of its own port. */
+    /** URL of the console. Unset: /console of publicUrl, or of its own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
-    /** Refunds above this, in cents, need a second person; 0: none does. */
+    /** Refunds above this amount, in cents, need a second operator. 0: none do. */
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
     singleSignOn: readSingleSignOn(env),
-    /** ENGINE=off: reads are served, nothing is done without being asked, and nothing that writes is. */
+    /** ENGINE=off: the node serves reads only and runs no jobs. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
 }
 
 /**
- * What a node of production needs beyond what a command does. Gives warnings for what may be right; throws for what cannot
- * be: users would get links to plain HTTP, and an embedded database has neither a standby nor a backup of its own.
+ * Checks settings that only a node in production needs. Returns warnings for settings that may be right. Throws for
+ * those that cannot be: users would get links to plain HTTP, and an embedded database has neither standby nor backup.
  */
 export function checkNodeSettings(settings: Settings): string[] {
   const { environment, host, trustedProxies, databaseUrl, metricsPort, metricsHost, metricsToken } = settings;
@@ -143,7 +143,7 @@ export function checkNodeSettings(settings: Settings): string[] {
     if (!value?.startsWith('https://')) throw new SettingsError(`${name} must start with https:// in production`);
   }
   if (databaseUrl === undefined) {
-    throw new SettingsError('DATABASE_URL is required in production: the embedded database is for trying things out');
+    throw new SettingsError('DATABASE_URL is required in production: the embedded database is for trials only');
   }
   const isOpen = (address: string) => address === '0.0.0.0' || address === '::';
   const metricsAddress = metricsPort === undefined ? host : metricsHost;
@@ -153,13 +153,13 @@ export function checkNodeSettings(settings: Settings): string[] {
   if (isPlain) throw new SettingsError('CONSOLE_URL must start with https:// in production, or be on this machine');
   return [
     ...(consolePort !== undefined && consoleUrl === undefined
-      ? ['CONSOLE_PORT is set and CONSOLE_URL is not: people can sign in from this machine alone']
+      ? ['CONSOLE_PORT is set but CONSOLE_URL is not: operators can sign in only from this machine']
       : []),
     ...(isOpen(host) && trustedProxies.length === 0
-      ? ['PORT is on every address and TRUSTED_PROXIES is empty: callers behind a proxy all count as one address']
+      ? ['PORT listens on every address and TRUSTED_PROXIES is empty: all callers behind a proxy count as one address']
       : []),
     ...(isOpen(metricsAddress) && metricsToken === undefined
-      ? ['/metrics is on every address without METRICS_TOKEN: let only your own machines reach it']
+      ? ['/metrics listens on every address without METRICS_TOKEN: set it, or let only your own machines reach it']
       : []),
   ];
 }
@@ -172,7 +172,7 @@ function readText(env: Env, name: string): string | undefined {
 function readName(env: Env, variable: string): string | undefined {
   const value = readText(env, variable);
   if (value !== undefined && !/^[!-~]{1,64}$/.test(value)) {
-    throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters`);
+    throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters, but is "${value}"`);
   }
   return value;
 }
@@ -203,20 +203,20 @@ function readAddressRanges(env: Env, name: string): string[] {
     );
   });
   if (wrong !== undefined)
-    throw new SettingsError(`${name} must be addresses or ranges such as 10.0.0.0/8, not "${wrong}"`);
+    throw new SettingsError(`${name} must be addresses or ranges such as 10.0.0.0/8, but contains "${wrong}"`);
   return values;
 }
 
 const LOCAL = '127.0.0.1';
 
-/** A port, or an address and a port: `8080`, `0.0.0.0:8080`, `[::]:8080`. */
+/** Reads a port, or an address and a port: `8080`, `0.0.0.0:8080`, `[::]:8080`. */
 function readListener(env: Env, name: string): { readonly host: string; readonly port: number } | undefined {
   const value = readText(env, name);
   if (value === undefined) return undefined;
   const [, ipv6, host = ipv6 ?? LOCAL, digits = ''] = /^(?:(?:\[(.+)\]|([^:]+)):)?(\d{1,5})$/.exec(value) ?? [];
   const port = Number(digits);
   if (digits === '' || port > 65_535) {
-    throw new SettingsError(`${name} must be a port from 0 to 65535, or an address and a port, not "${value}"`);
+    throw new SettingsError(`${name} must be a port from 0 to 65535, or an address and a port, but is "${value}"`);
   }
   return { host, port };
 }
@@ -230,7 +230,7 @@ function readOptionalInteger(env: Env, name: string, min: number, max: number): 
   if (value === undefined) return undefined;
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < min || number > max) {
-    throw new SettingsError(`${name} must be a whole number from ${min} to ${max}, not "${value}"`);
+    throw new SettingsError(`${name} must be a whole number from ${min} to ${max}, but is "${value}"`);
   }
   return number;
 }
@@ -239,11 +239,11 @@ function readChoice<T extends string>(env: Env, name: string, allowed: readonly 
   const value = readText(env, name);
   if (value === undefined) return fallback;
   const found = allowed.find((one) => one === value);
-  if (found === undefined) throw new SettingsError(`${name} must be one of ${allowed.join(', ')}, not "${value}"`);
+  if (found === undefined) throw new SettingsError(`${name} must be one of ${allowed.join(', ')}, but is "${value}"`);
   return found;
 }
 
-/** Never repeats the value. */
+/** Never repeats the value, because it is a secret. */
 function readToken(env: Env, name: string): string | undefined {
   const value = readText(env, name);
   if (value !== undefined && !/^[\x21-\x7e]{16,}$/.test(value)) {
@@ -252,23 +252,23 @@ function readToken(env: Env, name: string): string | undefined {
   return value;
 }
 
-/** Never repeats the value: a connection string may hold a password. */
+/** Never repeats the value, because a connection string may contain a password. */
 function readUrl(env: Env, name: string, protocols: readonly string[]): string | undefined {
   const value = readText(env, name);
   if (value === undefined) return undefined;
   if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-    throw new SettingsError(`${name} must be an address that starts with ${protocols.join('// or ')}//`);
+    throw new SettingsError(`${name} must be a URL that starts with ${protocols.join('// or ')}//`);
   }
   return value;
 }
 
-/** Paths are added to it, and the result is public: it is shown to callers and users, and in the log. */
+/** Reads a URL to which paths are added. It is public: callers, users and the log see it. */
 function readPublicUrl(env: Env, name: string): string | undefined {
   const value = readUrl(env, name, ['http:', 'https:']);
   if (value === undefined) return undefined;
   const { username, password } = new URL(value);
   if (username !== '' || password !== '' || /[?#]/.test(value)) {
-    throw new SettingsError(`${name} must be an address without a user, a password, a query or a fragment`);
+    throw new SettingsError(`${name} must be a URL without a user, a password, a query or a fragment`);
   }
   return value.replace(/\/+$/, '');
 }
@@ -280,7 +280,7 @@ function readAlertWebhook(env: Env) {
   const address = readUrl(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
   const secret = readText(env, 'ALERT_WEBHOOK_SECRET');
   if (address === undefined && secret === undefined) return undefined;
-  if (address === undefined) throw new SettingsError('ALERT_WEBHOOK_URL is missing: ALERT_WEBHOOK_SECRET goes with it');
+  if (address === undefined) throw new SettingsError('ALERT_WEBHOOK_URL is missing: ALERT_WEBHOOK_SECRET requires it');
   if (secret === undefined || secret.length < MIN_SECRET_LENGTH) {
     throw new SettingsError(`ALERT_WEBHOOK_SECRET must have ${MIN_SECRET_LENGTH} characters or more`);
   }
@@ -291,9 +291,9 @@ function readAlertEmail(env: Env) {
   const server = readUrl(env, 'SMTP_URL', ['smtp:', 'smtps:']);
   const to = readMailAddresses(env, 'ALERT_EMAIL');
   if (server === undefined && to.length === 0) return undefined;
-  if (server === undefined) throw new SettingsError('SMTP_URL is missing: ALERT_EMAIL goes with it');
+  if (server === undefined) throw new SettingsError('SMTP_URL is missing: ALERT_EMAIL requires it');
   const from = new URL(server).searchParams.get('from') ?? to[0];
-  if (from === undefined) throw new SettingsError('ALERT_EMAIL is missing: SMTP_URL goes with it');
+  if (from === undefined) throw new SettingsError('ALERT_EMAIL is missing: SMTP_URL requires it');
   if (!MAIL_ADDRESS.test(from)) throw new SettingsError('SMTP_URL: its "from" must be a mail address');
   return { url: server, from, to };
 }
@@ -304,7 +304,7 @@ function readSingleSignOn(env: Env): SingleSignOnSettings | undefined {
   const clientSecret = readText(env, 'OIDC_CLIENT_SECRET');
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
-    throw new SettingsError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together');
+    throw new SettingsError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together');
   }
   return { issuer, clientId, clientSecret, name: new URL(issuer).hostname };
 }
@@ -314,20 +314,20 @@ const MAIL_ADDRESS = /^[^\s@<>,"]+@[^\s@<>,"]+$/;
 function readMailAddresses(env: Env, name: string): string[] {
   const values = readList(env, name);
   const wrong = values.find((value) => !MAIL_ADDRESS.test(value));
-  if (wrong !== undefined) throw new SettingsError(`${name} must be mail addresses with commas, not "${wrong}"`);
+  if (wrong !== undefined)
+    throw new SettingsError(`${name} must be mail addresses separated by commas, but contains "${wrong}"`);
   return values;
 }
 
 function readMasterKeys(env: Env): Uint8Array[] | undefined {
   const current = readText(env, 'MASTER_KEY');
   if (current === undefined) {
-    if (readText(env, 'MASTER_KEY_PREVIOUS'))
-      throw new SettingsError('MASTER_KEY_PREVIOUS makes sense only with MASTER_KEY');
+    if (readText(env, 'MASTER_KEY_PREVIOUS')) throw new SettingsError('MASTER_KEY_PREVIOUS requires MASTER_KEY');
     return undefined;
   }
   return [current, ...readList(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
     const bytes = Buffer.from(value, 'base64');
-    // Node's decoder skips what is not base64, so only a value that it would write itself counts.
+    // Node's decoder skips invalid characters, so the value must equal its own encoding.
     if (bytes.length !== 32 || bytes.toString('base64') !== value) {
       throw new SettingsError(`${position === 0 ? 'MASTER_KEY' : 'MASTER_KEY_PREVIOUS'} must be 32 bytes in base64`);
     }

@@ -1,11 +1,11 @@
-/** The first signal stops the process in good order; a later one ends it at once. */
+/** Stops the process in order at the first signal, and immediately at a later one. */
 export function stopOnSignals(stopping: AbortController): void {
   let firstAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const at = performance.now();
       firstAt ??= at;
-      // A second request means that it is urgent. Whatever is stored is safe either way.
+      // A second request is urgent. Stored data is safe either way.
       if (at - firstAt > SAME_SIGNAL_MS) process.exit(1);
       stopping.abort();
     });
@@ -13,7 +13,7 @@ export function stopOnSignals(stopping: AbortController): void {
 }
 
 /**
- * One request to stop arrives several times: Ctrl-C and supervisors tell the whole group of processes, and npm, which is one of
- * them, passes on what it hears.
+ * Signals within this time count as one request, because Ctrl-C and supervisors signal the whole process group, and npm
+ * forwards its signal too.
  */
 const SAME_SIGNAL_MS = 1_000;

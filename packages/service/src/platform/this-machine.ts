@@ -1,6 +1,6 @@
 const NAMES = new Set(['localhost', '127.0.0.1']);
 
-/** Whether a host name is that of the machine itself, in the two spellings that operators type. */
+/** True if a host name is that of this machine, in the two usual spellings. */
 export function isThisMachine(hostname: string): boolean {
   return NAMES.has(hostname);
 }

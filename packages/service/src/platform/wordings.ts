@@ -1,19 +1,19 @@
-/** What is said, for those who read another language: which sentence it is, and what fills its blanks, in their order. */
+/** A sentence for translation: its code, and the values of its blanks in order. */
 export interface Said {
   readonly code: string;
   readonly values: readonly string[];
 }
 
-/** Sentences by their codes. Blanks are {1}, {2}, …, in this order. */
+/** Sentences by code. Blanks are {1}, {2}, …, in this order. */
 type Sentences = Readonly<Record<string, string>>;
 
 /**
- * Sentences that are stored as people read them, and whose code and values are found again from what is stored. So nothing that
- * writes or reads the text has to know of codes, and what was written by an earlier release has them too.
+ * Sentences that are stored as text, and whose code and values are parsed from the stored text. So writers and readers
+ * of the text need no codes, and texts of earlier releases have them too.
  */
 export interface Wordings<Code extends string> {
   say(code: Code, ...values: readonly (string | number)[]): string;
-  /** Null when the text is none of these: the words of somebody else. `isAsked` leaves out sentences that it cannot be. */
+  /** Returns null if the text is not one of these sentences. `isAsked` excludes sentences that cannot match. */
   read(text: string, isAsked?: (code: string) => boolean): Said | null;
 }
 
@@ -22,7 +22,7 @@ const BLANK = /\{\d\}/g;
 export function createWordings<const S extends Sentences>(sentences: S): Wordings<keyof S & string> {
   const patterns = Object.entries(sentences)
     .map(([code, sentence]) => ({ code, pattern: patternOf(sentence), letters: sentence.replace(BLANK, '').length }))
-    // A blank may hold what is a sentence of its own: the one that says most of the text itself is meant.
+    // Tries the sentences with most fixed text first, because a blank may contain another sentence.
     .toSorted((a, b) => b.letters - a.letters);
   return {
     say: (code, ...values) =>

@@ -19,7 +19,7 @@ const run = (...args: readonly string[]) => perennialProcess(args, { DATA_DIR: d
 
 describe('without a database', () => {
   const refused = (folder: string) =>
-    `there is no database in ${folder}: npm start makes one, or choose another DATA_DIR`;
+    `there is no database in ${folder}: run npm start to create one, or choose another DATA_DIR`;
 
   it('in a folder that is not there: says so, and makes neither', async () => {
     const folder = path.join(dataDir, 'mistyped');

@@ -129,7 +129,7 @@ it('a lock that somebody holds for too long is told in words', async () => {
     expect(await line.run('channel', 'list')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'perennial: held up: something else in the database holds a lock for too long (55P03)\n',
+      stderr: 'perennial: held up: another session holds a lock for too long (55P03)\n',
     });
   });
 });

@@ -85,7 +85,7 @@ it('DATABASE_URL is not reachable yet: one log line, retries, and serves when it
   await first.release();
   const running = start(MAIN, { PORT: '0', DATA_DIR: dataDir, DATABASE_URL: url });
   services.push(running);
-  await until('the message', () => /cannot be reached .*trying again in \d+ s/.test(running.stderr()));
+  await until('the message', () => /cannot be reached .*retrying in \d+ s/.test(running.stderr()));
   expect(running.stderr()).not.toMatch(/\n\s+at /);
   expect(running.stderr()).not.toContain(new URL(url).password);
   servers.push(await openEmbedded({ dataDir: serverDir, role: 'tool', log: () => undefined }));

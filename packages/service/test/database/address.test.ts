@@ -39,26 +39,26 @@ describe('DATABASE_URL', () => {
     await database.close();
 
     const wrong = openDatabase({ url: `${fresh.url}?options=-c%20work_mem%3Dmuch`, pool: 1, name: 'options' });
-    await expect(wrong.query('select')).rejects.toThrow(/^DATABASE_URL: a setting is refused: .*work_mem.*much/);
+    await expect(wrong.query('select')).rejects.toThrow(/^DATABASE_URL: the server refused a setting: .*work_mem.*much/);
     await wrong.close();
   });
 
   it.each([
-    ['?options=-c%20timezone%3DUTC', 'options must not have timezone, which the service sets itself'],
-    ['?options=-c%20statement_timeout%3D0', 'options must not have statement_timeout, which the service sets itself'],
-    ['?options=-c%20lock-timeout%3D1', 'options must not have lock_timeout, which the service sets itself'],
-    ['?options=--enable-seqscan%3Don', 'options must not have enable_seqscan, which the service sets itself'],
-    ['?options=-c%20client_encoding%3DLATIN1', 'options must not have client_encoding, which the service sets itself'],
+    ['?options=-c%20timezone%3DUTC', 'options must not contain timezone, because the service sets it'],
+    ['?options=-c%20statement_timeout%3D0', 'options must not contain statement_timeout, because the service sets it'],
+    ['?options=-c%20lock-timeout%3D1', 'options must not contain lock_timeout, because the service sets it'],
+    ['?options=--enable-seqscan%3Don', 'options must not contain enable_seqscan, because the service sets it'],
+    ['?options=-c%20client_encoding%3DLATIN1', 'options must not contain client_encoding, because the service sets it'],
     ['?options=-d%205', 'options must be settings such as -c search_path=perennial'],
     ['?options=search_path%3Da', 'options must be settings such as -c search_path=perennial'],
     ['?options=-c', 'options must be settings such as -c search_path=perennial'],
-    ['?max=50', 'parameter max is not known; known are host, port, sslmode, sslrootcert, sslcert, sslkey, options'],
-    ['?ssl=true', 'parameter ssl is not known; known are host, port, sslmode, sslrootcert, sslcert, sslkey, options'],
+    ['?max=50', 'parameter max is unknown; known are host, port, sslmode, sslrootcert, sslcert, sslkey, options'],
+    ['?ssl=true', 'parameter ssl is unknown; known are host, port, sslmode, sslrootcert, sslcert, sslkey, options'],
     ['?port=0', 'port must be a number from 1 to 65535'],
     ['?sslmode=prefer', 'sslmode must be one of disable, require, verify-ca, verify-full'],
     ['?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert'],
     ['?sslrootcert=/x', 'sslrootcert needs an sslmode of require, verify-ca, verify-full'],
-    ['?sslmode=require&sslcert=/x', 'sslcert and sslkey go together'],
+    ['?sslmode=require&sslcert=/x', 'sslcert and sslkey must be set together'],
     [
       '?sslmode=require&sslrootcert=/none',
       "sslrootcert cannot be read: ENOENT: no such file or directory, open '/none'",

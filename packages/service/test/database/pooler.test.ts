@@ -67,7 +67,7 @@ describe('refused, in one line that says what to set', () => {
     ['that pools statements', { pool_mode: 'statement' }],
   ])('a pgbouncer %s', async (_which, settings) => {
     expect(await openingRefusal({ ...fresh.env, DATABASE_URL: await pooled(settings) })).toBe(
-      'DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
+      'DATABASE_URL: the pooler spreads the statements of one connection over several sessions: set it to pool sessions ' +
         '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)',
     );
   });

@@ -34,7 +34,7 @@ describe('a node', () => {
     await opened.close();
     await writable;
     expect(lines[0]).toBe(
-      'the database of DATABASE_URL cannot be reached (it is read-only: a standby, or default_transaction_read_only is on); trying again in 1 s',
+      'the database of DATABASE_URL cannot be reached (it is read-only: a standby, or default_transaction_read_only is on); retrying in 1 s',
     );
   });
 
@@ -66,7 +66,7 @@ describe('a node', () => {
 
   it('says in one line that the schema it is sent to is not there', async () => {
     await expect(open(`${fresh.url}?options=-c%20search_path%3Dperennial`)).rejects.toThrow(
-      /^DATABASE_URL: no schema of the search_path is there$/,
+      /^DATABASE_URL: no schema of the search_path exists$/,
     );
   });
 });

@@ -59,7 +59,7 @@ describe('a node compares its clock with the database’s', () => {
     }
     expect(messages()).toEqual([
       'warn the clock of this node differs from the database’s',
-      'error the clock of this node is too far from the database’s: it is not ready and begins nothing by itself',
+      'error the clock of this node is too far from the database’s: the node is not ready and runs no jobs',
       'info the clock of this node is right again',
     ]);
   });

@@ -21,9 +21,9 @@ describe('lines of one cause', () => {
     const cause = 'the database is away';
     expect(lines()).toMatchObject([
       { level: 'warn', cause, job: 'billing', err: { message: 'database unavailable: ECONNREFUSED' } },
-      { level: 'warn', cause, msg: 'it goes on', times: 120, seconds: 60 },
-      { level: 'warn', cause, msg: 'it goes on', times: 240, seconds: 120 },
-      { level: 'warn', cause, msg: 'it is over', times: 300, seconds: 149 },
+      { level: 'warn', cause, msg: 'still failing', times: 120, seconds: 60 },
+      { level: 'warn', cause, msg: 'still failing', times: 240, seconds: 120 },
+      { level: 'warn', cause, msg: 'recovered', times: 300, seconds: 149 },
     ]);
     log.error({ err: away(), requestId: 'later' }, 'fault');
     expect(lines().at(-1)).toMatchObject({ msg: 'fault', requestId: 'later', cause });
@@ -80,7 +80,7 @@ describe('lines of one cause', () => {
     for (let n = 0; n < 3; n += 1) log.warn({ cause: 'x', token: 'sesame', err: new Error('"sesame"') }, 'no answer');
     await vi.advanceTimersByTimeAsync(120_000);
     expect(text()).not.toContain('sesame');
-    expect(text()).toContain('it is over');
+    expect(text()).toContain('recovered');
   });
 });
 

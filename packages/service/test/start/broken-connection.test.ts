@@ -35,7 +35,7 @@ describe('a connection that breaks while the node', () => {
     expect((await send(url, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
     await until('the line that it serves', () => logLines(running).some(({ msg }) => msg === 'serving'));
     expect(logLines(running)).toContainEqual(
-      expect.objectContaining({ level: 'warn', msg: expect.stringContaining('the node serves all the same') }),
+      expect.objectContaining({ level: 'warn', msg: expect.stringContaining('the node still serves') }),
     );
     running.child.kill('SIGTERM');
     expect(await running.exited).toBe(0);
@@ -52,7 +52,7 @@ describe('a connection that breaks while the node', () => {
     expect(logLines(running)).toContainEqual(
       expect.objectContaining({
         level: 'warn',
-        msg: 'waiting, and not serving yet',
+        msg: 'waiting; not serving yet',
         cause: expect.stringMatching(/^the database of DATABASE_URL cannot be reached \(/),
       }),
     );
@@ -72,7 +72,7 @@ it('an error that ends a node is in the log, not only on stderr', async () => {
   expect(logLines(running)).toContainEqual(
     expect.objectContaining({
       level: 'fatal',
-      msg: 'this node ends',
+      msg: 'this node stops because of an error',
       err: expect.objectContaining({ message: expect.stringMatching(/^cannot listen: /) }),
     }),
   );

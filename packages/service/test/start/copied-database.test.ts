@@ -74,7 +74,7 @@ async function whatWasDone(): Promise<Done> {
 }
 
 const WHY =
-  'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator has run perennial installation adopt';
+  'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator runs perennial installation adopt';
 
 describe('a node on a copy', () => {
   it('does nothing and is not ready until an operator adopts the copy, and says why; then it serves', async () => {
@@ -85,7 +85,7 @@ describe('a node on a copy', () => {
       node
         .stdout()
         .split('\n')
-        .filter((line) => line.includes('waiting, and not serving yet'));
+        .filter((line) => line.includes('waiting; not serving yet'));
     await until('a node that waits, or serves', () => {
       if (node.child.exitCode !== null) throw new Error(`the node ended: ${node.stderr()}`);
       return waiting().length > 0 || node.stderr().includes('Perennial is ready');

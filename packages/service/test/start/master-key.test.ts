@@ -34,7 +34,7 @@ const createChannel = async (settings: Record<string, string>, name: string) => 
   expect(ran.code, ran.stderr).toBe(0);
 };
 const keyId = (key: string) => openVault([Buffer.from(key, 'base64')]).keyIds[0];
-const refusal = /MASTER_KEY is not the one this database was made with, or was last rewrapped under/;
+const refusal = /MASTER_KEY is not the key of this database/;
 
 beforeEach(async () => {
   [before, after] = [createKey(), createKey()].map((key) => Buffer.from(key).toString('base64')) as [string, string];
@@ -64,7 +64,7 @@ describe('a new MASTER_KEY', () => {
   it('a node that cannot open all keys says so, and one that can open none is refused', async () => {
     await createChannel(knowing(after, before), 'Second');
     expect(await startNode(knowing(before))).toEqual([
-      `Warning: some keys in this database are under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is: what needs them will fail (master-key status)`,
+      `Warning: some keys in this database are under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is: requests that need them will fail (see master-key status)`,
     ]);
     expect((await perennial(['master-key', 'rewrap'], knowing(after, before))).code).toBe(0);
     const check = openVault([Buffer.from(before, 'base64')]);

@@ -215,7 +215,7 @@ describe('a contract', () => {
     await run({ contract: true });
     await remove('000002_second.sql');
     await expect(readSchema(fresh.database, at())).rejects.toThrow(
-      /version 2, this build knows 1: start a newer build/,
+      /version 2, but this build only knows 1: start a newer build/,
     );
     await expect(run()).rejects.toThrow(/newer build/);
   });

@@ -213,9 +213,9 @@ describe('a start that cannot work says why in one line', () => {
     // The third: the interface's, when that of the metrics is free.
     const taking = [{ PORT: port }, { METRICS_PORT: port }, { PORT: port, METRICS_PORT: '0' }];
     expect(await Promise.all(taking.map((more) => refusal({ ...env, ...more })))).toEqual([
-      expect.stringMatching(/EADDRINUSE.*; set PORT to another one$/),
-      expect.stringMatching(/EADDRINUSE.*; set METRICS_PORT to another one$/),
-      expect.stringMatching(/; set PORT to another one$/),
+      expect.stringMatching(/EADDRINUSE.*; set PORT to another port$/),
+      expect.stringMatching(/EADDRINUSE.*; set METRICS_PORT to another port$/),
+      expect.stringMatching(/; set PORT to another port$/),
     ]);
     taken.close();
   });

@@ -172,6 +172,6 @@ describe('DRAIN_SECONDS', () => {
     await serviceUrl(running);
     running.child.kill('SIGTERM');
     expect(await running.exited).toBe(0);
-    expect(running.stderr()).toMatch(/another 1 s[\s\S]+running requests are finished first/);
+    expect(running.stderr()).toMatch(/another 1 s[\s\S]+finishing requests in flight/);
   });
 });

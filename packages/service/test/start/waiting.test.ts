@@ -15,7 +15,7 @@ const waitsFor = (running: Running) =>
     const line = running
       .stdout()
       .split('\n')
-      .find((one) => one.includes('waiting, and not serving yet'));
+      .find((one) => one.includes('waiting; not serving yet'));
     return line === undefined ? undefined : (JSON.parse(line) as Record<string, string>);
   });
 

@@ -16,22 +16,22 @@ import type { NumberAtInstitution } from '../../subscriptions/store/agreements/s
 import type { AgreementInsert } from '../../subscriptions/store/orders/new-orders-sql.js';
 import type { ApiDeps } from '../api-deps.js';
 
-/** The agreement that an order of mode A will run on, and what has to be stored with the order. */
+/** The agreement of a mode A order, and the rows to store with the order. */
 export interface AgreementForOrder {
   readonly agreementId: number;
   readonly channelUserId: string;
   readonly paymentChannelCode: string;
-  /** In the clear, for the call to the institution. */
+  /** Plaintext, for the call to the institution. */
   readonly institutionNo: string;
   readonly shared: boolean;
-  /** The login mobile to bind, its hash in hex. Undefined when the binding has bound it. */
+  /** Login mobile to bind, with its hash in hex. Undefined if the binding has already bound it. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly insert: AgreementInsert | null;
-  /** Set when the shared number must not belong to another channel. */
+  /** Set if the shared number must not belong to another channel. */
   readonly exclusiveNumber: NumberAtInstitution | null;
 }
 
-/** Who an order is for: the personal data of the request, decrypted, and the binding that it names. */
+/** The customer of an order: the decrypted personal data of the request, and the binding that it names. */
 export type Customer = CollectedCustomer | DeductedCustomer;
 
 export interface CollectedCustomer {
@@ -49,7 +49,7 @@ export type DeductedCustomer =
       readonly sharedAgreement: SharedAgreement;
     };
 
-/** Runs before the business rules, so that errors of the request itself, 400001 and 400002, are answered first. */
+/** Runs before the business rules, so that errors of the request itself (400001, 400002) are answered first. */
 export async function readCustomer(db: Queryable, channel: Channel, request: CreateRequest): Promise<Customer> {
   const readMobile = (encrypted: string) => readPlaintext(channel, 'mobile', encrypted, 'mobileEncrypted');
   const { agreement, channelUserId } = request;
@@ -69,7 +69,7 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   return { agreement, mobile, binding };
 }
 
-/** The customer with the binding that has replaced the one that was read. Undefined when it was not replaced. */
+/** Returns the customer with the binding that replaced the former one, or undefined if there is none. */
 export async function followReplacedBinding(
   db: Queryable,
   channel: Channel,
@@ -95,7 +95,7 @@ export async function prepareAgreement(
     : prepareSharedAgreement(deps, channel, customer);
 }
 
-/** A.1: the user's own binding, made before. */
+/** A.1: the user's own, existing binding. */
 async function prepareBoundAgreement(
   deps: AgreementDeps,
   channel: Channel,
@@ -118,7 +118,7 @@ async function prepareBoundAgreement(
   };
 }
 
-/** A.2: the channel's own agreement, which comes with the order. */
+/** A.2: the channel's agreement, included in the order. */
 async function prepareSharedAgreement(
   { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
   channel: Channel,

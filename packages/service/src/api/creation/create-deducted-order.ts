@@ -38,7 +38,7 @@ import type { StoreOrder } from './order-store.js';
 
 type Context = ActionContext<OrderDescription>;
 
-/** An order that was stored before its debit, as it was stored. */
+/** An order as it was stored before its debit. */
 interface StoredOrder {
   readonly order: Order;
   readonly payment: Payment;
@@ -66,13 +66,16 @@ export interface DeductDeps
 }
 
 /**
- * Mode A: everything is stored, then the institution is called without any lock or transaction, then the outcome is settled.
- * After a crash in between there is an open attempt: the repeated request or the job that recovers debits asks about it.
+ * Mode A. Stores everything, calls the institution without any lock or transaction, then settles the outcome. A crash
+ * in between leaves an open attempt, which the repeated request or the recovery job asks about.
  */
 export function createDeductedOrderCreator(deps: DeductDeps) {
   const { gateways, clock, links } = deps;
 
-  /** The usual end of a creation: everything is as this node has stored it. Undefined when it is not, and nothing was written. */
+  /**
+   * Settles in the usual case, in which the rows are as this node stored them. Else writes nothing and returns
+   * undefined.
+   */
   async function settleAsKnown(
     { caller, once, answer }: Context,
     stored: StoredOrder,
@@ -107,11 +110,11 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
 
   async function findDescription(tx: Queryable, channel: Channel, orderNo: number): Promise<OrderDescription> {
     const found = await findOrderWithPayments(tx, channel.channelId, { orderNo }, clock.now());
-    if (!found) throw new Error(`order ${orderNo} was stored and is not there`);
+    if (!found) throw new Error(`order ${orderNo} was stored but does not exist`);
     return createOrderDescription(found.order, found.payments, links.termsFor(found));
   }
 
-  /** The first transaction. If the binding is replaced by another of the same card at this moment, the order uses that one. */
+  /** Runs the first transaction. Uses the replacement if another binding of the card replaces this one meanwhile. */
   async function storeNewOrder(
     context: Context,
     request: OrdersCreateRequest,
@@ -146,7 +149,7 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
       idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };
     const gateway = gateways.of(agreement.paymentChannelCode);
-    // Read while the order is being stored. Should that fail, nobody asks for the gateway.
+    // Read while the order is being stored. If storing fails, the gateway is not used and its error is ignored.
     gateway.catch(() => undefined);
     try {
       await deps.store(row, caller);
@@ -204,8 +207,8 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
     async resume(context: Context, subject: string): Promise<Answer> {
       const { channel, caller, database } = context;
       const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
-      if (!attempt) throw new Error(`order ${subject} was begun and has no attempt`);
-      // A job or a notice has settled it meanwhile: only the answer is missing.
+      if (!attempt) throw new Error(`order ${subject} was begun but has no attempt`);
+      // A job or a notice has settled the debit meanwhile. Only the answer is missing.
       if (attempt.status !== 'STARTED') return settleAndAnswer(context, attempt, { kind: 'unknown' });
       const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);

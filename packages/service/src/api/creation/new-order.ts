@@ -29,10 +29,10 @@ export interface NewOrder {
   readonly events: readonly NewEvent[];
 }
 
-/** Times are stored in whole seconds, because they are shown in whole seconds. */
+/** Truncates to seconds, because times are shown in seconds. */
 const toWholeSeconds = (now: number) => Math.floor(now / 1000) * 1000;
 
-/** Mode B: active and billed at once. */
+/** Mode B. Active and billed at once. */
 export function newCollectedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
@@ -56,7 +56,7 @@ export function newCollectedOrder(
   return { order, payment, events, benefitsExpireAt: isoTime(benefitExpiresAt(createdAt)) };
 }
 
-/** Mode A: stored before the institution is called. */
+/** Mode A. Stored before the institution is called. */
 export function newDeductedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
@@ -83,7 +83,7 @@ function newOrder(
   agreement = NO_AGREEMENT,
 ): Order {
   return {
-    // Field by field: with a spread of `identity`, V8 took 40 microseconds to build the object.
+    // Lists the fields, because V8 took 40 microseconds to build the object with a spread of `identity`.
     orderNo: identity.orderNo,
     channelId: identity.channelId,
     externalOrderNo: identity.externalOrderNo,
@@ -126,9 +126,9 @@ function newFirstPayment(
   };
 }
 
-/** What an order does not say of itself. */
+/** Values to store with an order that are not part of it. */
 export interface OrderTerms {
-  /** The login mobile to bind, its hash in hex. Undefined when the agreement says who the user is. */
+  /** Login mobile to bind, with its hash in hex. Undefined if the agreement identifies the user. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly channelAgreementRef: string | undefined;
   readonly noticeDays: number | undefined;
@@ -136,10 +136,10 @@ export interface OrderTerms {
   readonly debit: FirstDebit | undefined;
 }
 
-/** Mode A: what the first period is debited from. */
+/** Source of the first debit in mode A. */
 interface FirstDebit {
   readonly paymentChannelCode: string;
-  /** A shared agreement that comes with the order. */
+  /** Shared agreement that is included in the order. */
   readonly agreement: AgreementInsert | null;
   readonly exclusiveNumber: Buffer | undefined;
 }
@@ -204,7 +204,7 @@ export function toIdempotencyInsert(
   };
 }
 
-/** The answer that a creation owes after its debit. */
+/** Returns the answer that settlement stores for a creation's idempotency key. */
 export function toOwedAnswer(row: IdempotentRow | undefined, answer: Answer): OwedAnswer | null {
   if (!row) return null;
   const { code, message, description } = requireDescribed(answer);

@@ -24,17 +24,17 @@ export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
 
 type StoreVerdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 
-/** Unique constraints on rows that have an order's number in their key, besides the order itself. */
+/** Primary keys that contain an order number, besides the order's own. */
 const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
-/** After this many orders of a channel have timed out by themselves, its other orders of the batch are not tried. */
+/** Timeouts of a channel's single orders after which its other orders of the batch are skipped. */
 const MAX_OUT_OF_TIME = 1;
 
 /**
- * Stores a new order, together with others that are created at the same time (docs/decisions/0012). Throws the order's own
- * Rejection or KeyTaken: an error of another order in the batch never reaches this one.
+ * Stores a new order together with others that are created at the same time (docs/decisions/0012). Throws the order's
+ * own Rejection or KeyTaken. Errors of other orders in the batch never reach it.
  */
 export function createOrderStore(database: Database): StoreOrder {
   const store = createBatcher<NewOrderRow, StoreVerdict>({
@@ -66,7 +66,10 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     for (const row of some) {
       const { channel_id: channelId } = row.order;
       const before = outOfTime.get(channelId) ?? 0;
-      const verdict = before < MAX_OUT_OF_TIME ? await storeAlone(database, row) : new HeldUp('others took too long');
+      const verdict =
+        before < MAX_OUT_OF_TIME
+          ? await storeAlone(database, row)
+          : new HeldUp('an earlier order of this channel timed out');
       if (isTimeout(verdict)) outOfTime.set(channelId, before + 1);
       keep([row], [verdict]);
     }
@@ -74,22 +77,22 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   try {
     keep(first, await insertOrders(database, first));
   } catch (error) {
-    // An error of one order must not fail the others; a database that cannot be reached fails all of them.
+    // An error of one order must not fail the others. An unreachable database fails all of them.
     if (isDatabaseAway(error)) throw error;
     const taken = await toNumberTaken(database, error);
-    // All orders get another number, since their numbers come from the same block or the next.
+    // All orders get new numbers, because theirs come from the same block or the next.
     if (taken) for (const row of first) keep([row], [taken]);
     else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
-  // One at a time, so that each sees what the one before has stored.
+  // One at a time, so that each sees the rows stored before it.
   await storeOneByOne(rest);
   return rows.map((row) => verdicts.get(row));
 }
 
 /**
- * After a unique violation the conflicting row is visible, so the second try refuses the order for the right reason. Any other
- * error is returned instead of thrown, so that the next order of the batch is tried.
+ * Stores one order. After a unique violation the conflicting row is visible, so the next attempt refuses the order for
+ * the right reason. Returns other errors, so that the next order of the batch is attempted.
  */
 async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
   for (let attempt = 1; ; attempt += 1) {
@@ -115,16 +118,16 @@ async function toNumberTaken(database: Database, error: unknown): Promise<Number
   if (error instanceof NumberTaken) return error;
   if (!CONSTRAINTS_OF_ORDER_NUMBER.test(violatedConstraint(error) ?? '')) return undefined;
   await moveLaggingSequences(database);
-  return new NumberTaken('rows of that number are there', { cause: error });
+  return new NumberTaken('rows with this order number exist', { cause: error });
 }
 
 /**
- * Rows of one statement do not see each other, so a statement must not have two orders with the same number, user, mobile or
- * key, nor two channels with the same number of an agreement. The `rest` are stored one by one.
+ * Separates orders that share a number, user, mobile or key, or an agreement number of two channels. Rows of one
+ * statement do not see each other, so the `rest` are stored one by one.
  */
 function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const taken = new Set<string>();
-  /** The channel that each number of an agreement belongs to in this statement. */
+  /** Channel of each agreement number in this statement. */
   const numbers = new Map<string, number>();
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];

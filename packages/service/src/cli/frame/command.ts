@@ -21,9 +21,9 @@ export interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Adds a command with the option --json, and with examples under its help. */
+/** Adds a command with the option --json and examples in its help. */
 export function addCommand(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
-  // A command without a noun, such as `migrate`, is added to the program itself.
+  // A command without a noun, such as `migrate`, belongs to the program itself.
   const words = noun.parent ? `perennial ${noun.name()}` : 'perennial';
   const lines = examples.map((example) => `  $ ${words} ${example}`);
   return noun
@@ -38,36 +38,36 @@ export async function openDatabaseForCommand(
   log: (line: string) => void,
   more: Pick<OpenOptions, 'anySchema'> = {},
 ): Promise<OpenedDatabase> {
-  // In a mistyped folder an empty database would be made, and the command would report that all is well.
+  // mustExist, because a mistyped folder would get an empty database, and the command would report that all is well.
   return openDatabaseFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
 }
 
-/** The process that a command runs in. */
+/** The process of a command. */
 export interface Terminal {
   readonly env: Env;
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable;
-  /** Makes the exit code 1, although the command has ended without an error. */
+  /** Sets the exit code to 1, although the command ends without an error. */
   setFailed(): void;
 }
 
-/** A check could not be made: that is another exit code than one that was made and has found something. */
+/** Thrown if a check could not be made. Its exit code differs from that of a check that found something. */
 export class CannotCheck extends PlainError {
   readonly exitCode = 2;
 }
 
 export interface CommandLine {
-  /** For commands that use nothing of the service's settings. */
+  /** Environment, for commands that do not use the service's settings. */
   readonly env: Env;
   readonly stdout: Terminal['stdout'];
   settings(): Settings;
-  /** Writes progress to stderr. Writes nothing with --json: then stderr holds one document if the command fails. */
+  /** Writes progress to stderr, but not with --json: then stderr contains one document if the command fails. */
   progress(options: JsonOption): (line: string) => void;
   /** Opens the database of the settings for `act`, and closes it. */
   operate(options: JsonOption, act: (operator: OperatorWithGateways) => Promise<void>): Promise<void>;
   /**
-   * Runs `act` and prints the result. A `text` of several lines is a SafeText; any other text is escaped here. The exit code is
-   * 1 if the result is not good.
+   * Runs `act` and prints the result. A `text` of several lines is a SafeText; other texts are escaped here. The exit
+   * code is 1 if the result is not good.
    */
   perform<T>(
     options: JsonOption,
@@ -76,8 +76,8 @@ export interface CommandLine {
     isGood?: (result: T) => boolean,
   ): Promise<void>;
   /**
-   * The same for actions that move money, end something or send something. With ENGINE=off, and on a copy that was not adopted,
-   * they are refused before anything is stored: the engine would carry them out later.
+   * Does the same for actions that move money, end something or send something. With ENGINE=off, and on a copy that was
+   * not adopted, refuses before anything is stored, because the engine would carry it out later.
    */
   performWithEngine: CommandLine['perform'];
   /** Prints a result, for commands that open no database. */
@@ -123,7 +123,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
 
   const perform: CommandLine['perform'] = (options, act, text, isGood) =>
     operate(options, async (operator) => {
-      // Before closing: a secret that was just made must be printed even if closing fails.
+      // Printed before closing, because a new secret must be printed even if closing fails.
       const money: MoneyText = (cents) => formatAmount(cents, operator.currency);
       show(options, await act(operator), (result) => text(result, money), isGood);
     });
@@ -137,7 +137,10 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
     show,
     perform,
     performWithEngine: async (options, act, ...rest) => {
-      if (settings().readsOnly) throw new OperatorError('ENGINE is off: nothing is moved, ended or sent');
+      if (settings().readsOnly)
+        throw new OperatorError(
+          'ENGINE is off: this command moves money, ends or sends something, and needs ENGINE=on',
+        );
       const actUnlessCopy: typeof act = async (operator) => {
         if (await needsAdoption(operator.database)) throw new UnconfirmedCopy();
         return act(operator);
@@ -147,7 +150,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
   };
 }
 
-/** How the audit table names the user who runs the command. */
+/** Returns the name of the user who runs the command, for the audit table. */
 export function actorName(): string {
   return `cli:${userName()}@${os.hostname()}`;
 }
@@ -156,7 +159,7 @@ function userName(): string {
   try {
     return os.userInfo().username;
   } catch {
-    // A container may run under a number that no passwd file knows.
+    // A container may run under a user id that is not in passwd.
     return `uid${process.getuid?.() ?? ''}`;
   }
 }

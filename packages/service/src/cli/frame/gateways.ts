@@ -3,7 +3,7 @@ import { OperatorError } from '../../operator/operator.js';
 import type { Clock } from '../../platform/clock.js';
 import type { OpenedDatabase } from '../../platform/installation/open-database.js';
 
-/** The gateways of the payment channels, loaded when one is asked for: most commands need no HTTP client. */
+/** Loads the gateways of the payment channels on first use, because most commands need no HTTP client. */
 export function createGatewaysOnDemand(
   { database, vault, currency }: OpenedDatabase,
   { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },
@@ -31,7 +31,7 @@ export function createGatewaysOnDemand(
   };
   return {
     async of(code) {
-      if (readsOnly) throw new OperatorError('ENGINE is off: no institution is asked for anything');
+      if (readsOnly) throw new OperatorError('ENGINE is off: institutions are not called');
       loaded ??= load();
       return (await loaded).of(code);
     },

@@ -7,7 +7,7 @@ import { actorName, addCommand, type CommandLine, type JsonOption } from './comm
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Adds the command of a row of the table to its noun. What is an option and how its value is read, the row's schemas say. */
+/** Adds the command of a table row to its noun. The row's schemas define the options and their parsers. */
 export function addRow(noun: Command, row: Row, rules: CommandRules<never, never>, commandLine: CommandLine): void {
   const [, verb = '', ...argumentNames] = rules.usage.split(' ');
   const made = addCommand(noun, verb, toHelp(rules.summary ?? row.summary), rules.examples);
@@ -42,7 +42,7 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
   });
 }
 
-/** `<app-id>` is the field appId. */
+/** Converts `<app-id>` to the field appId. */
 const toFieldName = (name: string) =>
   name.replaceAll(/[^\w-]/g, '').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -57,12 +57,12 @@ function optionsOf(row: Row, field: string, [flags, description, more]: CommandF
   return [option, not.negate ? not : not.conflicts(option.attributeName())];
 }
 
-/** What was given for a field by its option, or by the one that makes it false. */
+/** Returns the value of a field, given by its option or by the option that negates it. */
 function givenBy(options: Given, row: Row, field: string, given: CommandField): unknown {
   const [option, not] = optionsOf(row, field, given);
   const value = options[option?.attributeName() ?? ''];
   if (not && !not.negate && options[not.attributeName()]) return false;
-  // A flag whose value is read from somewhere else.
+  // A flag whose value is read from elsewhere.
   return value === true && typeof given[2] === 'function' ? given[2]('') : value;
 }
 
@@ -80,7 +80,7 @@ const isRequired = ({ query, body }: Row, field: string) =>
 
 const isNullable = (schema: object) => 'anyOf' in schema;
 
-/** By the schema of the field, unless the row has a reader of its own. `none` stays, where there may be none. */
+/** Returns the parser of a field: the row's own, or by the field's schema. Keeps `none` if the field is nullable. */
 function readerOf(row: Row, field: string, own: CommandField[2]): (value: string, before: unknown) => unknown {
   const schema = schemaOf(row, field);
   const [inner = schema] = (schema['anyOf'] ?? []) as readonly (typeof schema)[];
@@ -93,7 +93,7 @@ function readerOf(row: Row, field: string, own: CommandField[2]): (value: string
     read === undefined || (isNullable(schema) && value === 'none') ? value : read(value, before as never);
 }
 
-/** The input of a step: what is in files is read, and `a.b` is the field b of a. */
+/** Builds the input of a step. Reads values from files, and stores `a.b` as field b of a. */
 async function toInput(row: Row, values: readonly (readonly [string, unknown])[]): Promise<Given> {
   const input: Record<string, unknown> = {};
   for (const [field, given] of values) {
@@ -106,7 +106,7 @@ async function toInput(row: Row, values: readonly (readonly [string, unknown])[]
   return input;
 }
 
-/** Whoever has the database's password may do everything, but what only a running service can. */
+/** A user with the database's password may do everything, except what only a running service can do. */
 function contextOf({ settings }: CommandLine): Context {
   const onlyService = (): never => {
     throw new PlainError('only a running service can do this');
@@ -125,7 +125,7 @@ function contextOf({ settings }: CommandLine): Context {
   };
 }
 
-/** A command does not know the port that a service has taken, only its settings. */
+/** Derives the URL from the settings, because a command does not know the port that a service has taken. */
 function consoleUrlOf({ consoleUrl, publicUrl, host, port, consoleHost, consolePort }: Settings): string {
   const address = consolePort === undefined ? { host, port } : { host: consoleHost, port: consolePort };
   const own = consolePort === undefined ? publicUrl : undefined;

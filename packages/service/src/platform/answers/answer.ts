@@ -1,6 +1,6 @@
 import { CODES } from '@perennial/wire';
 
-/** A long text in pieces. Each piece is made when the one before it has been sent. */
+/** A long text in pieces. Each piece is created after the previous one was sent. */
 export type TextPieces = Iterable<string> | AsyncIterable<string>;
 
 interface AnswerOutcome {
@@ -9,18 +9,18 @@ interface AnswerOutcome {
   readonly replayed?: boolean;
 }
 
-/** An answer whose data is JSON already. */
+/** An answer whose data is already JSON. */
 export interface WrittenAnswer extends AnswerOutcome {
   readonly data: string | TextPieces;
 }
 
 /**
- * An answer whose data is made from a description, the first time and at each replay: the data may be long, or hold a
- * signature.
+ * An answer whose data is created from a description, the first time and at each replay, because the data may be long
+ * or contain a signature.
  */
 export interface DescribedAnswer extends AnswerOutcome {
   readonly description: object;
-  /** Undefined until it is made. */
+  /** Undefined until it is created. */
   readonly data?: string | TextPieces;
 }
 

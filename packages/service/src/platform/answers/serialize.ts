@@ -1,12 +1,12 @@
 import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import buildSerializer from 'fast-json-stringify';
 
-/** Writes values of the schema as JSON, with the fields in the order of the schema. */
+/** Returns a function that writes values of the schema as JSON, with fields in the order of the schema. */
 export function createSerializer<Schema extends AnySchema>(schema: Schema): (value: Static<Schema>) => string {
   return compileSerializer(schema);
 }
 
-/** The JSON of an object before and after the items of one of its arrays: for arrays that are too long to be held in memory. */
+/** JSON of an object before and after the items of one array, for arrays that are too long to hold in memory. */
 export interface TextAroundItems<Data> {
   before(data: Data): string;
   after(data: Data): string;
@@ -22,7 +22,7 @@ export function createTextAroundItems<Schema extends ObjectSchema, Field extends
   const last = names.slice(at + 1);
   const before = compileSerializer(pickFields(schema, first));
   const after = compileSerializer(pickFields(schema, last));
-  // Each text is an object by itself; the bracket where the array belongs is cut off.
+  // Each text is a whole object; the bracket at the array is cut off.
   return {
     before: first.length === 0 ? () => `{"${field}":[` : (data) => `${before(data).slice(0, -1)},"${field}":[`,
     after: last.length === 0 ? () => ']}' : (data) => `],${after(data).slice(1)}`,
@@ -43,9 +43,7 @@ function compileSerializer(schema: object): (value: unknown) => string {
   return buildSerializer(markUnescaped(schema) as JsonSchema);
 }
 
-/**
- * Digits, times and enum values hold nothing to escape: looking for it took two fifths of the time that a period's text takes.
- */
+/** Marks digits, times and enum values as unescaped: looking for escapes took 40 % of a period's time. */
 function markUnescaped(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(markUnescaped);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -55,6 +53,6 @@ function markUnescaped(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, markUnescaped(value)]));
 }
 
-/** A pattern that allows digits, and the separators of a time. */
+/** Matches patterns that allow only digits and the separators of a time. */
 const DIGITS_ONLY = /^\^(\[0-9\]|\[1-9\]|\{[\d,]+\}|[*+ :-])+\$$/;
 const isPlainWord = (word: unknown) => word === null || (typeof word === 'string' && /^[A-Z0-9_]+$/.test(word));

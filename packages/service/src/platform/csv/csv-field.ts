@@ -3,7 +3,7 @@ const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
 
 type Value = string | number | null;
 
-/** A text that a channel has chosen must not run as a formula in a spreadsheet: an apostrophe before it makes it text. */
+/** Escapes a value. Adds an apostrophe before a text that a spreadsheet would run as a formula. */
 export const csvField = (value: Value): string => quoteWhere(/[",\r\n]/, value);
 
 function quoteWhere(special: RegExp, value: Value): string {
@@ -12,15 +12,15 @@ function quoteWhere(special: RegExp, value: Value): string {
   return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A line as RFC 4180 has it. */
+/** Returns a line as defined by RFC 4180. */
 export const csvLine = (values: readonly Value[]): string => `${values.map(csvField).join(',')}\r\n`;
 
-/** Without it Excel does not take a file for UTF-8. */
+/** Excel recognizes UTF-8 only with this mark. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * A line for a file that people open by a click: where commas are decimal points, Excel separates by semicolons, and what holds one
- * is quoted too.
+ * Returns a line for a file that operators open in Excel. Also quotes fields with semicolons, because Excel separates
+ * by semicolons where the comma is the decimal separator.
  */
 export const spreadsheetLine = (values: readonly Value[]): string =>
   `${values.map((value) => quoteWhere(/[",;\t\r\n]/, value)).join(',')}\r\n`;

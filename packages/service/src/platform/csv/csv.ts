@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { createRefusal, PlainError } from '../plain-error.js';
 
-/** The statement cannot be used, and nothing of it is: the message says where and why. */
+/** Thrown if a statement cannot be used. None of it is stored, and the message says where and why. */
 export class StatementRefused extends PlainError {}
 
 export function refuseLine(line: number, why: string): StatementRefused {
@@ -9,21 +9,19 @@ export function refuseLine(line: number, why: string): StatementRefused {
 }
 
 export interface CsvRecord {
-  /** Where it begins, from 1. */
+  /** Line on which the record begins, from 1. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** Longer than any record of a statement, so that another kind of file does not fill the memory. */
+/** Longer than any record of a statement, so that other kinds of files do not fill the memory. */
 const MAX_RECORD = 4096;
-/** UTF-8 needs at most so many bytes for one UTF-16 unit. */
+/** Bytes that UTF-8 needs at most for one UTF-16 unit. */
 const MAX_BYTES_OF_UNIT = 3;
 
 export interface CsvRules {
   readonly createError: (line: number, why: string) => Error;
-  /**
-   * Whether the last line may lack its line break. In a statement it may not: a number that was cut off would look complete.
-   */
+  /** True if the last line may lack its line break. False for statements: a truncated number would look complete. */
   readonly lastLineMayBeOpen: boolean;
 }
 
@@ -33,24 +31,24 @@ const LONE_CR = /\r(?!\n)/;
 const TOO_LONG = `it has more than ${MAX_RECORD} characters`;
 const CUT_OFF = 'it does not end: the file may have been cut off';
 
-/** Our own messages: those of the library quote the file, and a code in it may be worth money. */
+/** Replaces the library's messages, because those quote the file, and a code in it may be worth money. */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: TOO_LONG,
   CSV_INVALID_CLOSING_QUOTE: 'text after the closing quotation mark of a field',
   INVALID_OPENING_QUOTE: 'a quotation mark in the middle of a field',
 };
 
-/** RFC 4180 in UTF-8, with or without a byte order mark, lines ending in CRLF or LF, however the bytes are cut up. */
+/** Parses RFC 4180 in UTF-8, with or without a byte order mark, with CRLF or LF, in chunks of any size. */
 export async function* readCsvRecords(
   bytes: AsyncIterable<Uint8Array>,
   rules = STATEMENT_RULES,
 ): AsyncGenerator<CsvRecord> {
   const { createError, lastLineMayBeOpen } = rules;
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  /** Lines that were given to the parser, and the last of them: it reads a little ahead. */
+  /** Lines given to the parser, which reads a little ahead, and whether the last of them is incomplete. */
   let lines = 1;
   let isOpen = false;
-  /** Where the next record begins. */
+  /** Line on which the next record begins. */
   let line = 1;
   const found: CsvRecord[] = [];
 
@@ -58,18 +56,18 @@ export async function* readCsvRecords(
     record_delimiter: ['\r\n', '\n'],
     relax_column_count: true,
     max_record_size: MAX_RECORD * MAX_BYTES_OF_UNIT,
-    // Taken here and not from the stream: records before an error are then read before the error is reported.
+    // Uses the callback instead of the stream, so that records before an error are read before it is reported.
     on_record(fields: readonly string[]) {
       const text = fields.join();
       if (text.length > MAX_RECORD) throw createError(line, TOO_LONG);
-      // Also inside quotation marks: asking the parser which fields are quoted costs four times as much as all the rest.
+      // Also refused inside quotation marks, because asking the parser for quoted fields costs four times as much.
       if (LONE_CR.test(text)) throw createError(line, 'a CR without an LF');
       found.push({ line, fields });
       line += 1 + newlinesIn(text);
       return null;
     },
   });
-  // The callback of the write that caused it gets the error.
+  // The callback of the failed write receives the error.
   parser.on('error', () => undefined);
 
   const decoded = (chunk?: Uint8Array): string => {
@@ -89,7 +87,7 @@ export async function* readCsvRecords(
 
   for await (const chunk of bytes) {
     const text = decoded(chunk);
-    if (text === '') continue; // the first half of a character
+    if (text === '') continue; // an incomplete character
     lines += newlinesIn(text);
     isOpen = !text.endsWith('\n');
     const error = await parserError((done) => parser.write(text, done));

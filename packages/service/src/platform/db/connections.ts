@@ -15,25 +15,25 @@ import type { UncheckedSql } from './queryable.js';
 import { prepareSession, type Session, type SessionSettings } from './session.js';
 import { createStatementWatch, type WatchedConnection } from './statement-watch.js';
 
-// bigint as number: identifiers leave SQL as text; amounts and versions stay far below 2^53.
+// Parses bigint as number: identifiers leave SQL as text, and amounts and versions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError('bigint beyond 2^53: select it as text');
   return value;
 });
 
-/** The limit of what is not a statement of the service: checking a connection, and rolling a transaction back. */
+/** Limit for checking a connection and for rolling back a transaction. */
 export const CONNECTION_CHECK_MS = 4_000;
 
 const READ_ONLY_STATE = '25006';
 
-/** What a node is told of its database. */
+/** Notifications about the database. */
 export interface DatabaseEvents {
-  /** Called when a connection breaks while it is idle. */
+  /** Called when an idle connection breaks. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: ((isSilent: boolean) => void) | undefined;
-  /** Called when a write fails for lack of room, and with undefined when the database can write again. */
+  /** Called when a write fails for lack of space, and with undefined when the database can write again. */
   readonly onWriteFailure?: ((failure: Unavailable | undefined) => void) | undefined;
 }
 
@@ -51,27 +51,25 @@ export interface Connection extends WatchedConnection {
   readonly generation: number;
   session: Session | undefined;
   isBroken: boolean;
-  /** Its last commit was not confirmed. */
+  /** True if its last commit was not confirmed. */
   isUnconfirmed: boolean;
-  /**
-   * Whether statements are planned without reading whole tables. Undefined after a rollback, which may have changed it back.
-   */
+  /** True if statements are planned without sequential scans. Undefined after a rollback, which may have reset it. */
   byIndex: boolean | undefined;
 }
 
-/** Lends connections that are fit for use, and gives up what is not answered. */
+/** Lends usable connections, and gives up statements that are not answered. */
 export function createConnectionPool(options: ConnectionPoolOptions) {
   const { pool: max, name, onIdleError, onUnresponsive, onUnavailable } = options;
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, ...options.settings };
-  /** Raised when the open connections may be useless: connections of an earlier generation are not used again. */
+  /** Connections of an earlier generation are not used again. Raised when the open connections may be broken. */
   let generation = 0;
   const connections = new WeakMap<pg.ClientBase, Connection>();
 
   const config = { ...address, application_name: name, keepAlive: true };
   const watch = createStatementWatch<Connection>({ config, onUnresponsive }, (connection) => {
     connection.isBroken = true;
-    // If this connection is not answered, those that were opened before it hardly will be.
+    // If this connection is not answered, connections opened before it probably are not either.
     generation += 1;
   });
   const pool = new pg.Pool({
@@ -85,7 +83,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
   pool.on('error', (error) => onIdleError?.(error));
 
   async function prepare(client: pg.ClientBase): Promise<void> {
-    if (!(client instanceof DestroyableClient)) throw new TypeError('the pool has made another kind of client');
+    if (!(client instanceof DestroyableClient)) throw new TypeError('the pool created another kind of client');
     const connection: Connection = {
       client,
       generation,
@@ -101,7 +99,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     };
     connections.set(client, connection);
     watch.add(connection);
-    // The pool listens to idle clients alone: one that breaks while it is checked out would end the process.
+    // The pool listens only to idle clients. A client that breaks while checked out would end the process.
     client.on('error', () => {
       connection.isBroken = true;
     });
@@ -134,7 +132,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
 
   async function lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (watch.isSilent) throw new DatabaseUnresponsive();
-    // Whatever went wrong, no statement was sent yet.
+    // No statement was sent yet, whatever went wrong.
     const client = await pool.connect().catch((error: unknown) => {
       throw toUnavailable(error) ?? connectionLost(error);
     });
@@ -152,7 +150,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     }
   }
 
-  /** As `runWithLimit`, without its closure: every statement comes here. */
+  /** Does the same as `runWithLimit` without its closure, because every statement comes here. */
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
@@ -178,12 +176,12 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
   }
 
   return {
-    /** Throws Unavailable where it could not be lent one, or its commit was not confirmed. */
+    /** Throws Unavailable if there is no connection, or its commit was not confirmed. */
     lend,
     run: traceStatements(runStatement),
-    /** For what is asked of a connection beside statements of the service, such as a commit. */
+    /** For work on a connection besides statements of the service, such as a commit. */
     runWithLimit,
-    /** Open connections may lead to the server that was the primary before, so they are not used again. */
+    /** Discards all connections, because they may lead to the former primary. */
     leaveReadOnlyServer(): DatabaseReadOnly {
       generation += 1;
       return new DatabaseReadOnly();
@@ -212,7 +210,7 @@ type RunStatement = <Row>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** Adds a span for each statement if spans are collected: with its name, never its values. */
+/** Adds a span for each statement if an SDK collects spans: with its name, never its values. */
 function traceStatements(run: RunStatement): RunStatement {
   const tracing = findTracing();
   if (!tracing) return run;

@@ -7,7 +7,7 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
-/** Reads DATABASE_URL. Messages repeat only the names of parameters, and values that are no secret. */
+/** Parses DATABASE_URL. Messages repeat only names of parameters, and values that are not secret. */
 export function readDatabaseUrl(url: string) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const parameters = readParameters(searchParams);
@@ -18,7 +18,7 @@ export function readDatabaseUrl(url: string) {
     password: decodePercent(password) || undefined,
     database: decodePercent(pathname.slice(1)) || undefined,
     ssl: readTlsOptions(parameters),
-    /** What `options` asks for, to be set by statement: a pooler may refuse startup options, or drop them. */
+    /** Settings from `options`, set by a statement, because a pooler may refuse or drop startup options. */
     settings: readSessionSettings(parameters.options ?? ''),
   };
 }
@@ -27,7 +27,7 @@ function readParameters(searchParams: URLSearchParams): Parameters {
   const parameters: Parameters = {};
   for (const [name, value] of searchParams) {
     const known = PARAMETERS.find((one) => one === name);
-    if (known === undefined) refuse(`parameter ${name} is not known; known are ${PARAMETERS.join(', ')}`);
+    if (known === undefined) refuse(`parameter ${name} is unknown; known are ${PARAMETERS.join(', ')}`);
     parameters[known] = value;
   }
   return parameters;
@@ -39,7 +39,7 @@ function readPort(text: string): number {
   return /^\d+$/.test(text) && port > 0 && port < 65_536 ? port : refuse('port must be a number from 1 to 65535');
 }
 
-/** The four modes as libpq has them. Its other modes are refused: they do not say whether a connection is encrypted. */
+/** Supports four modes of libpq. The other modes are refused, because they leave open if a connection is encrypted. */
 function readTlsOptions({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): false | ConnectionOptions {
   const files = { sslrootcert, sslcert, sslkey };
   const nameOfFile = Object.entries(files).find(([, file]) => file !== undefined)?.[0];
@@ -51,7 +51,7 @@ function readTlsOptions({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): 
       : refuse(`${nameOfFile} needs an sslmode of ${SSL_MODES.slice(1).join(', ')}`);
   }
   if (mode === 'verify-ca' && sslrootcert === undefined) refuse('sslmode=verify-ca needs sslrootcert');
-  if ((sslcert === undefined) !== (sslkey === undefined)) refuse('sslcert and sslkey go together');
+  if ((sslcert === undefined) !== (sslkey === undefined)) refuse('sslcert and sslkey must be set together');
   return {
     ...(sslrootcert === undefined ? {} : { ca: readTlsFile('sslrootcert', sslrootcert) }),
     ...(sslcert === undefined ? {} : { cert: readTlsFile('sslcert', sslcert) }),
@@ -69,7 +69,7 @@ function readTlsFile(parameter: string, file: string): Buffer {
   }
 }
 
-/** `-c name=value`, `-cname=value` and `--name=value`, as PostgreSQL reads them: a backslash keeps what follows it. */
+/** Parses `-c name=value`, `-cname=value` and `--name=value` like PostgreSQL, with backslash escapes. */
 function readSessionSettings(options: string): SessionSettings {
   const words = options.match(/(?:\\.|[^\s\\])+/gs)?.map((word) => word.replace(/\\(.)/gs, '$1')) ?? [];
   const settings: Record<string, string> = {};
@@ -81,7 +81,7 @@ function readSessionSettings(options: string): SessionSettings {
     if (name === undefined || value === undefined || !/^(-c|--)/.test(word)) {
       refuse('options must be settings such as -c search_path=perennial');
     }
-    if (isSetByService(name)) refuse(`options must not have ${name}, which the service sets itself`);
+    if (isSetByService(name)) refuse(`options must not contain ${name}, because the service sets it`);
     if (name.toLowerCase() === 'synchronous_commit' && !DURABLE_COMMITS.includes(value)) {
       refuse('synchronous_commit in options must be on, remote_write or remote_apply');
     }

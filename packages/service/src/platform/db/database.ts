@@ -46,28 +46,28 @@ export {
 
 export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
-  /** Throws Unavailable unless the database answers within so long and can write. */
+  /** Throws Unavailable if the database does not answer in time or cannot write. */
   ping(withinMs: number): Promise<void>;
-  /** What a write failed with for lack of room. Undefined once the database can write again. */
+  /** The error of a write that failed for lack of space. Undefined once the database can write again. */
   writeFailure(): Unavailable | undefined;
   /**
-   * What the server is, asked over two connections: throws UnfitConnection unless each keeps its session, and DatabaseReadOnly
-   * if it must be able to write and is not.
+   * Returns facts about the server, read over two connections. Throws UnfitConnection if a connection does not keep its
+   * session, and DatabaseReadOnly if the server must write but cannot.
    */
   inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
   close(): Promise<void>;
 }
 
-/** How much longer than the database itself this node waits before it gives a statement up. */
+/** Time for which this node waits longer than the database before it gives up a statement. */
 const CLIENT_GRACE_MS = 1_000;
 
-/** The limit of a statement for work that no caller waits for. */
+/** Statement limit for work that no caller waits for. */
 export const LONG_STATEMENT_MS = 30_000;
 
 export interface ServerFacts {
   readonly version: number;
   readonly encoding: string;
-  /** The value before the service sets its own. */
+  /** Value before the service sets its own. */
   readonly synchronousCommit: string;
 }
 
@@ -75,9 +75,9 @@ export interface DatabaseOptions extends DatabaseEvents {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
-  /** Override the settings that every connection has. */
+  /** Overrides the settings of every connection. */
   readonly settings?: SessionSettings;
-  /** How long a statement may take. Undefined: as long as a caller waits. */
+  /** Time limit of a statement. Default: as long as a caller waits. */
   readonly statementMs?: number | undefined;
 }
 
@@ -87,7 +87,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = createConnectionPool({ ...options, settings, onUnavailable: (error) => writes.note(error) });
   const writes = createWriteWatch({ attempt: attemptWrite, onChange: options.onWriteFailure });
 
-  /** `mayRepeat`: a statement that was not begun is run once more, over a new connection. */
+  /** `mayRepeat`: runs a statement that was not begun again, over a new connection. */
   async function withConnection<T>(work: (connection: Connection) => Promise<T>, mayRepeat = false): Promise<T> {
     try {
       return await pool.lend(work);
@@ -118,7 +118,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         },
       });
       const { command } = await pool.runWithLimit(connection, limitMs, () => client.query('commit'));
-      // PostgreSQL answers ROLLBACK when a statement of the transaction has failed and its error was swallowed.
+      // PostgreSQL answers ROLLBACK if a statement of the transaction failed and its error was swallowed.
       if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command}`);
       return result;
     } catch (error) {
@@ -134,7 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** A database that is read-only can serve no request: even reads are admitted by a statement that writes. */
+  /** Throws if the database is read-only, because it cannot serve any request: even reads are admitted by a write. */
   async function requireWritable(): Promise<void> {
     const [row] = await database.query<{ isReadOnly: boolean }>(
       `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,
@@ -143,8 +143,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /**
-   * Takes more room than PostgreSQL adds to a table at a time (64 pages), and gives it back. The table is temporary: no log is
-   * written for its rows, and no other session waits for it.
+   * Allocates more space than PostgreSQL adds to a table at a time (64 pages), and frees it. The table is temporary, so
+   * that no WAL is written for its rows and no other session waits for it.
    */
   async function attemptWrite(): Promise<void> {
     await database
@@ -156,7 +156,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw new RolledBack();
       })
       .catch((error: unknown) => {
-        // Where the role may make no temporary table, the statements of the service alone decide.
+        // If the role may not create temporary tables, only the statements of the service decide.
         if (!(error instanceof RolledBack) && sqlState(error) !== NO_PRIVILEGE_STATE) throw error;
       });
   }
@@ -181,7 +181,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     writeFailure: () => writes.failure,
     inspect: ({ mustWrite = false } = {}) =>
       withConnection((one) =>
-        // Opened while the first is held: a pooler that shares sessions would give the second the session of the first.
+        // Opened while the first is held, because a pooler that shares sessions would give both the same session.
         withConnection(async (other) => {
           for (const connection of [one, other, one]) {
             const isOurs = await pool.runWithLimit(connection, CONNECTION_CHECK_MS, async () =>
@@ -196,7 +196,7 @@ export function openDatabase(options: DatabaseOptions): Database {
                current_setting('server_encoding') as encoding, ${GIVEN_COMMIT} as "synchronousCommit",
                current_setting('transaction_read_only')::boolean as "isReadOnly"`,
           );
-          if (!row) throw new Error('a select of one row has one');
+          if (!row) throw new Error('a select of one row returned none');
           if (row.isReadOnly && mustWrite) throw pool.leaveReadOnlyServer();
           return row;
         }),

@@ -1,14 +1,14 @@
 import type { Queryable } from './queryable.js';
 import { type Columns, type ColumnType, statement, type ValueOf, type ValueType } from './statement.js';
 
-/** What may be given for a parameter. One with a question mark may be null or left out. */
+/** Type of the value for a parameter. A parameter with a question mark may be null or omitted. */
 type Given<Type> = Type extends { readonly value: infer Value }
   ? Value
   : Type extends `${infer Plain}?`
     ? ValueOf<Plain> | null | undefined
     : ValueOf<Type>;
 
-/** $1, $2 and so on: in this order, or under the names that the values have in an object. */
+/** Types of $1, $2 and so on: by position, or by the names of the values in an object. */
 type Parameters = readonly ColumnType[] | Readonly<Record<string, ColumnType>>;
 
 type GivenInOrder<Types> = Types extends readonly [...infer First, infer Last extends `${string}?`]
@@ -29,12 +29,12 @@ interface Declaration<Types extends Parameters, Row, Value> {
   readonly name?: string;
   readonly text: string;
   readonly parameters: Types;
-  /** Left out when the rows are not read, or only counted. */
+  /** Omitted if the rows are not read, or only counted. */
   readonly columns?: Columns<Row>;
   readonly byIndex?: boolean;
-  /** Statements that make what this one needs, such as a temporary table. */
+  /** Statements that create what this one needs, such as a temporary table. */
   readonly after?: readonly string[];
-  /** What is wanted of a row. Undefined: the row. */
+  /** Maps a row to the result. Default: the row. */
   readonly value?: (row: Row) => Value;
 }
 
@@ -64,12 +64,12 @@ function declare<Types extends Parameters, Row, Value, Result>(
 export const declareWrite = <const Types extends Parameters>(one: Declaration<Types, never, never>): Ask<Types, void> =>
   declare(one, () => undefined);
 
-/** Declares a statement of which all rows are wanted. */
+/** Declares a statement that returns all rows. */
 export const declareList = <const Types extends Parameters, Row, Value = Row>(
   one: Declaration<Types, Row, Value>,
 ): Ask<Types, Value[]> => declare(one, (values) => values);
 
-/** Declares a statement of which the first row is wanted, if there is one. */
+/** Declares a statement that returns the first row, if there is one. */
 export const declareFind = <const Types extends Parameters, Row, Value = Row>(
   one: Declaration<Types, Row, Value>,
 ): Ask<Types, Value | undefined> => declare(one, ([first]) => first);
@@ -83,7 +83,7 @@ export const declareRequire = <const Types extends Parameters, Row, Value = Row>
     return first;
   });
 
-/** Declares a statement of which only matters whether it has a row: something was there, or was changed. */
+/** Declares a statement that returns true if it has a row: something existed, or was changed. */
 export const declareHas = <const Types extends Parameters>(
   one: Declaration<Types, never, never>,
 ): Ask<Types, boolean> => declare(one, (values) => values.length > 0);

@@ -7,12 +7,12 @@ export class DestroyableClient extends pg.Client {
 
   constructor(config: pg.ClientConfig = {}) {
     const socket = new Socket();
-    // A pool makes the password a hidden property, which the spread does not copy.
+    // A pool makes the password a hidden property, which a spread does not copy.
     super({ ...config, password: config.password, stream: () => socket });
     this.#socket = socket;
   }
 
-  /** Sends nothing to the server, which may not read any more. Every statement that waits on the connection fails. */
+  /** Closes the socket without a message to the server, which may no longer read. All pending statements fail. */
   destroy(): void {
     this.#socket.destroy();
   }

@@ -1,62 +1,62 @@
 import pg from 'pg';
 
-/** The database cannot be reached, is out of room or did not say whether it committed: try again later. */
+/** The database is unreachable, out of space, or did not confirm a commit: retry later. */
 export class Unavailable extends Error {}
 
 export class DatabaseUnresponsive extends Unavailable {
   override message = 'database unavailable: it does not answer';
 }
 
-/** The database answers, but nothing can be written: it is a standby, or was set to read-only. */
+/** The database answers, but cannot write: it is a standby, or set to read-only. */
 export class DatabaseReadOnly extends Unavailable {
   override message = 'database unavailable: it is read-only: a standby, or default_transaction_read_only is on';
 }
 
 /**
- * A lock could not be taken in time, or a statement took longer than it may. Nothing was changed, the database is there and
- * the connection is good: the same statement may well succeed later.
+ * A lock or statement timeout. Nothing was changed, and the database and connection are fine: the statement may succeed
+ * later.
  */
 export class HeldUp extends Unavailable {}
 
 /**
- * The statements that the connection has prepared are not those of the database any more. The statement was not begun: on a
- * new connection it will be.
+ * The connection's prepared statements no longer match the database. The statement was not begun and will run on a new
+ * connection.
  */
 export class OutdatedConnection extends Unavailable {}
 
 /**
- * A sequence gave out a number that is used already: it was behind, as after a restore. When this is thrown the sequence has
- * been moved on, and nothing else was changed: the same work, done again, gets another number.
+ * A sequence returned a number that is already used, because it was behind, as after a restore. The sequence was moved
+ * forward and nothing else was changed: repeating the work gets another number.
  */
 export class NumberTaken extends HeldUp {}
 
-/** The database itself is away: no statement can succeed, not only this one. */
+/** True if the database itself is away, so that no statement can succeed. */
 export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
-/** A lock or a statement took longer than it may: repeated at once, it would only take as long again. */
+/** True for a lock or statement timeout. An immediate retry would only take as long again. */
 export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
 
-/** Which kind of Unavailable a failed statement means. Any other SQLSTATE is an error in the code or in the data. */
+/** Kind of Unavailable for a failed statement. Any other SQLSTATE is an error in the code or the data. */
 export type FailureMeaning = 'away' | 'held up' | 'outdated';
 
 export interface DatabaseFailure {
-  /** A SQLSTATE, or the first characters that several have in common. */
+  /** A SQLSTATE, or the common prefix of several. */
   readonly state: string;
   readonly meaning: FailureMeaning;
-  /** For people: shown by commands and in the log. */
+  /** Explanation for operators, shown by commands and in the log. */
   readonly why: string;
   /**
-   * The function of the server that raised it, where the state alone could mean something else. Not the message, which may be
-   * translated.
+   * Server function that raised the error, if the state alone is ambiguous. Messages may be translated, so they are not
+   * used.
    */
   readonly routine?: string;
 }
 
-/** The one table of errors of PostgreSQL, or of a pooler in front of it, that are no error of this service. */
+/** Errors of PostgreSQL, or of a pooler in front of it, that are not errors of this service. */
 export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: '08', meaning: 'away', why: 'the connection broke, or a pooler has no server for it' },
   {
@@ -68,24 +68,24 @@ export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: '25006', meaning: 'away', why: 'read-only: a standby, or a primary that was demoted' },
   { state: '25P03', meaning: 'away', why: 'idle in a transaction for too long: the server has ended the session' },
   { state: '25P04', meaning: 'away', why: 'a transaction took too long: the server has ended the session' },
-  { state: '26000', meaning: 'outdated', why: 'a prepared statement that is not there: the session is another one' },
-  { state: '28', meaning: 'away', why: 'the server does not let the service in any more' },
-  { state: '3D000', meaning: 'away', why: 'the database is not there any more' },
-  { state: '40001', meaning: 'held up', why: 'two transactions in each other’s way' },
+  { state: '26000', meaning: 'outdated', why: 'a prepared statement does not exist: the session is another one' },
+  { state: '28', meaning: 'away', why: 'the server no longer accepts the service’s login' },
+  { state: '3D000', meaning: 'away', why: 'the database no longer exists' },
+  { state: '40001', meaning: 'held up', why: 'two transactions conflict' },
   { state: '40003', meaning: 'away', why: 'the server does not know whether the statement was done' },
   { state: '40P01', meaning: 'held up', why: 'a deadlock' },
-  { state: '42501', meaning: 'away', why: 'the service’s role may not do what it needs to, or not any more' },
+  { state: '42501', meaning: 'away', why: 'the service’s role lacks a privilege' },
   {
     state: '42P05',
     meaning: 'outdated',
-    why: 'a prepared statement that is there already: the session is another one',
+    why: 'a prepared statement already exists: the session is another one',
   },
   { state: '53', meaning: 'away', why: 'out of disk, memory or connections' },
-  { state: '55P03', meaning: 'held up', why: 'something else in the database holds a lock for too long' },
+  { state: '55P03', meaning: 'held up', why: 'another session holds a lock for too long' },
   {
     state: '57014',
     meaning: 'held up',
-    why: 'a statement took longer than it may, or an operator has cancelled the statement',
+    why: 'a statement exceeded its time limit, or an operator cancelled it',
   },
   { state: '57P', meaning: 'away', why: 'the server stops, starts, or has ended the session' },
   { state: '58', meaning: 'away', why: 'the server cannot read or write its files' },
@@ -107,16 +107,17 @@ export function toUnavailable(error: unknown): Unavailable | undefined {
 }
 
 /**
- * Under synchronous replication a cancelled wait answers a commit with this warning: the commit is done here, and perhaps on no
- * replica. A resend finds it done; the statement that admits the resend commits too, and so waits for the replicas for both.
+ * True for the warning that answers a commit whose wait for synchronous replication was cancelled. The commit is done
+ * here, and perhaps on no replica. A resend finds it done. The statement that admits the resend commits too, and so
+ * waits for the replicas for both.
  */
 export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'code' | 'routine'>): boolean =>
   code === '01000' && routine === 'SyncRepWaitForLSN';
 
-/** Tables whose primary key comes from a sequence alone. */
+/** Tables whose primary key comes only from a sequence. */
 const NUMBERED_TABLES = new Set(['orders', 'agreements', 'channels', 'audit_log', 'reconciliation_differences']);
 
-/** Whether a number that a sequence gave out was used already. */
+/** True if a number of a sequence was already used. */
 export function isNumberTaken(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return false;
   return NUMBERED_TABLES.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;

@@ -5,18 +5,16 @@ export interface Queryable {
   readonly query: RunQuery;
 }
 
-/** Left out for a statement without parameters. */
+/** Omitted for a statement without parameters. */
 type Values<Types extends readonly ValueType[]> = Types extends readonly [] ? [] : [values: ValuesOf<Types>];
 
 export interface RunQuery {
   <Row, Types extends readonly ValueType[]>(statement: Statement<Row, Types>, ...values: Values<Types>): Promise<Row[]>;
-  /**
-   * Text that is put together while the service runs, for example from names of tables. The type of its rows is not checked.
-   */
+  /** Runs text composed at run time, for example from table names. The type of its rows is not checked. */
   <Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Returns the first row. Undefined if there is none. */
+/** Returns the first row, or undefined if there is none. */
 export async function queryOne<Row, Types extends readonly ValueType[]>(
   db: Queryable,
   statement: Statement<Row, Types>,
@@ -37,28 +35,28 @@ export async function requireOne<Row, Types extends readonly ValueType[]>(
   return row;
 }
 
-/** With a name when it is to be parsed and planned once for each connection. */
+/** Has a name if it is parsed and planned once per connection. */
 export type UncheckedSql = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {
-  /** How long each further statement of the transaction may take; 0: without a limit. */
+  /** Sets the time limit of each further statement of the transaction; 0: none. */
   setStatementLimit(statementMs: number): Promise<void>;
 }
 
 export interface Transactional extends Queryable {
-  /** No network call belongs inside `work`: locks would be held for as long as the other side takes. */
+  /** `work` must not make network calls, because locks would be held while the other side takes its time. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
 export interface TransactionOptions {
-  /** How long each of its statements may take. Undefined: as long as any other; 0: without a limit. */
+  /** Time limit of each statement. Default: that of any other; 0: none. */
   readonly statementMs?: number;
   readonly readOnly?: boolean;
 }
 
 type AnyQuery = (statement: UncheckedSql, values?: readonly unknown[]) => Promise<unknown[]>;
 
-/** One call of `query`, with the statement taken apart. */
+/** A call of `query`, with the parts of its statement. */
 export interface QueryCall {
   readonly name?: string | undefined;
   readonly text: string;
@@ -66,7 +64,7 @@ export interface QueryCall {
   readonly byIndex?: boolean | undefined;
 }
 
-/** A `query` that calls `around` for every statement, which runs it on `to`. */
+/** Returns a `query` that calls `around` for every statement, which runs it on `to`. */
 export function wrapQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: QueryCall) => Promise<T>): RunQuery {
   const query = to.query as AnyQuery;
   const relayed: AnyQuery = (statement, values = []) => {

@@ -1,7 +1,7 @@
 import type { Queryable, Transactional } from './queryable.js';
 import { columns, statement } from './statement.js';
 
-/** Each sequence, and the column that holds the numbers it has given out. An index begins with that column. */
+/** Sequences, and the columns with the numbers they have given out. An index begins with each column. */
 const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly column: string }>> = {
   order_numbers: { table: 'orders', column: 'order_no' },
   agreement_numbers: { table: 'agreements', column: 'agreement_id' },
@@ -13,14 +13,14 @@ const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly colu
 
 interface Lagging {
   readonly name: string;
-  /** The last number of the sequence that is not above the used ones. */
+  /** Last number of the sequence that is not above the used ones. */
   readonly used: string;
 }
 
 /**
- * Moves each sequence that is behind above the numbers that are used, and answers the names of those sequences. They are
- * behind after a restore that left them out, or in a copy whose tables were filled by hand. When none is, it costs one
- * statement. No number is given out while a sequence is moved, and a sequence is never moved back.
+ * Moves lagging sequences above the numbers in use, and returns their names. Sequences lag after a restore that left
+ * them out, or if tables were filled by hand. Costs one statement if none lags. Blocks the sequence meanwhile, and
+ * never moves it back.
  */
 export async function moveLaggingSequences(database: Transactional): Promise<string[]> {
   if ((await findLagging(database, Object.keys(SEQUENCES))).length === 0) return [];
@@ -32,7 +32,7 @@ const SET_SEQUENCE = statement({
   parameters: ['text', 'bigint'],
 });
 
-/** The same as a part of a transaction. */
+/** Does the same within a transaction. */
 export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
@@ -52,15 +52,15 @@ const FIND_OWNER = statement({
 });
 
 /**
- * Taking a number and reading the sequence wait for this lock. The statement changes nothing: it sets the owner to the
- * present one. Other statements of that kind give the sequence a new file, and who is reading the old one fails (XX001).
+ * Locks a sequence against reading and taking numbers. Sets the owner to the current one, which changes nothing: other
+ * DDL would give the sequence a new file, and its readers would fail (XX001).
  */
 export async function lockSequence(tx: Queryable, name: string): Promise<void> {
   const [row] = await tx.query(FIND_OWNER, [name]);
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 
-/** Order numbers come in blocks: the sequence goes on by the size of a block. */
+/** Order numbers come in blocks, so the sequence advances by the size of a block. */
 const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]> =>
   db.query<Lagging>(
     names

@@ -4,21 +4,21 @@ import { toUnavailable, Unavailable } from './failures.js';
 
 export type SessionSettings = Readonly<Record<string, string>>;
 
-/** How long a statement waits for a lock. Less than a statement may take, so that the error says what held it up. */
+/** Time for which a statement waits for a lock. Shorter than the statement limit, so that the error names the lock. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** How long a statement may take unless its transaction says otherwise: a caller waits for it. */
+/** Default time limit of a statement, because a caller waits for it. */
 export const STATEMENT_TIMEOUT_MS = 6_000;
 
 /**
- * What query plans depend on. Random pages cost as much as sequential ones, as in memory: with a higher cost, a page of due
- * events was found by sorting all of them. Compiling a statement takes longer than it gains (measured: a batch of bills took
- * twice the time). Whether whole tables may be read is changed for single statements, see `byIndex` of a statement.
+ * Settings that affect query plans. Random pages cost as much as sequential ones, as in memory: with a higher cost, a
+ * page of due events was found by sorting all of them. JIT takes longer than it gains (measured: a batch of bills took
+ * twice the time). `byIndex` of a statement changes enable_seqscan.
  */
 export const PLAN_SETTINGS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
 
 /**
- * What each connection has. The texts of times depend on DateStyle. They do not depend on TimeZone (see time-sql.ts), which
- * is set all the same, for people who look at the session. Many statements have arrays with nulls as parameters.
+ * Settings of each connection. The texts of times depend on DateStyle, but not on TimeZone (see time-sql.ts), which is
+ * set for people who look at the session. Many statements have arrays with nulls as parameters.
  */
 const SETTINGS: SessionSettings = {
   client_encoding: 'UTF8',
@@ -32,32 +32,32 @@ const SETTINGS: SessionSettings = {
   idle_session_timeout: '0',
 };
 
-/** The values of synchronous_commit under which no answered request is lost in a crash of the server. */
+/** Values of synchronous_commit that lose no answered request if the server crashes. */
 export const DURABLE_COMMITS: readonly string[] = ['on', 'remote_write', 'remote_apply'];
 
 const COMMIT_SETTING = 'synchronous_commit';
 
-/** Keeps the server's value if it is durable, because the server knows its replicas. Otherwise on. */
+/** Keeps the server's value if it is durable, because the server knows its replicas. Else on. */
 const DURABLE_COMMIT = `case when current_setting('${COMMIT_SETTING}') in (${DURABLE_COMMITS.map(pg.escapeLiteral).join(', ')})
   then current_setting('${COMMIT_SETTING}') else 'on' end`;
 
-/** The value that the server, the database or the role gives to a session. */
+/** Value that the server, the database or the role gives to a session. */
 export const GIVEN_COMMIT = `(select reset_val from pg_settings where name = '${COMMIT_SETTING}')`;
 
 export const isSetByService = (name: string): boolean =>
   Object.keys(SETTINGS).some((own) => own.toLowerCase() === name.toLowerCase());
 
-/** A connection that the service cannot work with, and why: the message is for an operator. */
+/** A connection that the service cannot use. The message is for operators. */
 export class UnfitConnection extends Unavailable {}
 
 export const STATEMENT_POOLER_MESSAGE =
-  'DATABASE_URL: the pooler gives statements of one connection to several sessions: it must pool sessions ' +
+  'DATABASE_URL: the pooler spreads the statements of one connection over several sessions: set it to pool sessions ' +
   '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)';
 
-/** A setting that has another value on every connection: it shows whether the session is still ours. */
+/** A setting with a unique value per connection, which shows if the session is still ours. */
 const MARK = 'perennial.connection';
 
-/** A process of the server. Its start belongs to it: process numbers are used again. */
+/** A server process. Includes its start time, because process numbers are reused. */
 export interface Backend {
   readonly pid: number;
   readonly startedAt: string;
@@ -70,15 +70,15 @@ export interface Session {
 }
 
 interface SessionReading extends Backend {
-  /** The mark that was set before: null on a session that no other client has used. */
+  /** Mark that was set before. Null on a session that no other client has used. */
   readonly former?: string | null;
   readonly mark: string;
   readonly settings: readonly string[];
 }
 
 /**
- * Sets what the service needs by a statement, since a pooler may drop startup options, and reads it back by a second one.
- * Unless both reach the same session, and no other client has used it before, the connection is refused.
+ * Sets what the service needs by a statement, because a pooler may drop startup options, and reads it back by a second
+ * one. Throws if the two reach different sessions, or if another client has used the session before.
  */
 export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {
   const literals = Object.entries({ ...SETTINGS, ...more }).map(
@@ -109,7 +109,7 @@ export async function prepareSession(client: pg.ClientBase, more: SessionSetting
   return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
 }
 
-/** When a process of the server was started, as a number: the same in every time zone. */
+/** Start time of a server process as a number, which is the same in every time zone. */
 export const BACKEND_STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigint';
 const BACKEND = `pg_backend_pid() as pid,
   (select ${BACKEND_STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;
@@ -117,12 +117,12 @@ const BACKEND = `pg_backend_pid() as pid,
 async function querySession(client: pg.ClientBase, text: string): Promise<SessionReading> {
   try {
     const { rows } = await client.query<SessionReading & pg.QueryResultRow>(text);
-    if (!rows[0]) throw new Error('a select of one row has one');
+    if (!rows[0]) throw new Error('a select of one row returned none');
     return rows[0];
   } catch (error) {
     const isRefusal = error instanceof pg.DatabaseError && toUnavailable(error) === undefined;
     throw isRefusal
-      ? new UnfitConnection(`DATABASE_URL: a setting is refused: ${error.message}`, { cause: error })
+      ? new UnfitConnection(`DATABASE_URL: the server refused a setting: ${error.message}`, { cause: error })
       : error;
   }
 }

@@ -2,50 +2,47 @@ import type pg from 'pg';
 import { DestroyableClient } from './destroyable-client.js';
 import { BACKEND_STARTED_AT, type Backend } from './session.js';
 
-/** What the watch knows of a connection, which has one statement at a time. */
+/** State of a connection, which has one statement at a time. */
 export interface WatchedConnection {
   readonly client: DestroyableClient;
-  /** The process behind it, once it is known. */
+  /** Server process of the connection, once known. */
   readonly backend: Backend | undefined;
-  /**
-   * In ticks of the watch: when its statement began, and how long it may take. Limit 0: no statement, or one without a limit.
-   */
+  /** In ticks: start and limit of its statement. Limit 0: no statement, or one without a limit. */
   since: number;
   limit: number;
 }
 
 export interface StatementWatchOptions {
-  /** For the connection by which the watch asks whether the database answers. */
+  /** Configuration of the connection that probes the database. */
   readonly config: pg.ClientConfig;
   readonly onUnresponsive?: ((isUnresponsive: boolean) => void) | undefined;
 }
 
 /**
- * Time is counted in ticks of a timer. A process that was stopped, or too busy to read its sockets, has one tick when it goes
- * on, and not all that it has missed: no statement is given up whose answer waits to be read.
+ * Length of a tick. Time is counted in ticks, because a process that was suspended or too busy to read its sockets has
+ * one tick when it continues. So no statement is given up whose answer waits to be read.
  */
 const TICK_MS = 500;
 const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 
-/** When a statement takes longer, the database is asked whether it answers at all; it has as long again for that answer. */
+/** Age of a statement at which the database is probed. The probe may take as long again. */
 const SLOW_TICKS = ticksIn(2_000);
 
 /**
- * Watches statements that wait for an answer. The database's own limits hold while it runs. A database that is frozen, or
- * behind a network that drops everything, keeps its sockets open and does not answer. So each statement is given up here
- * too, some time after the database would have done it. Its connection is destroyed: a late answer must not be taken for
- * that of the next statement.
+ * Gives up statements that are not answered some time after the database's own limit. A frozen database, or one behind
+ * a network that drops everything, keeps its sockets open and does not answer. The connection is destroyed, because a
+ * late answer must not be taken for that of the next statement.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,
   giveUp: (connection: Connection) => void,
 ) {
   const connections = new Set<Connection>();
-  /** Processes of the server that may still run a statement which was given up. */
+  /** Server processes that may still run a statement that was given up. */
   const abandoned: Backend[] = [];
   let tick = 0;
   let isSilent = false;
-  /** The last tick in which the database answered: it is asked again only some ticks later. */
+  /** Last tick in which the database answered. It is probed again only some ticks later. */
   let answeredAt = 0;
   let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
 
@@ -75,7 +72,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     if (connection.backend) abandoned.push(connection.backend);
   }
 
-  /** Any answer shows that the database responds, also a refusal: statements then fail with that refusal. */
+  /** Probes the database. Any answer shows that it responds, even a refusal, with which statements then fail. */
   async function probe(): Promise<void> {
     const client = new DestroyableClient(config);
     const question = { client, since: tick };
@@ -112,7 +109,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     end(connection: Connection): void {
       connection.limit = 0;
     },
-    /** Neither a statement nor a new connection is answered: new statements fail at once. */
+    /** True if neither statements nor new connections are answered. New statements fail at once. */
     get isSilent() {
       return isSilent;
     },
@@ -127,8 +124,8 @@ export function createStatementWatch<Connection extends WatchedConnection>(
 export type StatementWatch<Connection extends WatchedConnection> = ReturnType<typeof createStatementWatch<Connection>>;
 
 /**
- * A commit that waits for a replica does not notice that its client is gone, whatever the limit of the statement: such
- * processes would pile up until no connection is left. And a frozen process does not go on with what was given up.
+ * Terminates abandoned server processes. A commit that waits for a replica does not notice that its client is gone, so
+ * they would use up all connections. And a frozen process must not continue abandoned work.
  */
 const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
   where (a.pid, ${BACKEND_STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;

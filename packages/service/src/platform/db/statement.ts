@@ -1,4 +1,4 @@
-/** What PostgreSQL calls a type, and what its values are in TypeScript. */
+/** PostgreSQL types and their values in TypeScript. */
 interface Scalars {
   readonly bigint: number | string;
   readonly boolean: boolean;
@@ -8,7 +8,7 @@ interface Scalars {
   readonly delivery_outcome: string;
   readonly 'double precision': number;
   readonly integer: number;
-  /** As a parameter it is the text. */
+  /** Text, as a parameter. */
   readonly json: string;
   readonly jsonb: string;
   readonly numeric: number | string;
@@ -23,7 +23,7 @@ interface Scalars {
 type Scalar = keyof Scalars;
 export type ValueType = Scalar | `${Scalar}[]`;
 
-/** What a parameter of a type may be. An array may be given as the text of one, see toArrayText. */
+/** Value of a parameter. An array may also be given as text, see toArrayText. */
 export type ValueOf<Type> = Type extends Scalar
   ? Scalars[Type]
   : Type extends `${infer One extends Scalar}[]`
@@ -34,7 +34,7 @@ export type ValuesOf<Types extends readonly ValueType[]> = {
   readonly [Place in keyof Types]: ValueOf<Types[Place]> | null;
 };
 
-/** What the driver reads from a column of a type: JSON is unknown until `column` names what it is. */
+/** Value that the driver reads from a column. JSON is unknown until `column` names its type. */
 type ReadAs<Type> = Type extends 'bigint'
   ? number
   : Type extends 'numeric'
@@ -49,10 +49,10 @@ type ReadAs<Type> = Type extends 'bigint'
             ? readonly ReadAs<One>[]
             : never;
 
-/** The type of a column, with a question mark if it may be null. */
+/** Type of a column, with a question mark if it may be null. */
 export type ColumnType = ValueType | `${ValueType}?`;
 
-/** A column whose values the compiler knows better than PostgreSQL does. */
+/** A column whose values have a narrower type than in PostgreSQL. */
 type ColumnOf<Value> = ColumnType & { readonly value: Value };
 
 type RowFrom<Types> = {
@@ -63,29 +63,29 @@ type RowFrom<Types> = {
       : ReadAs<Types[Field]>;
 };
 
-/** The columns of a statement's rows, in any order. */
+/** Columns of a statement's rows, in any order. */
 export interface Columns<Row> {
   readonly types: Readonly<Record<string, string>>;
   /** Only for the compiler. */
   readonly row?: Row;
 }
 
-/** Names the type of a column or a parameter that is JSON, or one of a few texts. */
+/** Names the type of a column or parameter that is JSON, or one of a few texts. */
 export function column<Value>(type: ValueType): ColumnOf<Value>;
 export function column<Value>(type: `${ValueType}?`): ColumnOf<Value | null>;
 export function column(type: ColumnType): ColumnType {
   return type;
 }
 
-/** The columns of a row, whose type follows from them. */
+/** Declares the columns of a row, whose type follows from them. */
 export const columns = <const Types extends Readonly<Record<string, ColumnType>>>(
   types: Types,
 ): Columns<RowFrom<Types>> => ({ types });
 
-/** The types that a column may have whose values these are. */
+/** Column types that can hold these values. */
 type TypeFor<Value> = { readonly [Type in ValueType]: Value extends ReadAs<Type> ? Type : never }[ValueType];
 
-/** The columns of a row whose type is declared elsewhere, as those of the domain are. */
+/** Declares the columns of a row whose type is declared elsewhere, such as in the domain. */
 export const columnsOf = <Row>(
   types: {
     readonly [Field in keyof Row]-?: null extends Row[Field]
@@ -94,7 +94,7 @@ export const columnsOf = <Row>(
   },
 ): Columns<Row> => ({ types });
 
-/** The columns of a row that may be missing, as the other side of a left join. */
+/** Makes all columns nullable, as in the other side of a left join. */
 export const nullableColumns = <Row>({
   types,
 }: Columns<Row>): Columns<{ readonly [Field in keyof Row]: Row[Field] | null }> => ({
@@ -103,29 +103,29 @@ export const nullableColumns = <Row>({
   ),
 });
 
-/** The columns of a row that has the fields of two. */
+/** Joins the columns of two rows. */
 export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>): Columns<One & Other> => ({
   types: { ...one.types, ...other.types },
 });
 
-/** A statement with fixed text. The types are what a test compares with what PostgreSQL says of the statement. */
+/** A statement with fixed text. A test compares the types with PostgreSQL's. */
 export interface Statement<Row = unknown, Types extends readonly ValueType[] = readonly ValueType[]> {
-  /** A statement with a name is parsed and planned once for each connection: for statements that every request needs. */
+  /** Named statements are parsed and planned once per connection: for statements that every request needs. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly parameters: Types;
   readonly columns: Columns<Row>;
   /**
-   * True: planned without reading whole tables. Those with a name are, since they keep their plan: one made while a table was
-   * a page long would read it whole until it is next analyzed. False: planned as PostgreSQL likes, for those that read much.
-   * Undefined, for most: planned each time it runs, for a few rows that are found by their keys in either case.
+   * True: planned without sequential scans. Default for named statements, because they keep their plan: a plan made
+   * while a table had one page would scan it until the next analyze. False: planned freely, for statements that read
+   * much. Undefined, for most: planned each time, for a few rows that are found by their keys in either case.
    */
   readonly byIndex?: boolean | undefined;
-  /** Statements that make the temporary tables which it needs. */
+  /** Statements that create the temporary tables it needs. */
   readonly after?: readonly string[] | undefined;
 }
 
-/** The rows of a statement, of columns, or of a statement that is a function. */
+/** Row type of a statement, of columns, or of a declared function. */
 export type RowOf<One> = One extends Statement<infer Row> | Columns<infer Row>
   ? Row
   : One extends (...given: never[]) => Promise<infer Result>
@@ -140,13 +140,13 @@ export const declaredStatements = (): readonly Statement[] => declared;
 
 const NO_COLUMNS: Columns<never> = { types: {} };
 
-/** Declares a statement: on the top level of a module, so that all of them can be checked. */
+/** Declares a statement. Must be at the top level of a module, so that a test can check all of them. */
 export function statement<const Types extends readonly ValueType[], Row = never>(one: {
   readonly name?: string;
   readonly text: string;
-  /** Of $1, $2 and so on. */
+  /** Types of $1, $2 and so on. */
   readonly parameters: Types;
-  /** Left out when the rows are not read, or only counted. */
+  /** Omitted if the rows are not read, or only counted. */
   readonly columns?: Columns<Row>;
   readonly byIndex?: boolean;
   readonly after?: readonly string[];

@@ -2,21 +2,23 @@ import pg from 'pg';
 import { sqlState, type Unavailable } from './failures.js';
 
 export interface WriteWatchOptions {
-  /** Tries to write. It takes room that no table has yet, and gives it back. */
+  /** Tries to write. Allocates space that no table has yet, and frees it. */
   readonly attempt: () => Promise<void>;
-  /** Called when a write fails for lack of room, and when the database can write again. */
+  /** Called when a write fails for lack of space, and when the database can write again. */
   readonly onChange?: ((failure: Unavailable | undefined) => void) | undefined;
 }
 
 const ATTEMPT_MS = 1_000;
-/** An attempt may find room that the failing statements do not find, such as in another tablespace. They decide. */
+/**
+ * Time without a failed statement that ends the state: an attempt may find space elsewhere, as in another tablespace.
+ */
 const QUIET_MS = 5_000;
 
 /** `disk_full` and `io_error`. */
 const NO_ROOM_STATES: readonly (string | undefined)[] = ['53100', '58030'];
 /**
- * Raise these states for shared memory, for temporary files of one query, and for blocks that cannot be read. None of that says
- * whether tables can be written.
+ * Routines that raise these states for shared memory, temporary files of one query, and unreadable blocks. They do not
+ * show if tables can be written.
  */
 const OTHER_ROUTINES = /^(dsm_|BufFile|mdread|mdstartread|md_readv)/;
 
@@ -27,10 +29,9 @@ export function isOutOfRoom(error: unknown): error is Unavailable {
 }
 
 /**
- * Knows whether the database can write, from the statements of this process and, after one has failed, from trying. A
- * database that answers may be unable to write: rows that fit into pages that are there are stored, all others are refused.
- * A statement that fails for lack of room begins that state. Only then does the watch write, once a second, so that the
- * state ends without a request. While everything is well it costs nothing.
+ * Tracks if the database can write. A database that answers may be unable to: rows that fit into existing pages are
+ * stored, all others are refused. A statement that fails for lack of space begins that state. Only then does the watch
+ * write, once a second, so that the state ends without a request.
  */
 export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
   let failure: Unavailable | undefined;
@@ -48,7 +49,7 @@ export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
       await attempt();
       if (performance.now() - failedAt >= QUIET_MS) change(undefined);
     } catch {
-      // For lack of room, it was noted. A database that is away says so to whoever asks whether this node is ready.
+      // A lack of space was noted. An unreachable database is reported by the readiness probe.
     }
     schedule();
   }

@@ -2,19 +2,19 @@ import { BadAnswer, type IncomingBytes } from './incoming-bytes.js';
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** The status and headers of an answer, as far as they matter here. */
+/** Status and relevant headers of an answer. */
 export interface AnswerHead {
   readonly status: number;
   /** How the end of the body is found. */
   readonly framing: 'length' | 'chunked' | 'until-close';
-  /** Of the body; only with framing `length`. */
+  /** Length of the body; only with framing `length`. */
   readonly length: number;
   readonly keepAlive: boolean;
   readonly keptMs?: number | undefined;
   readonly wanted?: string | undefined;
 }
 
-/** What the lines so far have said. */
+/** Head as read so far. */
 interface PartialHead {
   readonly status: number;
   readonly isHttp11: boolean;
@@ -32,7 +32,7 @@ const CHUNKED = /^[ \t]*chunked[ \t]*$/i;
 const KEPT_SECONDS = /(?:^|[ \t,])timeout=(\d{1,6})(?:[ \t,]|$)/i;
 const CLOSE = /(?:^|[ \t,])close(?:[ \t,]|$)/i;
 
-/** Returns a function that reads on, and gives the head once all of it is there. Interim answers (1xx) are passed over. */
+/** Returns a function that reads on, and returns the head once it is complete. Skips interim answers (1xx). */
 export function createHeadReader(input: IncomingBytes, wanted?: string): () => AnswerHead | undefined {
   let head: PartialHead | undefined;
   return () => {
@@ -57,7 +57,7 @@ function readStatusLine(line: string): PartialHead {
   return { status, isHttp11: parts[1] === '1', chunked: false, close: false };
 }
 
-/** Refuses what two readers could understand in two ways: a second length, a length and chunks, a folded line. */
+/** Refuses ambiguous headers: a second length, a length and chunks, a folded line. */
 function readHeaderLine(head: PartialHead, line: string, wanted: string | undefined): void {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
@@ -78,7 +78,7 @@ function readHeaderLine(head: PartialHead, line: string, wanted: string | undefi
     const seconds = KEPT_SECONDS.exec(value)?.[1];
     if (seconds !== undefined) head.keptMs = Number(seconds) * 1000;
   } else if (name === wanted) {
-    // Given twice, it is none that anybody signed.
+    // A repeated header cannot be the signed one.
     head.wanted = head.wanted === undefined ? value.trim() : '';
   }
 }

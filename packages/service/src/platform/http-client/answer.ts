@@ -2,11 +2,11 @@ import { type AnswerHead, createHeadReader } from './answer-head.js';
 import { BadAnswer, type ByteRange, IncomingBytes } from './incoming-bytes.js';
 
 export interface WantedAnswer {
-  /** No more than this is read of the body. */
+  /** Limit on the bytes read of the body. */
   readonly maxBytes: number;
-  /** Of the body. In latin1 a character is a byte. */
+  /** Encoding of the body. In latin1 a character is a byte. */
   readonly encoding: 'utf8' | 'latin1';
-  /** The one header that is read besides those of HTTP itself, in lower case. */
+  /** One header to read besides those of HTTP itself, in lower case. */
   readonly header?: string;
 }
 
@@ -14,18 +14,18 @@ export interface Answer {
   readonly status: number;
   readonly body: string;
   readonly header?: string | undefined;
-  /** It was longer than what is read of an answer. */
+  /** True if the answer was longer than the limit. */
   readonly isCut: boolean;
-  /** Whether the connection can be used for another request. */
+  /** True if the connection can be used for another request. */
   readonly keepAlive: boolean;
-  /** How long the other end keeps it without one, if it says so. */
+  /** Time for which the other end keeps an idle connection, if it says so. */
   readonly keptMs?: number | undefined;
 }
 
-/** Of an answer that is not complete: its status, and the bytes that came after the headers. */
+/** An incomplete answer: its status, and the bytes after the headers. */
 export type PartialAnswer = Pick<Answer, 'status' | 'body'>;
 
-/** Reads one HTTP/1.1 answer as its bytes arrive. Throws BadAnswer for whatever is not well-formed. */
+/** Reads an HTTP/1.1 answer as its bytes arrive. Throws BadAnswer if it is malformed. */
 export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer) {
   const input = new IncomingBytes();
   const readHead = createHeadReader(input, header);
@@ -50,22 +50,22 @@ export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer)
       };
     }
     if (!body) return undefined;
-    // Bytes after the end of the answer belong to no request: the connection cannot be trusted any more.
+    // Bytes after the end of the answer belong to no request, so the connection is not reused.
     const keepAlive = head.keepAlive && input.position === input.size;
     const { status, wanted, keptMs } = head;
     return { status, body: input.textOf(body, encoding), header: wanted, isCut: false, keepAlive, keptMs };
   }
 
   return {
-    /** Returns the answer once all of it has arrived, or as much of it as is read. */
+    /** Returns the answer once it is complete or cut at the limit. */
     add(bytes: Buffer): Answer | undefined {
       input.add(bytes);
       return readOn();
     },
-    /** What has arrived so far; undefined until the headers are complete. */
+    /** Returns the part that has arrived, or undefined until the headers are complete. */
     partialAnswer: (): PartialAnswer | undefined =>
       head && { status: head.status, body: input.textOf([[bodyStart, input.size]], encoding) },
-    /** The other end has closed the connection: returns the answer if that is how its end is marked. */
+    /** Returns the answer if its end is marked by the closed connection, else throws. */
     endAtClose(): Answer {
       if (!head) throw new BadAnswer('the answer ends in its headers');
       if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');
@@ -78,7 +78,7 @@ export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer)
 
 export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
-/** Reads on, and returns where the body is once all of it is there. */
+/** Reads on, and returns the ranges of the body once it is complete. */
 type BodyReader = () => readonly ByteRange[] | undefined;
 
 function createBodyReader({ framing, length }: AnswerHead, input: IncomingBytes): BodyReader {

@@ -4,7 +4,7 @@ import { type Answer, type AnswerReader, createAnswerReader, type PartialAnswer,
 import type { Deadline } from './deadline.js';
 import type { Request } from './request.js';
 
-/** The connection was closed before a byte of an answer came. */
+/** The connection was closed before any byte of an answer. */
 export class ClosedWithoutAnswer extends Error {}
 
 export type Connection = Pick<
@@ -15,17 +15,17 @@ export type Connection = Pick<
 export type AnswerCallback = (answer: Answer | undefined, error?: unknown) => void;
 
 export interface Target {
-  /** The very IP address to connect to; or a name, of which the operating system is asked. */
+  /** IP address to connect to, or a name that the operating system resolves. */
   readonly address: string;
   readonly port: number;
   /** Undefined: without TLS. */
   readonly security?: { readonly context: tls.SecureContext; readonly host: string };
 }
 
-/** Most answers are shorter than this, and are read in one go. */
+/** Most answers are shorter and arrive in one read. */
 const READ_BUFFER_BYTES = 4_096;
 
-/** Connects within the deadline, or within `withinMs` if that is given. */
+/** Connects within the deadline, or within `withinMs`. */
 export function openConnection(target: Target, deadline: Deadline, withinMs?: number): Promise<Connection> {
   return deadline.runStep((resolve, reject) => {
     const bytes = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
@@ -63,7 +63,7 @@ export function openConnection(target: Target, deadline: Deadline, withinMs?: nu
   });
 }
 
-/** The bytes of a socket are read into one buffer (`onread`): a stream would allocate a new one for every packet. */
+/** Connects a socket that reads into one buffer (`onread`); a stream would allocate a buffer per packet. */
 function connectSocket({ address, port, security }: Target, onread: net.OnReadOpts): net.Socket {
   if (!security) return net.connect({ host: address, port, onread });
   const { context, host } = security;
@@ -72,26 +72,26 @@ function connectSocket({ address, port, security }: Target, onread: net.OnReadOp
     port,
     onread,
     secureContext: context,
-    // The certificate is requested and checked for the name, not for the address that was found for it.
+    // Requests and checks the certificate for the name, not for the resolved address.
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    // Stated here, so that no environment variable switches it off.
+    // Set here, so that no environment variable can disable it.
     rejectUnauthorized: true,
   };
   return tls.connect(options);
 }
 
 class SocketConnection {
-  /** A time of `performance.now()`. */
+  /** By performance.now(). */
   readonly openedAt = performance.now();
-  /** Set while an answer is waited for. */
+  /** Set while an answer is awaited. */
   private onEnd: AnswerCallback | undefined;
   private wanted: WantedAnswer | undefined;
-  /** Set while none is. */
+  /** Set while no answer is awaited. */
   private onDisturbed: ((error?: Error) => void) | undefined;
-  /** Of an answer that has arrived in part. */
+  /** Reader of a partial answer. */
   private reader: AnswerReader | undefined;
-  /** The last answer that came in one packet, and its bytes. */
+  /** Last answer that came in one packet, and its bytes. */
   private lastBytes = '';
   private lastAnswer: Answer | undefined;
 
@@ -101,7 +101,7 @@ class SocketConnection {
     return this.socket.readable && this.socket.writable;
   }
 
-  /** Sends one request, and calls back with its answer or with an error. After an error the connection is closed. */
+  /** Sends a request, and calls back with its answer or an error. After an error the connection is closed. */
   send({ text, encoding }: Request, wanted: WantedAnswer, onEnd: AnswerCallback): void {
     this.onDisturbed = undefined;
     this.wanted = wanted;
@@ -109,37 +109,37 @@ class SocketConnection {
     this.socket.write(text, encoding);
   }
 
-  /** What has arrived of an answer that is not complete, also after the connection was closed. */
+  /** Returns the part of an incomplete answer, also after the connection was closed. */
   partialAnswer(): PartialAnswer | undefined {
     return this.reader?.partialAnswer();
   }
 
-  /** Until the next `send` nothing should happen on it. Whatever does, `onDisturbed` is called: it cannot be used any more. */
+  /** Calls `onDisturbed` if anything happens before the next `send`. The connection is then unusable. */
   watchWhileIdle(onDisturbed: (error?: Error) => void): void {
     this.onDisturbed = onDisturbed;
   }
 
-  /** Whether it keeps the process alive; it does so at first. */
+  /** Sets if the connection keeps the process alive. At first it does. */
   holdProcess(isHeld: boolean): void {
     if (isHeld) this.socket.ref();
     else this.socket.unref();
   }
 
-  /** Closes it without calling back. */
+  /** Closes the connection without calling back. */
   close(): void {
     this.onEnd = undefined;
     this.onDisturbed = undefined;
     this.socket.destroy();
   }
 
-  /** The buffer is used again for the next packet, so what is kept of it is copied. */
+  /** Copies what it keeps, because the buffer is reused for the next packet. */
   bytesArrived(buffer: Buffer, size: number): void {
     const { wanted } = this;
     if (!this.onEnd || !wanted) {
       this.onDisturbed?.();
       return;
     }
-    // Receivers tend to give the same answer to one push after another; the same bytes are not parsed again.
+    // Receivers often give the same answer to successive pushes, so the same bytes are not parsed again.
     const text = this.reader ? '' : buffer.toString('latin1', 0, size);
     if (this.lastAnswer && text === this.lastBytes) {
       this.succeed(this.lastAnswer);
@@ -154,7 +154,7 @@ class SocketConnection {
     this.succeed(answer);
   }
 
-  /** With an error, or by the other end without one. */
+  /** Handles the end of the connection: an error, or a close by the other end. */
   closed(error?: Error): void {
     const { onEnd, reader } = this;
     if (!onEnd) this.onDisturbed?.(error);

@@ -1,18 +1,18 @@
 export class DeadlinePassed extends Error {}
 
-/** One deadline for everything that a call does: name, connection, TLS, request and answer. */
+/** One deadline for all steps of a call: name, connection, TLS, request and answer. */
 export class Deadline {
-  /** `endsAt` is a time of `performance.now()`. */
+  /** `endsAt`: a time by performance.now(). */
   constructor(private readonly endsAt: number) {}
 
   remainingMs(): number {
     return Math.max(0, this.endsAt - performance.now());
   }
 
-  /** Called once the time is over: cancels the step that is being done, and tells whoever waits for it why. */
+  /** Called when the deadline has passed. Cancels the current step and rejects it with the reason. */
   cancelStep: (why: Error) => void = () => undefined;
 
-  /** Does one step of the call. `begin` returns how to cancel what it began. */
+  /** Runs one step of the call. `begin` returns the function that cancels it. */
   runStep<Result>(
     begin: (resolve: (result: Result) => void, reject: (error: unknown) => void) => () => void,
   ): Promise<Result> {

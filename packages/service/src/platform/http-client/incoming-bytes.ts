@@ -1,20 +1,20 @@
-/** What came back is not a well-formed HTTP/1.1 answer. */
+/** The answer is not well-formed HTTP/1.1. */
 export class BadAnswer extends Error {}
 
-/** From this byte, up to but not including that one. */
+/** From the first position, up to but not including the second. */
 export type ByteRange = readonly [from: number, to: number];
 
 const LF = 10;
 const CR = 13;
 
 /**
- * The bytes of one answer as they arrive, and how far they have been read. Each byte is copied and searched once or twice,
- * however small the packets are: a receiver that sends a byte at a time costs no more than one that sends all at once.
+ * Bytes of one answer as they arrive, and the position read so far. Each byte is copied and searched once or twice,
+ * however small the packets are, so a receiver that sends single bytes costs no more.
  */
 export class IncomingBytes {
   /** Everything before this position has been read. */
   position = 0;
-  /** How many bytes have arrived. */
+  /** Number of bytes that have arrived. */
   size = 0;
   private bytes: Buffer = Buffer.alloc(0);
   /** No line ends before this position. */
@@ -34,7 +34,7 @@ export class IncomingBytes {
     this.size += more.length;
   }
 
-  /** The next line without its CR LF; undefined until all of it is there. A line contains no other CR and no zero byte. */
+  /** Returns the next line without CR LF, or undefined until it is complete. Throws for other CRs and zero bytes. */
   readLine(): string | undefined {
     const from = Math.max(this.position, this.searched);
     const found = this.bytes.subarray(from, this.size).indexOf(LF);
@@ -49,7 +49,7 @@ export class IncomingBytes {
     return text;
   }
 
-  /** Where the next `count` bytes are; undefined until that many are there. */
+  /** Returns the range of the next `count` bytes, or undefined until they have arrived. */
   readBytes(count: number): ByteRange | undefined {
     if (this.size - this.position < count) return undefined;
     const from = this.position;

@@ -7,16 +7,16 @@ import { createIdleConnections, USUAL_IDLE_MS } from './idle-connections.js';
 import type { Request } from './request.js';
 import { trustedCertificates } from './trusted-certificates.js';
 
-/** No answer comes any more: this end has closed the client. */
+/** This end has closed the client, so no answer will come. */
 export class ClientClosed extends Error {}
 
-/** How long a connection is kept where the other end says that it keeps it longer than usual. */
+/** Limit for idle connections that the other end keeps longer than usual. */
 const LONGEST_IDLE_MS = 60_000;
-/** What is sent so shortly before the other end closes might cross with that. */
+/** Margin before the other end closes, because a request could cross with the close. */
 const CLOSE_MARGIN_MS = 1_000;
 
 interface Call {
-  /** In the line of those that wait, or among those under way. */
+  /** Place in `waiting` or `inFlight`. */
   place: Place<Call> | undefined;
   readonly request: Request;
   readonly wanted: WantedAnswer;
@@ -25,19 +25,19 @@ interface Call {
 }
 
 export interface PostClientOptions {
-  /** One request at a time on each; who finds none free waits in line. */
+  /** Each connection has one request at a time. Further requests wait in a queue. */
   readonly maxConnections: number;
-  /** Certificates to trust besides those that Node trusts: for tests. */
+  /** Additional trusted certificates, for tests. */
   readonly ca?: string | undefined;
 }
 
-/** Requests to one address that an operator has named. */
+/** Sends requests to one address that an operator has configured. */
 export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions) {
   const { origin } = url;
   const target = createTarget(url, ca);
   const idle = createIdleConnections(LONGEST_IDLE_MS);
   const waiting = new LinkedList<Call>();
-  const underWay = new LinkedList<Call>();
+  const inFlight = new LinkedList<Call>();
   const deadlines = new Map<number, ExpiryQueue<Deadline>>();
   let isClosed = false;
 
@@ -50,7 +50,7 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
   }
 
   function start(call: Call): void {
-    call.place = underWay.append(call);
+    call.place = inFlight.append(call);
     const kept = idle.take(origin);
     if (kept) {
       kept.holdProcess(true);
@@ -84,14 +84,14 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
   }
 
   function end(call: Call, answer: Answer | undefined, error?: unknown): void {
-    leave(underWay, call);
+    leave(inFlight, call);
     call.onEnd(answer, error);
     const next = waiting.removeFirst();
     if (next) start(next);
   }
 
   function startOrWait(call: Call): void {
-    if (underWay.size < maxConnections) {
+    if (inFlight.size < maxConnections) {
       start(call);
       return;
     }
@@ -104,8 +104,8 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
 
   return {
     /**
-     * Sends it once, on a kept connection or a new one, and rejects when there is no answer: then it may have arrived or not.
-     * Everything happens within the deadline, waiting for a free connection too.
+     * Sends a request once, on a kept connection or a new one. Rejects if there is no answer: then the request may have
+     * arrived or not. The deadline includes waiting for a free connection.
      */
     post: (request: Request, wanted: WantedAnswer, deadlineMs: number): Promise<Answer> =>
       new Promise((resolve, reject) => {
@@ -120,10 +120,10 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
         };
         startOrWait({ place: undefined, request, wanted, deadline, onEnd });
       }),
-    /** Interrupts what is under way. */
+    /** Interrupts the requests in flight. */
     close(): void {
       isClosed = true;
-      for (const { deadline } of [...waiting.toArray(), ...underWay.toArray()]) deadline.cancelStep(new ClientClosed());
+      for (const { deadline } of [...waiting.toArray(), ...inFlight.toArray()]) deadline.cancelStep(new ClientClosed());
       idle.close();
     },
   };

@@ -1,9 +1,9 @@
-/** An address, and what all requests to it have in common. */
+/** An address, and the common parts of all requests to it. */
 export interface Endpoint {
   readonly url: URL;
   readonly origin: string;
   readonly path: string;
-  /** The text of a request up to the length of its body. */
+  /** Text of a request up to the length of its body. */
   readonly requestStart: string;
 }
 
@@ -17,7 +17,7 @@ export function createEndpoint(url: URL): Endpoint {
   };
 }
 
-/** Headers end with CR LF, each of them. */
+/** Each header ends with CR LF. */
 export interface Message {
   readonly headers: string;
   readonly body: string;
@@ -28,7 +28,7 @@ export interface Request {
   readonly encoding: 'latin1' | 'utf8';
 }
 
-/** A request is written to the socket as text, which saves a buffer. Only the body may contain more than ASCII; few do. */
+/** Writes a request as text, which saves a buffer. Only the body may contain non-ASCII characters; few do. */
 export function createRequest({ requestStart }: Endpoint, { headers, body }: Message): Request {
   const length = Buffer.byteLength(body);
   return {

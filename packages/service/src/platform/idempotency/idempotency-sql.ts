@@ -5,7 +5,7 @@ const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 
 export type IdempotencyRow = RowOf<typeof FIND_IDEMPOTENCY_ROW>;
 
-/** For a join or a select in which the table is called `i`. */
+/** Columns for a query in which the table has the alias `i`. */
 export const IDEMPOTENCY_COLUMNS = `i.path, i.body_sha256 as "bodySha256", i.state,
   coalesce(i.lease_until > now(), false) as leased, i.subject, i.code, i.message, i.data`;
 
@@ -14,7 +14,7 @@ export interface IdempotencyId {
   readonly key: string;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** Names this run of the request: it changes only its own row. */
+  /** Id of this run of the request, which changes only its own row. */
   readonly owner: string;
 }
 
@@ -26,9 +26,9 @@ const FIND_IDEMPOTENCY_ROW = statement({
   columns: columns({
     path: 'text',
     bodySha256: 'bytea',
-    /** DONE: `data` is the answer's data. DESCRIBED: it is the description that the data is made from. */
+    /** DONE: `data` is the answer's data. DESCRIBED: `data` is the description to create it from. */
     state: column<'RUNNING' | 'DONE' | 'DESCRIBED'>('text'),
-    /** Of a RUNNING row: whether a node still works on it, by the clock of the database. */
+    /** True if a node still works on a RUNNING row, by the clock of the database. */
     leased: 'boolean',
     subject: 'text?',
     code: 'text?',
@@ -57,7 +57,7 @@ const INSERT_RUNNING = statement({
   parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer'],
 });
 
-/** Work in two steps begins. False when another request has the key. A row that is older than the window counts as absent. */
+/** Begins work in two transactions. Returns false if another request has the key. Expired rows count as absent. */
 export async function insertRunningRow(
   tx: Queryable,
   id: IdempotencyId,
@@ -83,7 +83,7 @@ const TAKE_OVER_LEASE = statement({
   parameters: ['bigint', 'text', 'uuid', 'double precision'],
 });
 
-/** Takes over work that was interrupted. False when another node works on it. */
+/** Takes over interrupted work. Returns false if another node works on it. */
 export async function takeOverLease(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
   const rows = await db.query(TAKE_OVER_LEASE, [id.channelId, id.key, id.owner, leaseSeconds]);
   return rows.length === 1;
@@ -107,8 +107,8 @@ export interface StoredAnswer {
 }
 
 /**
- * A row with a description has a lease without an end. Nodes of the version before do not know the state DESCRIBED: they see
- * a request that is still running and answer 409002, and never the description (docs/decisions/0003).
+ * Gives a row with a description an endless lease. Nodes of the previous version do not know the state DESCRIBED. They
+ * see a running request and answer 409002, never the description (docs/decisions/0003).
  */
 export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 
@@ -127,7 +127,7 @@ const INSERT_ANSWER = statement({
   parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'text', 'text', 'text', 'integer', 'text'],
 });
 
-/** False when another request has the key: then this one's effects must not stay. */
+/** Returns false if another request has the key. Then the caller must roll back. */
 export async function insertAnswer(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
   const rows = await tx.query(INSERT_ANSWER, [
     id.channelId,

@@ -16,20 +16,23 @@ import {
 } from './idempotency-sql.js';
 
 /**
- * By this a write action records its answer together with its effects. An action of one transaction calls `finish` in it.
- * An action that calls another system between two transactions calls `begin` in the first, with the name of what it is
- * working on, and `finish` in the second; if the process dies in between, the resend gets that name as `interrupted` and
- * goes on from there.
+ * Lets a write action record its answer together with its effects. An action with one transaction calls `finish` in it.
+ * An action that calls another system between two transactions calls `begin` in the first, with the name of its
+ * subject, and `finish` in the second. If the process dies in between, the resend gets that name as `interrupted` and
+ * continues.
  */
 export interface IdempotentRun {
   readonly interrupted: string | undefined;
-  /** For an action that writes the row itself, in a statement that several requests share. Undefined when there is no key. */
+  /** For an action that writes the row itself, in a statement shared by several requests. Undefined without a key. */
   readonly row: IdempotentRow | undefined;
   begin(tx: Queryable, subject: string): Promise<void>;
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
 }
 
-/** The action inserts it RUNNING, or with its answer (DONE or DESCRIBED), and says so here; a unique violation on it is `new KeyTaken()`. */
+/**
+ * The action inserts the row as RUNNING, or with its answer as DONE or DESCRIBED, and then calls `begun` or `finished`.
+ * It throws `new KeyTaken()` for a unique violation.
+ */
 export interface IdempotentRow extends IdempotencyId {
   readonly leaseSeconds: number;
   begun(): void;
@@ -43,7 +46,7 @@ export interface IdempotentRequest {
   readonly key: string | undefined;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** The row that admission found under the key. */
+  /** The row that admission found for the key. */
   readonly known: IdempotencyRow | undefined;
 }
 
@@ -52,7 +55,7 @@ export interface IdempotencyOptions {
   readonly leaseSeconds?: number;
 }
 
-/** Thrown inside an action's transaction when another request has the key: it rolls the effects back. */
+/** Thrown inside an action's transaction if another request has the key. Rolls back the effects. */
 export class KeyTaken extends Error {}
 
 const RUN_WITHOUT_KEY: IdempotentRun = {
@@ -62,7 +65,7 @@ const RUN_WITHOUT_KEY: IdempotentRun = {
   finish: async (_tx, answer) => answer,
 };
 
-/** What the map of running requests has of one. Emptied in the end, since a Map keeps what it had for a while (`LinkedList`). */
+/** An entry in `running`. Cleared at the end, because V8 keeps deleted Map entries alive (`LinkedList`). */
 interface Running {
   run: Promise<Answer | undefined>;
 }
@@ -70,14 +73,11 @@ const OVER = Promise.resolve(undefined);
 
 const POLL_MS = 100;
 
-/**
- * How often the row of another node's transaction is waited for, each time as long as the database waits for a lock: together
- * some 10 s.
- */
+/** Lock waits for another node's uncommitted row. Each lasts lock_timeout, together about 10 s. */
 const LOCK_WAITS = 2;
 
 export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {
-  /** The requests of this node: a second one with the same key waits for the first without holding a connection. */
+  /** Requests of this node. A second request with the same key waits for the first without holding a connection. */
   const running = new Map<string, Running>();
 
   return async function runOnce(
@@ -109,7 +109,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         }
         const own: Running = { run: attempt(request, id, row, work, orInProgress) };
         running.set(name, own);
-        // `undefined`: another node's request had the key after all; what it answered is read in the next turn.
+        // undefined: a request on another node had the key. The next iteration reads its answer.
         const answer = await own.run.finally(() => {
           running.delete(name);
           own.run = OVER;
@@ -168,7 +168,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         const answer = { code: error.result.code, message: error.message, data: 'null' };
         return (await insertAnswer(database, id, toStoredAnswer(answer))) ? answer : undefined;
       }
-      // A resend need not wait until the lease is over, nor this caller for a database that may be away.
+      // Frees the lease, so that a resend need not wait for its end. Does not wait for a database that may be away.
       if (begun) void endLease(database, id).catch(() => undefined);
       throw error;
     }
@@ -181,18 +181,15 @@ function replay(row: IdempotencyRow): Answer {
   return row.state === 'DESCRIBED' ? { ...outcome, description: JSON.parse(data) } : { ...outcome, data };
 }
 
-/** What the row holds of an answer: the description of its data if there is one, else the data. */
+/** Converts an answer for storage: the description of its data if there is one, else the data. */
 function toStoredAnswer(answer: Answer): StoredAnswer {
   const { code, message } = answer;
   if ('description' in answer) return { state: 'DESCRIBED', code, message, data: JSON.stringify(answer.description) };
-  if (typeof answer.data !== 'string') throw new Error('an answer in pieces has to be described to be stored');
+  if (typeof answer.data !== 'string') throw new Error('an answer in pieces must have a description to be stored');
   return { state: 'DONE', code, message, data: answer.data };
 }
 
-/**
- * The database waits up to lock_timeout for a row that another node's transaction has not committed yet. Then the work is
- * rolled back and begun again, until no wait is left.
- */
+/** Restarts the work after lock_timeout on a row that another node has not committed, until no wait is left. */
 function createLockWaits(left: number) {
   return async function orInProgress<T>(insert: Promise<T>): Promise<T> {
     try {
@@ -205,7 +202,7 @@ function createLockWaits(left: number) {
   };
 }
 
-/** How long a whole request may wait, counted from its first wait. */
+/** Limits the total wait of a request, counted from its first wait. */
 function createWaitAllowance(waitMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let over: Promise<never> | undefined;

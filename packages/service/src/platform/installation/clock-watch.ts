@@ -4,9 +4,9 @@ import { columns, type Queryable, statement } from '../db/database.js';
 import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
-  /** A larger difference is logged. */
+  /** Difference above which a warning is logged. */
   readonly warnSeconds: number;
-  /** With a larger difference the node is not ready, and begins nothing that depends on the time. */
+  /** Difference above which the node is not ready and starts no work that depends on the time. */
   readonly maxSeconds: number;
 }
 
@@ -16,7 +16,7 @@ export interface ClockWatchDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Overrides for a test whose clock stands still. */
+  /** Overrides for tests whose clock stands still. */
   readonly clockLimits?: Partial<ClockLimits>;
 }
 
@@ -30,8 +30,8 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * Compares the clock of this node with that of the database, which all nodes share. The database read its clock at some
- * moment between the question and the answer. That uncertainty is no error of the clock: half the round trip is subtracted.
+ * Compares the clock of this node with that of the database, which all nodes share. Subtracts half the round trip,
+ * because the database reads its clock at an unknown moment between request and answer.
  */
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
@@ -50,10 +50,7 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
   function logChange(now: Verdict): void {
     const facts = { skewSeconds: Math.round(skew * 1000) / 1000 };
     if (now === 'wrong') {
-      log.error(
-        facts,
-        'the clock of this node is too far from the database’s: it is not ready and begins nothing by itself',
-      );
+      log.error(facts, 'the clock of this node is too far from the database’s: the node is not ready and runs no jobs');
     } else if (now === 'off') log.warn(facts, 'the clock of this node differs from the database’s');
     else if (verdict !== undefined) log.info(facts, 'the clock of this node is right again');
   }
@@ -72,7 +69,7 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
   return {
     /** Resolves after the first comparison, also if it failed. */
     firstLook,
-    /** Asks the database what time it is. */
+    /** Asks the database for the time. */
     async compare(): Promise<void> {
       try {
         await look();
@@ -80,11 +77,11 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
         resolveFirstLook();
       }
     },
-    /** By how much this node's clock is ahead at least, negative when it is behind; 0 before the first comparison. */
+    /** Seconds by which this node's clock is ahead at least. Negative if behind, 0 before the first comparison. */
     skewSeconds: (): number => skew,
-    /** The clock was compared, and is near enough. */
+    /** True if the clock was compared and is close enough. */
     isRight: (): boolean => verdict === 'right' || verdict === 'off',
-    /** The clock was compared, and is too far off. */
+    /** True if the clock was compared and is too far off. */
     isWrong: (): boolean => verdict === 'wrong',
   };
 }

@@ -1,10 +1,10 @@
 import { columns, type Queryable, queryOne, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 
-/** The database is another one than the installation remembers, and no operator has said that this is right. */
+/** Thrown if the database is not the one that the installation remembers, and no operator has adopted it. */
 export class UnconfirmedCopy extends PlainError {
   constructor(
-    message = 'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator has run perennial installation adopt',
+    message = 'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator runs perennial installation adopt',
   ) {
     super(message);
   }
@@ -16,7 +16,7 @@ const MAY_READ_IDENTITY = statement({
   columns: columns({ allowed: 'boolean', role: 'text' }),
 });
 
-/** Replicas have the identifier of their primary, so it stays the same after a fail-over. */
+/** Replicas share the identifier of their primary, so it survives a failover. */
 const READ_IDENTITY = statement({
   text: `select s.system_identifier::text || '/' || d.oid as identity
      from pg_catalog.pg_control_system() s, pg_database d where d.datname = current_database()`,
@@ -31,7 +31,7 @@ interface Identity {
 }
 
 async function readIdentity(db: Queryable): Promise<Identity> {
-  // A statement of its own: PostgreSQL checks the privilege also for a function that the statement does not come to.
+  // A separate statement, because PostgreSQL checks the privilege even for a function that is not reached.
   const [may] = await db.query(MAY_READ_IDENTITY);
   const [row] = may?.allowed ? await db.query(READ_IDENTITY) : [];
   return { current: row?.identity ?? null, role: may?.role ?? '' };
@@ -53,8 +53,8 @@ const REMEMBER_FIRST = statement({
 });
 
 /**
- * Remembers the database at the first start of a node, and throws UnconfirmedCopy on any other afterwards. Returns a warning if
- * the role may not read which server this is.
+ * Remembers the database at the first start of a node, and throws UnconfirmedCopy on any other database. Returns a
+ * warning if the role may not read the server's identity.
  */
 export async function claimDatabase(db: Queryable): Promise<string | undefined> {
   const { current, role } = await readIdentity(db);
@@ -62,7 +62,7 @@ export async function claimDatabase(db: Queryable): Promise<string | undefined> 
   const remembered = await findRemembered(db);
   if (remembered !== null && current === null) {
     throw new UnconfirmedCopy(
-      `it cannot be told whether this database is a copy: grant execute on function pg_control_system() to ${role}`,
+      `cannot tell whether this database is a copy: grant execute on function pg_control_system() to ${role}`,
     );
   }
   if (remembered !== null && remembered !== current) throw new UnconfirmedCopy();
@@ -70,7 +70,7 @@ export async function claimDatabase(db: Queryable): Promise<string | undefined> 
   return `copies of this database cannot be recognized: grant execute on function pg_control_system() to ${role}`;
 }
 
-/** Whether nodes wait on this database until it is adopted. Changes nothing. */
+/** True if nodes wait on this database until it is adopted. */
 export async function needsAdoption(db: Queryable): Promise<boolean> {
   const remembered = await findRemembered(db);
   return remembered !== null && remembered !== (await readIdentity(db)).current;
@@ -86,7 +86,7 @@ export interface Adoption {
   readonly to: string | null;
 }
 
-/** Makes the installation remember this database from now on. Undefined if it does so already. */
+/** Makes the installation remember this database. Returns undefined if it already does. */
 export async function adoptDatabase(tx: Queryable): Promise<Adoption | undefined> {
   const from = await findRemembered(tx);
   const { current: to, role } = await readIdentity(tx);

@@ -14,8 +14,8 @@ const CLAIM_INSTALLATION = statement({
 });
 
 /**
- * A database belongs to one environment and one family of master keys from its first start on. A node with another
- * would answer channels it cannot serve, or sell sandbox products for money, so it does not start.
+ * Binds a database to one environment and one family of master keys at its first start. A node with other settings must
+ * not start: it would answer channels that it cannot serve, or sell sandbox products for money.
  */
 export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
   if (!(await findInstallation(database))) {
@@ -26,16 +26,16 @@ export async function claimInstallation(database: Database, environment: Environ
   checkInstallation(installation, environment, vault);
 }
 
-/** Refuses a database of another environment, or of master keys that are not known here. */
+/** Throws if the database belongs to another environment or to unknown master keys. */
 export function checkInstallation(installation: Installation, environment: Environment, vault: Vault): void {
   if (installation.environment !== environment) {
     throw new InstallationError(
-      `this database belongs to the ${installation.environment} environment, SVC_ENVIRONMENT says ${environment}`,
+      `this database belongs to the ${installation.environment} environment, but SVC_ENVIRONMENT is ${environment}`,
     );
   }
   if (!computeMasterKeyChecks(vault).includes(installation.masterKeyCheck)) {
     throw new InstallationError(
-      'MASTER_KEY is not the one this database was made with, or was last rewrapped under (master-key rewrap)',
+      'MASTER_KEY is not the key of this database: set the key that it was created with or last rewrapped under',
     );
   }
 }
@@ -46,8 +46,8 @@ const CLAIM_CURRENCY = statement({
 });
 
 /**
- * Returns the currency of the installation. The first call fixes it: to the currency that is asked for, else CNY. Throws if another
- * currency is asked for later, because every stored amount would mean something else.
+ * Returns the currency of the installation. The first call fixes it to the given currency, or CNY. Throws if a later
+ * call gives another one, because every stored amount would change its meaning.
  */
 export async function claimCurrency(database: Queryable, asked: string | undefined): Promise<string> {
   const found = await findInstallation(database);
@@ -56,7 +56,7 @@ export async function claimCurrency(database: Queryable, asked: string | undefin
   return checkCurrency(await findInstallation(database), asked);
 }
 
-/** Returns the currency of the installation, or the one it would get. Throws if another currency is asked for. */
+/** Returns the currency of the installation, or the one it would get. Throws if another one is given. */
 export function checkCurrency(installation: Installation | undefined, asked: string | undefined): string {
   const currency = installation?.currency ?? asked ?? DEFAULT_CURRENCY;
   if (asked === undefined || asked === currency) return currency;
@@ -69,8 +69,8 @@ const CHANGE_MASTER_KEY_CHECK = statement({
 });
 
 /**
- * From now on the database belongs to the current master key. Call it only when every key is wrapped under that one: from
- * then on a node that has only the previous master key is refused.
+ * Binds the database to the current master key. Call only after every key is wrapped under it, because nodes with only
+ * the previous master key are refused from then on.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
   const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault)[0] ?? null]);
@@ -78,8 +78,8 @@ export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise
 }
 
 /**
- * Looks for keys under master keys that this node does not have, which it would notice only at a request. Throws if it could
- * open none at all. Answers a warning if it could not open some, else undefined.
+ * Looks for keys under master keys that this node lacks, which would otherwise fail at a request. Throws if it can open
+ * none. Returns a warning if it cannot open some, else undefined.
  */
 export async function checkWrappedKeys(database: Queryable, vault: Vault): Promise<string | undefined> {
   const ids = await findMasterKeyIds(database);
@@ -87,10 +87,10 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
   if (unknown.length === 0) return undefined;
   const named = `under ${unknown.join(', ')}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is`;
   if (unknown.length === ids.length) throw new InstallationError(`every key in this database is ${named}`);
-  return `some keys in this database are ${named}: what needs them will fail (master-key status)`;
+  return `some keys in this database are ${named}: requests that need them will fail (see master-key status)`;
 }
 
-/** By these the database recognizes its master key: one for each key that is known. */
+/** Returns a hash of each known master key, by which the database recognizes its own. */
 export function computeMasterKeyChecks(vault: Vault): string[] {
   return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
 }
@@ -103,19 +103,19 @@ const HAS_INSTALLATION_TABLE = statement({
   columns: columns({ exists: 'boolean' }),
 });
 
-/** Read before the schema is migrated: a column that is missing yet is null. */
+/** Read before the migration, so a column that does not exist yet is null. */
 const FIND_INSTALLATION = statement({
   text: `select environment, master_key_check as "masterKeyCheck", to_jsonb(i) ->> 'currency' as currency from installation i`,
   parameters: [],
   columns: columns({
     environment: column<Environment>('text'),
     masterKeyCheck: 'text',
-    /** Of every amount. Null until a start of a version that names currencies. */
+    /** Currency of every amount. Null until the first start of a version with currencies. */
     currency: 'text?',
   }),
 });
 
-/** Undefined for a database that no service was started on. */
+/** Returns undefined if no service was started on the database. */
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
   const [table] = await db.query(HAS_INSTALLATION_TABLE);
   if (!table?.exists) return undefined;

@@ -30,24 +30,21 @@ import {
 } from './installation.js';
 
 export interface OpenOptions extends DatabaseEvents {
-  /** One service per embedded folder; any number of tools beside it or without it. */
+  /** An embedded folder has one service, and any number of tools. */
   readonly role: 'service' | 'tool';
-  /** As the database's own list of sessions has it. Unset: after the role. */
+  /** Name in the database's list of sessions. Default: by role. */
   readonly name?: string;
-  /** The schema is not checked: for commands that migrate it, or show its state. */
+  /** Skips the check of the schema, for commands that migrate it or show its state. */
   readonly anySchema?: boolean;
-  /** An embedded folder without a database is refused. Undefined: a database is made there. */
+  /** Refuses an embedded folder without a database. By default, one is created. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
-  /**
-   * Called each time that a start finds it has to go on waiting, with what it waits for, and whether that is an operator's
-   * decision.
-   */
+  /** Called each time a start has to continue waiting, with the reason, and true if an operator must decide. */
   readonly onWaiting?: (what: string, isDecision: boolean) => void;
-  /** How often an unreachable DATABASE_URL is tried again before giving up; a service never gives up. */
+  /** Connection attempts before giving up. A service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
-  /** Called when another service took the embedded folder while this one's database was away: this one should end. */
+  /** Called when another service took the embedded folder while the database was away. This service should stop. */
   readonly onTakenOver?: (error: Error) => void;
 }
 
@@ -58,14 +55,14 @@ export interface OpenedDatabase extends OpenConnection {
 interface OpenConnection {
   readonly database: Database;
   readonly vault: Vault;
-  /** With the password. */
+  /** Includes the password. */
   readonly databaseUrl: string;
   close(): Promise<void>;
 }
 
 const MIN_SERVER_VERSION = 15;
 
-/** Opens a database that is ready for work: reachable, migrated, of this environment and under this master key. */
+/** Opens a database that is ready: reachable, migrated, of this environment and under this master key. */
 export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
@@ -77,8 +74,7 @@ export async function openDatabaseFromSettings(settings: Settings, options: Open
 }
 
 /**
- * Opens a database as it is, for commands that only look at it: neither schema nor installation nor master key is made, and
- * nothing is migrated. It may be empty.
+ * Opens a database as it is, for commands that only read it. Creates and migrates nothing. The database may be empty.
  */
 export async function openExistingDatabase(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
@@ -101,7 +97,7 @@ export async function openExistingDatabase(settings: Settings, options: OpenOpti
   });
 }
 
-/** Closes the database again if `prepare` fails, which else returns the currency of the installation. */
+/** Returns the database with the currency from `prepare`, or closes it if `prepare` fails. */
 async function closeUnlessReady(opened: OpenConnection, prepare: () => Promise<string>): Promise<OpenedDatabase> {
   try {
     return { ...opened, currency: await prepare() };
@@ -114,17 +110,19 @@ async function closeUnlessReady(opened: OpenConnection, prepare: () => Promise<s
 
 async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<void> {
   if (databaseUrl !== undefined || (await holdsDatabase(dataDir))) return;
-  throw new SettingsError(`there is no database in ${dataDir}: npm start makes one, or choose another DATA_DIR`);
+  throw new SettingsError(
+    `there is no database in ${dataDir}: run npm start to create one, or choose another DATA_DIR`,
+  );
 }
 
-/** May be repeated: what was done before is found done. */
+/** May be repeated, because each step detects that it is done. */
 async function prepareDatabase(
   { database, databaseUrl, vault }: OpenConnection,
   settings: Settings,
   options: OpenOptions,
 ): Promise<string> {
   const { environment } = settings;
-  // Before anything is changed: it may be the database of another installation.
+  // Runs before any change, because the database may belong to another installation.
   const installation = await findInstallation(database);
   if (installation) checkInstallation(installation, environment, vault);
   const expected = checkCurrency(installation, settings.currency);
@@ -132,9 +130,9 @@ async function prepareDatabase(
   await prepareSchema(database, databaseUrl, settings, options);
   await claimInstallation(database, environment, vault);
   const currency = await claimCurrency(database, settings.currency);
-  // Commands do not repair: a command that looks at a copy only reports.
+  // Commands do not repair: a command on a copy only reports.
   if (options.role !== 'service') return currency;
-  // A node that only reads may look at a copy.
+  // A read-only node may use a copy.
   const warnings = [
     settings.readsOnly ? undefined : await claimDatabase(database),
     await checkWrappedKeys(database, vault),
@@ -148,9 +146,8 @@ async function prepareDatabase(
 const LOOK_AT_SCHEMA_MS = 2_000;
 
 /**
- * Makes sure that this build can work on the schema. A service that may not migrate waits until it was migrated; a command
- * says so and ends. Contract migrations, which break older nodes, are applied unasked only where there can be none: on the
- * embedded database, which has one service at a time.
+ * Ensures that this build can use the schema. A service that may not migrate waits for the migration; a command fails.
+ * Applies contract migrations, which break older nodes, only on the embedded database, which has one service at a time.
  */
 async function prepareSchema(
   database: Database,
@@ -162,7 +159,7 @@ async function prepareSchema(
   if (mode === 'auto' && (isService || environment === 'sandbox')) {
     const contract = isService && databaseUrl === undefined;
     const { missing, missingContracts } = await readSchema(database);
-    // Nearly always nothing is missing: then no lock is taken.
+    // Usually no migration is missing, and no lock is taken.
     if (missing.length > 0 || (contract && missingContracts.length > 0)) await migrate(url, { contract });
   }
   for (let said = ''; ; ) {
@@ -183,7 +180,7 @@ async function prepareSchema(
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** A service waits until `work` succeeds, unless waiting cannot help. A command fails and says why. */
+/** Retries `work` for a service until it succeeds, unless waiting cannot help. A command fails at once. */
 async function retryWhileUnavailable(
   { role, log, onWaiting, signal }: OpenOptions,
   work: () => Promise<string>,
@@ -203,15 +200,15 @@ async function retryWhileUnavailable(
   }
 }
 
-/** Describes an error that passes without a change of the settings. Undefined for any other. */
+/** Describes an error that may pass without a change of the settings. Returns undefined for others. */
 function describePassing(error: unknown): string | undefined {
   if (error instanceof UnconfirmedCopy) return error.message;
-  // A restore or a migration locks the tables for as long as it takes.
-  if (error instanceof HeldUp) return `somebody else holds tables of the database (${sqlState(error)})`;
+  // A restore or a migration locks the tables while it runs.
+  if (error instanceof HeldUp) return `another session has locked tables of the database (${sqlState(error)})`;
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }
 
-/** Waits until the database can be reached, and checks nothing else. */
+/** Waits until the database is reachable, and checks nothing else. */
 export async function connectToDatabase(
   settings: Settings,
   options: OpenOptions,
@@ -250,7 +247,7 @@ export async function connectToDatabase(
   }
 }
 
-/** Turns errors of the embedded server into errors whose message is shown to people. */
+/** Turns errors of the embedded server into PlainErrors. */
 async function withPlainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -276,7 +273,7 @@ async function waitUntilReachable(
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
-      // A command may look at a standby.
+      // A command may use a standby.
       const { version, encoding, synchronousCommit } = await database.inspect({ mustWrite: role === 'service' });
       if (version < MIN_SERVER_VERSION) {
         throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${MIN_SERVER_VERSION} or newer is needed`);
@@ -284,7 +281,7 @@ async function waitUntilReachable(
       if (encoding !== 'UTF8') {
         throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
       }
-      // Connections of the service override it. Other programs of the operator, such as a bridge on the same role, do not.
+      // The service overrides it. Other programs of the operator, such as a bridge with the same role, do not.
       if (synchronousCommit === 'off' && role === 'service' && environment === 'production') {
         throw new SettingsError(
           'DATABASE_URL: synchronous_commit is off for the server, the database or the role, so a crash could lose answered requests: set it to on, remote_write or remote_apply',
@@ -298,14 +295,14 @@ async function waitUntilReachable(
       const line = describeUnreachable(error);
       if (attempts !== undefined && attempt >= attempts) throw new SettingsError(line);
       const seconds = Math.min(10, attempt);
-      log(`${line}; trying again in ${seconds} s`);
+      log(`${line}; retrying in ${seconds} s`);
       onWaiting?.(line, false);
       await delay(seconds * 1000, undefined, signal ? { signal } : {});
     }
   }
 }
 
-/** With the message of the server or of the system, which holds no secret. */
+/** Includes the message of the server or the system, which contains no secret. */
 function describeUnreachable(error: Unavailable): string {
   const { cause } = error;
   const why = cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
@@ -316,8 +313,8 @@ const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
 /**
- * One line for what does not pass by itself: a refused password, a missing database, a wrong certificate, a pooler. Undefined
- * otherwise.
+ * Returns one line for errors that need a change: a refused password, a missing database, a wrong certificate, a
+ * pooler. Returns undefined for others.
  */
 function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;
@@ -329,7 +326,7 @@ function permanentReason(error: unknown): string | undefined {
   if (code === '28000') return `DATABASE_URL: user or password is not accepted (${message})`;
   if (code === '3D000') return 'DATABASE_URL: there is no database of that name';
   if (code === '42501') return `DATABASE_URL: the role may not do what the service needs: ${message}`;
-  if (code === '3F000') return 'DATABASE_URL: no schema of the search_path is there';
+  if (code === '3F000') return 'DATABASE_URL: no schema of the search_path exists';
   if (CERTIFICATE_CODES.test(code)) return `DATABASE_URL: TLS to the server failed: ${message}`;
   if (/does not support SSL/.test(message)) return 'DATABASE_URL: the server offers no TLS, and sslmode asks for it';
   return undefined;

@@ -1,6 +1,6 @@
 import { columns, declareList, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 
-/** Every column that holds keys wrapped under the master key, with the key of its table. */
+/** Columns with keys wrapped under the master key, and the primary keys of their tables. */
 const PLACES = {
   'data keys of channels': declareKeyPlace('channels', 'channel_id', 'data_key'),
   'keys of bridges': declareKeyPlace('payment_channels', 'code', 'gateway_key'),
@@ -11,7 +11,7 @@ const PLACES = {
 export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];
 
-/** `id`: the key of its row; `wrapped`: begins with the name of its master key. */
+/** `id`: primary key of the row. `wrapped`: begins with the id of its master key. */
 export type WrappedKey = RowOf<(typeof PLACES)[KeyPlace]['find']>;
 
 function declareKeyPlace(table: string, id: string, column: string) {
@@ -46,7 +46,7 @@ export async function findWrappedKeys(db: Queryable, at: KeyPlace): Promise<Wrap
   return db.query(PLACES[at].find);
 }
 
-/** Some of the keys that are under other master keys than this one, with their rows locked. */
+/** Locks and returns some of the keys that are wrapped under other master keys. */
 export async function lockOtherKeys(
   tx: Queryable,
   at: KeyPlace,
@@ -63,7 +63,7 @@ export async function countWrappedKeys(db: Queryable, at: KeyPlace): Promise<num
   return (await queryOne(db, PLACES[at].count))?.count ?? 0;
 }
 
-/** The names of the master keys that the wrapped keys are under, each once. */
+/** Returns the distinct ids of the master keys in use. */
 export const findMasterKeyIds = declareList({
   text: `${Object.values(PLACES)
     .map(({ masterKeys }) => masterKeys)
@@ -73,7 +73,7 @@ export const findMasterKeyIds = declareList({
   value: ({ id }) => id,
 });
 
-/** The secrets of all channels, sealed under their data keys. */
+/** Returns the secrets of all channels, sealed under their data keys. */
 export const findSealedSecrets = declareList({
   text: `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
        callback_secret as "callbackSecret"

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import { Rejection } from '@perennial/wire';
 
-/** Identifies a row of a list, and is what the list is sorted by. */
+/** Identifies a row of a list, and is its sort key. */
 export type RowKey = readonly (number | string)[];
 
-/** Which list is asked for, and what of it. A cursor belongs to one question. */
+/** The list and its filters. A cursor belongs to one question. */
 export interface ListQuestion {
   readonly endpoint: string;
   readonly channelId: number;
-  /** The decrypted values: two ciphertexts may stand for the same card. */
+  /** Decrypted values, because two ciphertexts may contain the same card. */
   readonly filter: Readonly<Record<string, string | number | undefined>>;
 }
 
 /**
- * base64url of a JSON array: the endpoint, a digest of the question, and the key of the last row that was shown. It holds
- * nothing that the channel does not know, and gives no rights: whose rows are read does not depend on it.
+ * Returns base64url of a JSON array: endpoint, digest of the question, key of the last row shown. It contains only data
+ * that the channel knows, and grants no rights.
  */
 export function writeCursor(question: ListQuestion, key: RowKey): string {
   return Buffer.from(JSON.stringify([question.endpoint, computeDigest(question), ...key])).toString('base64url');
 }
 
-/** The key, or a Rejection for everything that `writeCursor` would not have written for this question. */
+/** Returns the key. Throws a Rejection for any text that `writeCursor` would not write for this question. */
 export function readCursor<K extends RowKey>(
   text: string,
   question: ListQuestion,
@@ -42,7 +42,7 @@ function parseParts(text: string): readonly unknown[] {
   }
 }
 
-/** Enough that two questions do not have the same digest by chance; forging one gains nothing. */
+/** Long enough to avoid collisions. Forging a digest gains nothing. */
 const DIGEST_BYTES = 9;
 
 function computeDigest({ channelId, filter }: ListQuestion): string {

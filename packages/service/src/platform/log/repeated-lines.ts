@@ -1,8 +1,8 @@
 export interface Repeated {
   readonly cause: string;
-  /** Lines of this cause, the first one included. */
+  /** Number of lines with this cause, including the first. */
   readonly times: number;
-  /** Since the first of them. */
+  /** Seconds since the first line. */
   readonly seconds: number;
 }
 
@@ -13,9 +13,9 @@ export interface RepeatedLinesOptions {
 
 const LOOK_MS = 10_000;
 const SUMMARY_MS = 60_000;
-/** Jobs that fail are tried again within seconds: a cause without a line for so long has ended. */
+/** Time without a line after which a cause has ended. Failing jobs retry within seconds. */
 const QUIET_MS = 30_000;
-/** How many causes are counted separately. */
+/** Limit on causes that are counted separately. */
 const MAX_CAUSES = 1_000;
 const OTHERS = 'others';
 
@@ -28,8 +28,8 @@ interface RunningCause {
 }
 
 /**
- * Of the lines with one cause, writes the first, then one a minute with the count of those that followed, and one when they
- * have ended. So an outage is a few lines, however many requests and jobs fail.
+ * Writes the first line of a cause, a summary each minute, and a last line when the cause has ended. So an outage is a
+ * few lines, however many requests and jobs fail.
  */
 export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptions) {
   const running = new Map<string, RunningCause>();
@@ -54,7 +54,7 @@ export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptio
   }
 
   return {
-    /** Writes the line, or counts it if one of the same cause was written a moment ago. */
+    /** Writes the line, or counts it if the cause is running. */
     write(cause: string, write: () => void): void {
       const now = performance.now();
       const name = running.has(cause) || running.size < MAX_CAUSES ? cause : OTHERS;

@@ -2,20 +2,23 @@ import { createRefusal, PlainError } from '../plain-error.js';
 
 export type PictureType = 'image/png' | 'image/svg+xml';
 
-/** A picture as it is stored and served. Browsers show it by <img>, which runs and loads nothing (docs/decisions/0032-whose-page.md). */
+/**
+ * A picture as stored and served. Browsers show it by <img>, which runs and loads nothing
+ * (docs/decisions/0032-whose-page.md).
+ */
 export interface Picture {
   readonly mediaType: PictureType;
   readonly bytes: Uint8Array;
 }
 
-/** The picture cannot be used, and nothing of it was stored. The message says why. */
+/** Thrown if a picture cannot be used. It is not stored, and the message says why. */
 export class PictureRefused extends PlainError {}
 
 export const MAX_PICTURE_BYTES = 65_536;
 const MAX_PNG_SIDE = 1024;
 const MAX_SVG_SIDE = 10_000;
 
-/** Checks type, size and dimensions. The type is read from the bytes alone. */
+/** Checks type, size and dimensions. The bytes alone decide the type. */
 export function checkPicture(bytes: Uint8Array): Picture {
   requirePictureSize(bytes);
   if (PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length))) {
@@ -39,7 +42,7 @@ function requirePictureSize({ length }: Uint8Array): void {
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const refusePng = (why: string) => createRefusal(PictureRefused, 'png-unusable')`the PNG cannot be used: ${why}`;
 
-/** The first chunk is the header, which has the dimensions at bytes 16 and 20. */
+/** The first chunk is the header, with the dimensions at bytes 16 and 20. */
 function checkPng(bytes: Buffer): void {
   if (!bytes.includes('IEND')) throw refusePng('it ends too early');
   if (bytes.toString('latin1', 12, 16) !== 'IHDR') throw refusePng('its header is missing');
@@ -49,14 +52,14 @@ function checkPng(bytes: Buffer): void {
   }
 }
 
-/** Throws unless it is text that begins as XML does. UTF-16 may also be read as UTF-8, with zeros in it. */
+/** Throws if the bytes are not text that begins like XML. UTF-16 can also be decoded as UTF-8, with zeros in it. */
 function readText(bytes: Uint8Array): string {
   const text = decode(bytes);
   if (text?.trimStart().startsWith('<') && !text.includes('\0')) return text;
   throw createRefusal(PictureRefused, 'picture-unknown')`the file is neither a PNG nor an SVG in UTF-8`;
 }
 
-/** Without a byte order mark. Undefined when it is not UTF-8. */
+/** Removes the byte order mark. Returns undefined if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -68,14 +71,14 @@ function decode(bytes: Uint8Array): string | undefined {
 const refuseSvg = (why: string) => createRefusal(PictureRefused, 'svg-unusable')`the SVG cannot be used: ${why}`;
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
-/** One part of what may stand before the root. Matched one by one: together, they could be told apart in many ways. */
+/** One part of the prolog. Matched one by one, because a combined pattern could backtrack exponentially. */
 const PROLOG = /\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^[>]*>/sy;
 const ROOT = /(<(?:[\w-]+:)?svg)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Answers the text with a view box if it needs one: without it, a browser cuts the drawing off instead of scaling it. Only the root
- * is read. A DOCTYPE with declarations could define entities that expand to a multiple of the file.
+ * Returns the text with a view box if it lacks one, because browsers crop instead of scaling without it. Reads only the
+ * root. Refuses a DOCTYPE with declarations, because entities could expand to a multiple of the file.
  */
 function checkSvg(text: string): string | undefined {
   let start = 0;
@@ -109,7 +112,7 @@ function checkSvg(text: string): string | undefined {
 const LENGTH = /^\s*(\d+\.?\d*|\.\d+)(px|pt|pc|mm|cm|in)?\s*$/;
 const PIXELS: Readonly<Record<string, number>> = { px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 };
 
-/** Pixels, or undefined when it is no length that can be known. */
+/** Returns pixels, or undefined if the text is not an absolute length. */
 function readLength(text = ''): number | undefined {
   const [, digits, unit = 'px'] = LENGTH.exec(text) ?? [];
   return digits === undefined ? undefined : Math.round(Number(digits) * (PIXELS[unit] ?? 1) * 1000) / 1000;

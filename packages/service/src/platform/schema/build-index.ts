@@ -7,7 +7,7 @@ export interface IndexDefinition {
   readonly name: string;
   readonly table: string;
   readonly unique: boolean;
-  /** Columns, and which rows. */
+  /** Columns and predicate. */
   readonly rest: string;
 }
 
@@ -18,9 +18,9 @@ export function parseConcurrentIndex(statement: string): IndexDefinition | undef
 }
 
 /**
- * Builds an index while others read and write. An index that is there is kept; one that was left half-built by an
- * interruption is built again. PostgreSQL cannot do this for a partitioned table, so each partition gets its own index, and
- * the index of the table is put together from them. A partition that is made meanwhile comes with its index.
+ * Builds an index while others read and write. Keeps an existing index and rebuilds a half-built one. PostgreSQL cannot
+ * do this for a partitioned table, so each partition gets its own index, which is then attached. A partition created
+ * meanwhile already has its index.
  */
 export async function buildIndexConcurrently(database: Database, index: IndexDefinition): Promise<void> {
   const { name, table } = index;
@@ -35,7 +35,7 @@ export async function buildIndexConcurrently(database: Database, index: IndexDef
   }
 }
 
-/** The same for a database that nobody uses yet, with one statement. */
+/** Builds the index with one statement, on a database that is not used yet. */
 export async function buildIndexAtOnce(database: Database, index: IndexDefinition): Promise<void> {
   await database.query(`create ${indexKind(index)} if not exists ${index.name} on ${index.table} ${index.rest}`);
 }

@@ -4,39 +4,39 @@ import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from '
 import type { Migration } from './migration-file.js';
 import { MigrationError, readSchema } from './schema-state.js';
 
-/** Any number, as long as every node has the same. */
+/** Any number, but the same on every node. */
 const MIGRATION_LOCK = 7_366_373_661;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * While a change of a table waits for its lock, every other statement on the table waits behind it: so it gives up soon, and
- * tries again later.
+ * Short, because every other statement on the table waits behind a change that waits for its lock. The change is
+ * retried later.
  */
 const LOCK_MS = 2_000;
 const PAUSE_MS = 1_000;
 const MAX_TRIES = 60;
 
 export interface MigrateOptions {
-  /** Also contract migrations, which break older nodes. Undefined: only on a database that has no schema yet. */
+  /** Also applies contract migrations, which break older nodes. Default: only on a database without a schema. */
   readonly contract?: boolean;
   readonly folder?: URL;
   readonly log?: (line: string) => void;
 }
 
 export interface MigrationResult {
-  /** Of the last one that is applied. */
+  /** Version of the last applied migration. */
   readonly version: number;
   /** File names. */
   readonly applied: readonly string[];
 }
 
 /**
- * Brings the schema up to this build, while nodes run on it. One process at a time: the second finds the work done. Each
- * migration is a transaction of its own, so after a failure the schema is at the one before it.
+ * Migrates the schema to this build while nodes run on it. One process at a time; the second finds the work done. Each
+ * migration is a transaction, so a failure leaves the schema at the previous one.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
   const { contract = false, folder, log } = options;
-  // One connection, which holds the lock until it is closed.
+  // One connection, which holds the lock until it closes.
   const database = openDatabase({ url, pool: 1, name: 'perennial migrate', statementMs: 0 });
   try {
     await waitForLock(database);
@@ -57,7 +57,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   }
 }
 
-/** Polls: a statement that waits for the lock would delay every index that is built meanwhile. */
+/** Polls, because a statement that waits for the lock would delay every concurrent index build. */
 async function waitForLock(database: Database): Promise<void> {
   for (;;) {
     const [row] = await database.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
@@ -76,9 +76,9 @@ async function createMigrationTable(database: Database): Promise<void> {
 }
 
 interface ApplyConditions {
-  /** Its transaction is committed. */
+  /** True if its transaction is committed. */
   readonly isBegun: boolean;
-  /** Nobody uses the database yet. */
+  /** True if the database is not used yet. */
   readonly isAlone: boolean;
 }
 
@@ -118,10 +118,7 @@ async function runOutsideTransaction(database: Database, statement: string, isAl
 
 const UNIQUE_VIOLATION = '23505';
 
-/**
- * A row that came in meanwhile may violate a unique index: the statements before it in the file repair that when they are
- * repeated.
- */
+/** A row inserted meanwhile may violate a unique index. Repeating the earlier statements of the file repairs that. */
 const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);
 
@@ -135,7 +132,9 @@ async function retryWhileHeldUp(
     } catch (error) {
       if (!isTemporary(error, isAfterwards)) throw error;
       if (tries === MAX_TRIES) {
-        throw new MigrationError(`${name} is held up by others (${sqlState(error)}): run it again later`);
+        throw new MigrationError(
+          `${name} is blocked by locks of other sessions (${sqlState(error)}): run it again later`,
+        );
       }
       await delay(PAUSE_MS);
     }

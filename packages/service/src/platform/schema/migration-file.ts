@@ -6,21 +6,21 @@ export type Migration = Readonly<ReturnType<typeof parseMigration>>;
 
 export const MIGRATIONS_FOLDER = new URL('migrations/', PACKAGE_FOLDER);
 
-/** In the order of their numbers. */
+/** Returns the migrations in the order of their versions. */
 export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{6}_.+\.sql$/.test(name)).sort();
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
 }
 
-/** The names of tables and sequences that migrations create, including those that a later migration drops. */
+/** Returns the names of all tables and sequences that migrations create, including dropped ones. */
 export async function readCreatedNames(): Promise<string[]> {
   const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
   return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));
 }
 
 /**
- * A contract migration begins with `-- Contract`. Statements below a line `-- Afterwards:` are not part of the transaction:
- * indexes that are built concurrently, and updates of many rows in steps.
+ * Parses a migration. A contract migration begins with `-- Contract`. Statements below `-- Afterwards:` run outside the
+ * transaction: concurrent index builds, and updates of many rows in steps.
  */
 export function parseMigration(name: string, text: string) {
   const [sql = '', afterwards = ''] = text.split(/^-- Afterwards:$/m);
@@ -28,16 +28,16 @@ export function parseMigration(name: string, text: string) {
     version: Number(name.slice(0, 6)),
     name,
     sha256: createHash('sha256').update(text).digest('hex'),
-    /** Removes what nodes of the release before need: applied only when none of them runs any more. */
+    /** Removes parts that nodes of the previous release need. Applied only after none of them runs. */
     isContract: /^-- Contract\b/.test(text),
-    /** One transaction. */
+    /** Runs in one transaction. */
     sql,
-    /** Each is committed by itself; after an interruption all of them are repeated from the first. */
+    /** Statements committed one by one. After an interruption all are repeated from the first. */
     afterwards: splitStatements(afterwards),
   };
 }
 
-/** By the semicolons that are not in a comment, a string or a body between dollars. Comments are left out. */
+/** Splits at semicolons outside of comments, strings and dollar-quoted bodies. Removes comments. */
 export function splitStatements(text: string): string[] {
   const statements = [''];
   for (const [token] of text.matchAll(/--[^\n]*|'[^']*'|\$(\w*)\$.*?\$\1\$|[^-'$;]+|./gs)) {

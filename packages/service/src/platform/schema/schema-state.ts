@@ -9,14 +9,14 @@ export interface AppliedMigration {
   readonly name: string;
   readonly sha256: string;
   readonly isContract: boolean;
-  /** False: the statements after its transaction are not done yet. */
+  /** False if the statements after its transaction are not done yet. */
   readonly isFinished: boolean;
   readonly appliedAt: string;
 }
 
 export class MigrationError extends PlainError {}
 
-/** Empty for a database without a schema. Builds before 000017 kept less about each migration. */
+/** Returns an empty map if there is no schema. Builds before 000017 stored less about each migration. */
 export async function readAppliedMigrations(db: Queryable): Promise<Map<number, AppliedMigration>> {
   const [table] = await db.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);
   if (!table?.there) return new Map();
@@ -28,7 +28,7 @@ export async function readAppliedMigrations(db: Queryable): Promise<Map<number, 
   return new Map(rows.map((row) => [row.version, row]));
 }
 
-/** Compares the schema with this build. Throws for one that it must not use: one that is too new, or was made from other files. */
+/** Compares the schema with this build. Throws if the schema is too new or was created from other files. */
 export async function readSchema(db: Queryable, folder?: URL) {
   const migrations = await readMigrations(folder);
   const applied = await readAppliedMigrations(db);
@@ -45,19 +45,21 @@ export async function readSchema(db: Queryable, folder?: URL) {
   };
 }
 
-/** A build runs on a newer schema, as long as no contract migration of a later build was applied. */
+/** Throws if a later build's contract migration was applied or a migration was edited. A newer schema is allowed. */
 function refuseForeignSchema(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
   const last = migrations.at(-1)?.version ?? 0;
   const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);
   if (contract) {
     throw new MigrationError(
-      `the database is at version ${contract.version}, this build knows ${last}: start a newer build`,
+      `the database is at version ${contract.version}, but this build only knows ${last}: start a newer build`,
     );
   }
   for (const { version, name, sha256 } of migrations) {
     const known = applied.get(version);
     if (known !== undefined && known.sha256 !== sha256) {
-      throw new MigrationError(`migration ${name} is not the one that was applied: migrations are never edited`);
+      throw new MigrationError(
+        `migration ${name} differs from the one that was applied: restore the file, migrations are never edited`,
+      );
     }
   }
 }

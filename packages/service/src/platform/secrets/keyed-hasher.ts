@@ -16,8 +16,8 @@ const FIND_LOOK_UP_KEYS = statement({
 });
 
 /**
- * A key of the whole installation. It is made at first use and never changes. It is stored wrapped under the master key, so
- * that hashes made with it outlive a change of the master key.
+ * Returns a key of the installation. It is created at first use and never changes. It is stored wrapped under the
+ * master key, so that its hashes survive a change of the master key.
  */
 export async function readOrCreateInstallationKey(
   db: Queryable,
@@ -26,17 +26,17 @@ export async function readOrCreateInstallationKey(
 ): Promise<Uint8Array> {
   await db.query(INSERT_LOOK_UP_KEYS, [purpose, vault.wrapKey(createKey())]);
   const [row] = await db.query(FIND_LOOK_UP_KEYS, [purpose]);
-  if (!row) throw new Error(`the key for ${purpose} is not there`);
+  if (!row) throw new Error(`the key for ${purpose} does not exist`);
   return vault.unwrapKey(row.wrapped);
 }
 
-/** Hashes values with a key of the installation, so that sealed values can be found again across channels. */
+/** Hashes values with a key of the installation, so that sealed values can be found across channels. */
 export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose) {
   let key: Promise<Uint8Array> | undefined;
   return {
     async hash(text: string): Promise<Buffer> {
       key ??= readOrCreateInstallationKey(db, vault, purpose);
-      // After a failure the next call tries again.
+      // The next call retries after a failure.
       key.catch(() => {
         key = undefined;
       });

@@ -3,12 +3,12 @@ import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
 
-/** MASTER_KEY, or for a sandbox without one the key that lives in DATA_DIR, made on first use. */
+/** Returns MASTER_KEY, or for a sandbox without it the key in DATA_DIR, created on first use. */
 export async function readOrCreateMasterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
   return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];
 }
 
-/** Undefined when there is none: a new key would not open what was wrapped before. */
+/** Returns undefined if there is none, because a new key would not open existing data. */
 export async function readExistingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
   if (settings.masterKeys) return settings.masterKeys;
   const file = path.join(settings.dataDir, 'master-key');
@@ -34,7 +34,7 @@ async function readOrCreateKeyFile(file: string): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
-  // link fails when another process was first; then the key of that process counts.
+  // link fails if another process was first. Then its key is used.
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
@@ -44,6 +44,6 @@ async function readOrCreateKeyFile(file: string): Promise<Uint8Array> {
 
 function decodeKey(file: string, text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length !== 32) throw new SettingsError(`${file} does not hold 32 bytes in base64`);
+  if (bytes.length !== 32) throw new SettingsError(`${file} must contain 32 bytes in base64`);
   return bytes;
 }

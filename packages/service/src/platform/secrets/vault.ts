@@ -3,16 +3,16 @@ import { randomBytes } from '@perennial/wire';
 import { PlainError } from '../plain-error.js';
 
 /**
- * Envelope encryption. A master key only ever wraps data keys; each channel has a data key of its own, and what
- * belongs to the channel is sealed under that. A wrapped key names its master key, so that a new master key can come
- * into use while values under the old one are still there (docs/decisions/0004-secrets.md).
+ * Envelope encryption. A master key only wraps data keys. Each channel has its own data key, which seals the channel's
+ * data. A wrapped key names its master key, so that two master keys can be in use during a change
+ * (docs/decisions/0004-secrets.md).
  */
 export interface Vault {
   wrapKey(dataKey: Uint8Array): string;
   unwrapKey(wrapped: string): Uint8Array;
-  /** The names of the known master keys, the current one first. */
+  /** Ids of the known master keys, the current one first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
-  /** Keys for one purpose, derived from the master keys: from the current one first, then from the previous ones. */
+  /** Returns keys for one purpose, derived from the current master key first, then from the previous ones. */
   derivePurposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
 }
 
@@ -25,14 +25,14 @@ export function openVault(masterKeys: readonly Uint8Array[]): Vault {
     wrapping: deriveKey(masterKey, 'wrap data keys'),
   }));
   const [current] = keys;
-  if (!current) throw new VaultError('there is no master key');
+  if (!current) throw new VaultError('no master key is set');
   return {
     keyIds: [current.id, ...keys.slice(1).map(({ id }) => id)],
     wrapKey: (dataKey) => `${current.id}.${seal(current.wrapping, dataKey, 'data key')}`,
     unwrapKey(wrapped) {
       const [id = '', sealed = ''] = wrapped.split('.');
       const key = keys.find((one) => one.id === id);
-      if (!key) throw new VaultError(`no master key ${id}: MASTER_KEY or MASTER_KEY_PREVIOUS must hold it`);
+      if (!key) throw new VaultError(`no master key ${id}: set it as MASTER_KEY or MASTER_KEY_PREVIOUS`);
       return unseal(key.wrapping, sealed, 'data key');
     },
     derivePurposeKeys: (purpose) => keys.map(({ id, masterKey }) => ({ id, key: deriveKey(masterKey, purpose) })),
@@ -48,8 +48,8 @@ function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
 }
 
 /**
- * AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated: a value that was moved to another place does not
- * open. A key object is taken at once; bytes are made one each time, which takes Node 24 ten times as long.
+ * Encrypts by AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated, so a value that was moved
+ * elsewhere does not open. Pass a key object: with bytes, Node 24 takes ten times as long.
  */
 export function seal(key: CipherKey, plain: Uint8Array, place: string): string {
   const iv = randomBytes(12);

@@ -14,23 +14,25 @@ import type { SettlementSummary } from '../../../settlement/settlement-report.js
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 
 export function addSettlementReportCommand(settlement: Command, { operate, perform, stdout }: CommandLine): void {
-  addCommand(settlement, 'report', 'a channel’s month, line by line and in sums', [
+  addCommand(settlement, 'report', 'a channel’s settlement of a month: all lines and the totals', [
     'report --channel test_demo --month 2026-01',
     'report --channel test_demo --month 2026-01 --format csv --output january.csv',
   ])
-    .requiredOption('--channel <app-id>', 'whose')
+    .requiredOption('--channel <app-id>', 'app id of the channel')
     .requiredOption('--month <month>', 'a month of Asia/Shanghai, such as 2026-01')
     .option('--format <format>', 'json (default) or csv')
-    .option('--output <file>', 'write the report there and show the sums (default: print the report)')
+    .option('--output <file>', 'write the report to this file and print the totals (default: print the report)')
     .action(async ({ channel: appId, month, format: given = 'json', output, ...options }: ReportOptions) => {
       const format = requireOneOf('the format', given, REPORT_FORMATS);
       const input = { appId, month, format };
       if (output === undefined && options.json && format === 'csv') {
-        throw new OperatorError('--json and --format csv say two things: give one of them, or --output');
+        throw new OperatorError(
+          '--json and --format csv contradict each other: give only one of them, or add --output',
+        );
       }
       if (output === undefined && format === 'csv' && stdout.isTTY) {
-        // Byte for byte what channels wrote, which a terminal may obey; JSON has escapes for that.
-        throw new OperatorError('a CSV report is not for a terminal: give --output, or send it on to a program');
+        // A CSV report contains the channels' texts unescaped, which could control a terminal. JSON escapes them.
+        throw new OperatorError('a CSV report cannot be printed to a terminal: give --output, or pipe it to a program');
       }
       if (output === undefined) return operate(options, (operator) => printReport(operator, input, stdout));
       await perform(options, (operator) => saveReport(operator, input, path.resolve(output)), summaryText);
@@ -44,14 +46,14 @@ interface ReportOptions extends JsonOption {
   readonly output?: string;
 }
 
-/** To a file first: the reader of stdout may be slow, and of a report that fails nothing is printed. */
+/** Writes to a file first, because the reader of stdout may be slow and a failed report must print nothing. */
 async function printReport(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
   try {
     const file = path.join(folder, 'report');
     await writeReport(operator, input, file);
     await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // `| head` closes the pipe early, which is no failure.
+      // `| head` closes the pipe early, which is not a failure.
       if (error.code !== 'EPIPE') throw error;
     });
   } finally {
@@ -60,8 +62,8 @@ async function printReport(operator: OperatorWithClock, input: SettlementReportI
 }
 
 /**
- * To another name first, so that a file of the name is always a complete report, or what it was before. It is a new file that
- * only the present user may read, whatever the mode of the old one was.
+ * Writes under a temporary name first, so that the file is always a complete report or the former one. The new file is
+ * readable only by the current user, whatever the old mode was.
  */
 async function saveReport(
   operator: OperatorWithClock,
@@ -90,7 +92,7 @@ async function writeReport(
 ): Promise<SettlementSummary> {
   const handle = await open(file, 'wx', 0o600);
   try {
-    // Loaded here: the interface's schemas come with it.
+    // Loaded lazily, because it loads the schemas of the interface.
     const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
     const summary = await writeSettlementReport(operator, input, (text) => handle.appendFile(text));
     await handle.sync();

@@ -3,7 +3,7 @@ import type { Verdict } from '../../../bridge-check/findings.js';
 import { indent, paragraphs, type SafeText, safeLines, safeText } from '../../../operations/command/safe-text.js';
 import { table } from '../../../operations/command/table.js';
 
-/** What could not be tried is no failure, unless the caller says so, or has given what it needs. */
+/** Returns false if a rule is broken, an option had no effect, or money is left; if strict, also for untried rules. */
 export function isGood({ rules, left, useless }: Checked, isStrict: boolean): boolean {
   if (left.length > 0 || useless.length > 0) return false;
   return rules.every(({ verdict }) => verdict === 'holds' || (verdict === 'untried' && !isStrict));

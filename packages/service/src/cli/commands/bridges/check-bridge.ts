@@ -15,7 +15,7 @@ import { checkedText, isGood } from './check-bridge-text.js';
 
 const KEY_VARIABLE = 'BRIDGE_KEY';
 const DAY_FORM = /^\d{4}-\d\d-\d\d$/;
-/** Numbers have up to 64 characters, and the command counts behind it. */
+/** Numbers have up to 64 characters, and the command appends a counter. */
 const PREFIX_FORM = /^[\x21-\x7e]{1,32}$/;
 const RESTART_MS = 120_000;
 
@@ -42,30 +42,25 @@ interface CheckOptions extends JsonOption {
 }
 
 const ABOUT = `
-It sends the bridge what the protocol promises and what goes wrong, and says for each rule of docs/bridge.md whether it holds.
-ON A REAL BRIDGE IT MOVES MONEY: some twenty debits of --amount each on --agreement, which it gives back in the end where the
-bridge refunds; it says what it could not give back. It needs no database and no settings.
+Sends the bridge valid and faulty requests, and reports for each rule of docs/bridge.md whether the bridge keeps it.
+ON A REAL BRIDGE IT MOVES MONEY: about twenty debits of --amount each on --agreement, which it refunds in the end if the
+bridge supports refunds; it lists debits that it could not refund. It needs no database and no settings.
 
-The key, 32 bytes in base64, is read from --key-file, or from ${KEY_VARIABLE} in the environment. What is not given is not tried.
-Exit code: 0 when every rule that was tried holds; 1 when one does not, when an option that was given was of no use, or when
-something could not be given back; 2 when the bridge could not be tried at all.`;
+The key, 32 bytes in base64, is read from --key-file, or from ${KEY_VARIABLE} in the environment. Rules whose options are missing are not tried.
+Exit code: 0 if every tried rule is kept; 1 if a rule is broken, if an option had no effect, or if a debit could not
+be refunded; 2 if the bridge could not be checked at all.`;
 
 export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLine): void {
-  addCommand(
-    perennial,
-    'check-bridge <url>',
-    'try whether a bridge keeps the rules of docs/bridge.md; it moves money',
-    [
-      'check-bridge http://127.0.0.1:8090 --key-file data/refbank.key --agreement SHARED-8888',
-      'check-bridge https://bridge.example/bank --key-file data/bank.key --agreement T-1 --declines FINAL=T-2 --pending T-3 --json',
-    ],
-  )
+  addCommand(perennial, 'check-bridge <url>', 'check a bridge against the rules of docs/bridge.md; moves money', [
+    'check-bridge http://127.0.0.1:8090 --key-file data/refbank.key --agreement SHARED-8888',
+    'check-bridge https://bridge.example/bank --key-file data/bank.key --agreement T-1 --declines FINAL=T-2 --pending T-3 --json',
+  ])
     .option('--key-file <file>', 'key shared with the bridge, 32 bytes in base64')
     .option('--agreement <number>', 'agreement that debits succeed on')
     .option('--amount <cents>', 'cents of each debit', parseWholeNumber, 1)
     .option('--currency <code>', 'currency of every amount', parseCurrencyOption, DEFAULT_CURRENCY)
-    .option('--app-id <app-id>', 'channel that is asked for', 'check_bridge')
-    .option('--prefix <text>', 'begins every number that is sent (default: made at random)')
+    .option('--app-id <app-id>', 'app id sent with every request', 'check_bridge')
+    .option('--prefix <text>', 'prefix of every number that is sent (default: random)')
     .option(
       '--declines <kind=number>',
       'agreement that is declined as RETRYABLE, FINAL or AGREEMENT_INVALID',
@@ -75,21 +70,21 @@ export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLi
     .option('--foreign <number>', 'agreement of another channel')
     .option('--cancel-agreement <number>', 'agreement that may be canceled')
     .option('--card-file <file>', 'JSON file with the card to bind: the fields of card, and bankCode if there is one')
-    .option('--sms-code <code>', 'code that binds it')
-    .option('--wrong-sms-code <code>', 'code that is wrong')
-    .option('--listen <port>', 'port, or address:port, where the bridge sends its notices', parseListen)
-    .option('--statement-day <day>', 'day whose statement is read, if that of today is not there yet')
+    .option('--sms-code <code>', 'code that binds the card')
+    .option('--wrong-sms-code <code>', 'a wrong code')
+    .option('--listen <port>', 'port, or address:port, on which notices of the bridge are received', parseListen)
+    .option('--statement-day <day>', 'day of the statement to read, if today’s does not exist yet')
     .option('--restart <command>', 'command that restarts the bridge')
-    .option('--wait <seconds>', 'how long results and notices of pending debits are waited for', parseWholeNumber, 60)
+    .option('--wait <seconds>', 'seconds to wait for the results and notices of pending debits', parseWholeNumber, 60)
     .option(
       '--deadline <ms>',
-      'milliseconds for every answer (default: 8000 for a debit, 10000 for all else)',
+      'timeout of every answer (default: 8000 for a debit, 10000 for others)',
       parseWholeNumber,
     )
     .option('--strict', 'exit code 1 also when a rule could not be tried')
     .addHelpText('before', `${ABOUT.trim()}\n`)
     .exitOverride((error) => {
-      // A wrong option is no finding about the bridge.
+      // Exit code 2, because a wrong option is no finding about the bridge.
       throw error.exitCode === 0 ? error : new CommanderError(2, error.code, error.message);
     })
     .action((url: string, options: CheckOptions) => run(url, options, commandLine));
@@ -99,7 +94,7 @@ async function run(url: string, options: CheckOptions, { env, progress, show }: 
   const say = progress(options);
   const given = await readGiven(url, options, env, say).catch(cannotCheck);
   if (movesMoney(given)) warnOfMoney(given, say);
-  // Loaded here: no other command needs it.
+  // Loaded lazily, because no other command needs it.
   const { checkBridge } = await import('../../../bridge-check/check-bridge.js');
   const checked = await checkBridge(given).catch(cannotCheck);
   const isStrict = options.strict === true;
@@ -112,10 +107,8 @@ function movesMoney({ agreement, pending, foreign, cancelAgreement, declines }: 
 
 function warnOfMoney({ url, amountCent, prefix }: Given, say: (line: string) => void): void {
   const cents = amountCent === 1 ? '1 cent' : `${amountCent} cents`;
-  say(
-    `If ${url} is a real bridge, real money moves: some twenty debits of ${cents} each on the agreements that are given.`,
-  );
-  say(`What can be given back is given back in the end. The numbers begin with ${prefix}.`);
+  say(`If ${url} is a real bridge, real money moves: some twenty debits of ${cents} each on the given agreements.`);
+  say(`Debits are refunded in the end where possible. Their numbers begin with ${prefix}.`);
 }
 
 function cannotCheck(error: unknown): never {
@@ -137,7 +130,7 @@ async function readGiven(
     restart,
     deadline,
   } = options;
-  if (amount < 1) throw new CannotCheck('--amount must be at least 1');
+  if (amount < 1) throw new CannotCheck(`--amount must be at least 1, but is ${amount}`);
   if (!PREFIX_FORM.test(prefix)) throw new CannotCheck('--prefix must be 1 to 32 visible ASCII characters');
   if (options.statementDay !== undefined && !DAY_FORM.test(options.statementDay)) {
     throw new CannotCheck('--statement-day must be yyyy-MM-dd');
@@ -164,17 +157,20 @@ async function readKey(file: string | undefined, env: Env): Promise<Buffer> {
   }
   const text = env[KEY_VARIABLE];
   if (!text)
-    throw new CannotCheck(`the key of the bridge is needed: --key-file, or ${KEY_VARIABLE} in the environment`);
+    throw new CannotCheck(
+      `the key of the bridge is missing: give --key-file, or set ${KEY_VARIABLE} in the environment`,
+    );
   return parseKey(text, KEY_VARIABLE);
 }
 
-/** No word of it is shown: it holds a card. */
+/** Never shows the content of the file, because it contains a card. */
 async function readCardFile(file: string): Promise<{ readonly card: Fields; readonly bankCode: string | undefined }> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CannotCheck(`the card cannot be read: ${error.code}`);
+    throw new CannotCheck(`cannot read the card file: ${error.code}`);
   });
   const { bankCode, ...card } = parseObject(text) ?? {};
-  if (Object.keys(card).length === 0) throw new CannotCheck(`${file} must hold a JSON object with the fields of card`);
+  if (Object.keys(card).length === 0)
+    throw new CannotCheck(`${file} must contain a JSON object with the fields of card`);
   return { card, bankCode: typeof bankCode === 'string' ? bankCode : undefined };
 }
 

@@ -6,9 +6,9 @@ import { systemClock } from '../../../platform/clock.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 
 export function addAlertTestCommand(alert: Command, { settings, show }: CommandLine): void {
-  addCommand(alert, 'test', 'send a test message by each way that is set, and say what came of it', ['test']).action(
+  addCommand(alert, 'test', 'send a test message by each configured way, and print the results', ['test']).action(
     async (options: JsonOption) => {
-      // Loaded here: most commands need neither an HTTP client nor a mailer.
+      // Loaded lazily, because most commands need neither an HTTP client nor a mailer.
       const { sendTestMessages } = await import('../../../alerts/test-messages.js');
       const items = await sendTestMessages(settings(), systemClock);
       show(
@@ -22,7 +22,7 @@ export function addAlertTestCommand(alert: Command, { settings, show }: CommandL
 }
 
 function testOutcomeText({ items }: { readonly items: readonly TestMessageOutcome[] }): string | SafeText {
-  if (items.length === 0) return 'no way is set: see ALERT_WEBHOOK_URL and SMTP_URL';
+  if (items.length === 0) return 'no way to send alerts is configured: set ALERT_WEBHOOK_URL or SMTP_URL';
   return table(
     ['WAY', 'RESULT'],
     items.map(({ way, failure }) => [way.toLowerCase(), failure === null ? 'taken' : `not taken: ${failure}`]),

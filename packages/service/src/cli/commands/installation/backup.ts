@@ -8,23 +8,26 @@ import { formatAmount } from '../../../operator/money.js';
 import { openExistingDatabase } from '../../../platform/installation/open-database.js';
 import { actorName, addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 
-/** What is done around backups, and before a restored copy is used. */
+/** Commands around backups, and before a restored copy is used. */
 export function addBackupCommands(perennial: Command, commandLine: CommandLine): void {
   const { perform, show } = commandLine;
-  addCommand(perennial, 'backup-record', 'say that a backup was made now, for its age in /metrics', [
+  addCommand(perennial, 'backup-record', 'record that a backup was made now, for its age in /metrics', [
     'backup-record',
   ]).action((options: JsonOption) =>
     perform(options, recordOtherBackup, () => safeText`Recorded: a backup was made now.`),
   );
 
-  addCommand(perennial, 'restore-check', 'what a restored database would do once its engine is on; changes nothing', [
+  addCommand(
+    perennial,
     'restore-check',
-  ]).action(async (options: JsonOption) => {
+    'show what a restored database would do once its engine is on; changes nothing',
+    ['restore-check'],
+  ).action(async (options: JsonOption) => {
     show(options, await restoreCheck(commandLine, options), restoreCheckText, ({ problems }) => problems.length === 0);
   });
 
   const numbers = perennial.command('numbers').description('numbers of orders, agreements and events');
-  addCommand(numbers, 'skip', 'leave out numbers that may have been given out since a copy was made', ['skip']).action(
+  addCommand(numbers, 'skip', 'skip numbers that may have been used since the backup was made', ['skip']).action(
     (options: JsonOption) => perform(options, skipUsedNumbers, leftOutText),
   );
 
@@ -39,11 +42,11 @@ export function addBackupCommands(perennial: Command, commandLine: CommandLine):
 
 function adoptedText({ adopted }: Adopted): string {
   return adopted
-    ? 'This database is the installation now: nodes that wait on it begin within seconds. Never adopt a copy while the original is in use.'
+    ? 'This database is the installation now: waiting nodes start within seconds. Never adopt a copy while the original is in use.'
     : 'Nothing to do: this database is the installation already.';
 }
 
-/** On the database as it is: nothing is made or changed. */
+/** Checks the database as it is, without creating or changing anything. */
 async function restoreCheck({ progress, ...commandLine }: CommandLine, options: JsonOption): Promise<RestoreCheck> {
   const settings = commandLine.settings();
   const { environment } = settings;
@@ -67,7 +70,7 @@ function leftOutText({ behind, skipped }: NumbersSkipped): SafeText {
   const rows = skipped.map(({ name, from, to }) => [name, from, to]);
   return paragraphs([
     ...(moved.length === 0 ? [] : [safeLines(moved)]),
-    table(['NUMBERS', 'LAST', 'GO ON AFTER'], rows),
+    table(['NUMBERS', 'LAST', 'CONTINUE AFTER'], rows),
   ]);
 }
 
@@ -90,9 +93,9 @@ function restoreCheckText(check: RestoreCheck): SafeText {
         'Master key',
         `${masterKey.currentKeyId}, ${masterKey.allOpen ? 'opens everything' : 'does not open everything'}`,
       ],
-      ['Sequences', lagging.length === 0 ? 'all beyond what there is' : `${lagging.length} lag behind`],
+      ['Sequences', lagging.length === 0 ? 'all above the numbers in use' : `${lagging.length} lag behind`],
     ]),
-    ...(late.length === 0 ? [] : [table(['SEQUENCE', 'WOULD GIVE', 'THERE IS'], late)]),
+    ...(late.length === 0 ? [] : [table(['SEQUENCE', 'NEXT', 'HIGHEST IN USE'], late)]),
     table(['ONCE THE ENGINE IS ON', 'COUNT', 'OLDEST', 'AMOUNT'], due),
     verdict,
   ]);

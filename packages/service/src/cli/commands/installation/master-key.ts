@@ -7,21 +7,21 @@ import { addCommand, type CommandLine, type JsonOption } from '../../frame/comma
 export function addMasterKeyCommands(perennial: Command, { perform }: CommandLine): void {
   const masterKey = perennial.command('master-key').description('the key that protects all others');
 
-  addCommand(masterKey, 'status', 'which master key protects what, and whether all of it can be opened', [
+  addCommand(masterKey, 'status', 'show which master key protects which keys, and if all of them can be opened', [
     'status',
   ]).action((options: JsonOption) => perform(options, readMasterKeyStatus, statusText, ({ allOpen }) => allOpen));
 
   addCommand(
     masterKey,
     'rewrap',
-    'protect every other key with the current MASTER_KEY, so that the previous one can go',
+    'protect every other key with the current MASTER_KEY, so that the previous one can be removed',
     ['rewrap'],
   ).action((options: JsonOption) =>
     perform(
       options,
       rewrapKeys,
       ({ rewrapped, already }) =>
-        `${rewrapped} keys were rewrapped, ${already} were under the current MASTER_KEY already`,
+        `${rewrapped} keys were rewrapped, ${already} were already under the current MASTER_KEY`,
     ),
   );
 }
@@ -46,8 +46,8 @@ function statusText(status: MasterKeyStatus): SafeText {
 }
 
 function verdictText(allOpen: boolean, isRewrapped: boolean): string {
-  if (!allOpen) return 'NOT ALL OPEN: the master key of what does not open must be in MASTER_KEY_PREVIOUS';
+  if (!allOpen) return 'NOT ALL OPEN: add the master key of the keys that do not open to MASTER_KEY_PREVIOUS';
   return isRewrapped
     ? 'ALL OPEN: everything is under the current key'
-    : 'ALL OPEN, not all of it under the current key: run master-key rewrap before the previous one goes';
+    : 'ALL OPEN, but not all under the current key: run master-key rewrap before you remove the previous key';
 }

@@ -22,9 +22,9 @@ interface Options extends JsonOption {
 export function addMigrateCommand(perennial: Command, commandLine: CommandLine): void {
   perennial
     .command('migrate')
-    .description('bring the schema up to this build, while nodes of this version and the one before run on it')
+    .description('update the schema to this build; nodes of this version and the previous one may run meanwhile')
     .option('--status', 'only show which migrations are applied')
-    .option('--contract', 'also take away what the version before needs: once no node of it runs any more')
+    .option('--contract', 'also remove parts that only the previous version needs, once none of its nodes runs')
     .option('--json', 'print one JSON document instead of text')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => run(commandLine, options));
@@ -34,7 +34,8 @@ async function run(
   { progress, show, ...commandLine }: CommandLine,
   { status = false, contract = false, ...options }: Options,
 ): Promise<void> {
-  if (status && contract) throw new PlainError('--status changes nothing: leave --contract out');
+  if (status && contract)
+    throw new PlainError('--status and --contract contradict each other: --status changes nothing');
   const settings = commandLine.settings();
   const log = progress(options);
   const opened = await openDatabaseForCommand(settings, log, { anySchema: true });
@@ -88,7 +89,8 @@ function migratedText({
   applied,
   waiting,
 }: MigrationResult & { readonly waiting: readonly string[] }): string {
-  const done = applied.length === 0 ? 'nothing was missing' : `migrations applied: ${applied.length}`;
-  const later = waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for --contract, once no older node runs`;
+  const done = applied.length === 0 ? 'no migration was missing' : `migrations applied: ${applied.length}`;
+  const later =
+    waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for --contract; run it once no older node runs`;
   return `${done}; the schema is at ${version}${later}`;
 }

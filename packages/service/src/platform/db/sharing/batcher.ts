@@ -4,34 +4,32 @@ import { findTracing } from '../../tracing.js';
 import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 /**
- * Lets calls that wait at the same time share a statement. A call is run at once while no batch is under way; calls that
- * come meanwhile are run together when that batch is back. So nothing is delayed when there is little to do, and batches grow by
- * themselves when there is much (docs/decisions/0002-admission.md). On a busy node a small
- * batch waits a little for more calls: most of the cost of a small statement is that of any statement. A batch that is full
- * is run beside one that takes long: one that is held up by a lock does not hold up the rest. When more calls wait than one
- * batch takes, channels take turns: a channel that sends very much at once does not delay the others. A call whose caller
- * has gone when its turn comes is not begun.
+ * Lets concurrent calls share a statement (docs/decisions/0002-admission.md). A call runs at once while no batch is in
+ * flight. Later calls run together when that batch returns, so batches grow only under load. On a busy node a small
+ * batch waits a little for more calls, because most of its cost is fixed. A full batch runs beside a slow one, so that
+ * a lock does not hold up the rest. If more calls wait than fit into a batch, channels take turns. A call whose caller
+ * has gone is not begun.
  */
 export interface BatcherOptions<Item, Answer> {
   readonly maxBatch: number;
-  /** The channel that an item is for. Undefined: channels do not take turns. */
+  /** Channel of an item. Undefined: channels do not take turns. */
   readonly channelOf?: (item: Item) => number;
-  /** How many batches may be under way. */
+  /** Maximum number of batches in flight. */
   readonly slots: number;
-  /** Answers in the order of the items. */
+  /** Returns the answers in the order of the items. */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
 
-/** Several times what a batch takes: after that, another one may run beside it. */
+/** Several times the duration of a batch. After that, another batch may run beside it. */
 const SLOW_BATCH_MS = 25;
 /**
- * On a busy node a smaller batch waits FILL_MS for more calls: measured over a bridge, 214 creations a second in place of 172.
+ * Size below which a batch on a busy node waits FILL_MS for more calls (over a bridge: 214 creations/s instead of 172).
  */
 const SMALL_BATCH = 8;
 const FILL_MS = 10;
-/** Calls that are answered in one turn of the event loop: what each of them does next delays all that has arrived meanwhile. */
+/** Calls answered per turn of the event loop, because their next steps delay everything that has arrived meanwhile. */
 const RESOLVED_AT_ONCE = 16;
-/** How often calls are rejected whose callers have gone. */
+/** Interval for rejecting calls whose callers have gone. */
 const SWEEP_MS = 100;
 
 export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }: BatcherOptions<Item, Answer>) {
@@ -55,7 +53,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
   function schedule(): void {
     if (isScheduled || !mayStart()) return;
     isScheduled = true;
-    // One turn of the event loop: what arrived in the same read of the sockets goes together.
+    // Waits one turn of the event loop, so that calls from the same socket read share a batch.
     setImmediate(() => {
       if (queue.length < SMALL_BATCH && queue.some(({ caller }) => caller.isNodeBusy()))
         fillTimer = setTimeout(start, FILL_MS);
@@ -70,7 +68,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     while (mayStart()) void runBatch(nextBatch().filter(keepIfWaiting));
   }
 
-  /** The first of each channel, then the second of each, and so on; those of one channel in the order in which they came. */
+  /** Takes the first call of each channel, then the second of each, and so on. Keeps the order within a channel. */
   function nextBatch(): Waiting[] {
     if (!channelOf || queue.length <= maxBatch) return queue.splice(0, maxBatch);
     const counts = new Map<number, number>();
@@ -90,7 +88,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     return [...batch];
   }
 
-  /** A call whose caller has waited too long is rejected at once, not only when its turn comes. */
+  /** Rejects calls whose callers have waited too long, before their turn comes. */
   function rejectAbandonedSoon(): void {
     if (isSweeping || queue.length === 0) return;
     isSweeping = true;
@@ -126,7 +124,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     try {
       const items = batch.map((waiting) => waiting.item);
       const context = batch[0]?.context;
-      // In a trace, the batch belongs to the first of its calls.
+      // In a trace, the batch belongs to its first call.
       const answers = await (tracing && context ? tracing.runWithin({ context }, () => run(items)) : run(items));
       void resolveAll(batch, answers);
     } catch (error) {

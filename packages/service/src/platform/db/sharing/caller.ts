@@ -3,19 +3,19 @@ import { Unavailable } from '../failures.js';
 /** The client that waits for the answer of a request (docs/decisions/0025-under-pressure.md). */
 export interface Caller {
   /**
-   * False once it has hung up, or has waited so long that it will not wait for the rest: then nothing is begun for it.
-   * Always true once something was begun.
+   * False if the client has hung up or waited too long: then nothing is begun for it. Always true once something was
+   * begun.
    */
   isWaiting(): boolean;
-  /** How long it will still wait. */
+  /** Time for which the client will still wait. */
   waitLeftMs(): number;
-  /** Whether many other callers wait at this node. */
+  /** True if many other callers wait at this node. */
   isNodeBusy(): boolean;
-  /** Something was begun: from now on the request is finished, even if the caller hangs up. */
+  /** Marks the request as begun: it is finished even if the caller hangs up. */
   markBegun(): void;
   /**
-   * Runs work that needs nothing of this node, such as waiting for an institution: meanwhile the request does not count as
-   * load.
+   * Runs work that needs no capacity of this node, such as waiting for an institution. The request does not count as
+   * load meanwhile.
    */
   waitOutside<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -25,7 +25,7 @@ export class NotBegun extends Unavailable {
   override message = 'nothing was begun in time';
 }
 
-/** For work that no client waits for: it may take any time. */
+/** For work that no client waits for, which may take any time. */
 export const BACKGROUND_CALLER: Caller = {
   isWaiting: () => true,
   waitLeftMs: () => Number.POSITIVE_INFINITY,

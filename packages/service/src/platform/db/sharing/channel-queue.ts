@@ -2,11 +2,11 @@ import { Rejection } from '@perennial/wire';
 import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 export interface ChannelQueueLimits {
-  /** How much of one channel may be under way. */
+  /** Maximum work of one channel in flight. */
   readonly perChannel: number;
-  /** How much of all channels together. Undefined: any number. */
+  /** Maximum work of all channels in flight. Default: unlimited. */
   readonly total?: number;
-  /** How long work waits for its turn. */
+  /** Time for which work waits for its turn. */
   readonly waitMs: number;
 }
 
@@ -17,7 +17,7 @@ export class TooManyAtOnce extends Rejection {
   }
 }
 
-/** When this many of a channel wait, the next is refused at once, so that no channel fills the memory. */
+/** Limit on waiting work of a channel, so that no channel fills the memory. Further work is refused at once. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {
@@ -26,32 +26,32 @@ interface Waiting {
   readonly giveUp: (error: Error) => void;
 }
 
-/** What one channel has under way, and what waits. */
+/** Work of one channel in flight and waiting. */
 interface Line {
-  underWay: number;
+  inFlight: number;
   readonly waiting: Waiting[];
 }
 
 /**
- * Runs a limited amount of work of each channel at a time, in the order in which it came. Where the total is limited too,
- * channels take turns: what one has waiting does not delay another. In the memory of this node.
+ * Runs a limited amount of each channel's work at a time, in order of arrival. If the total is limited too, channels
+ * take turns, so that none delays another. In the memory of this node.
  */
 export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINITY, waitMs }: ChannelQueueLimits) {
   const lines = new Map<number, Line>();
-  /** Channels that have work waiting; the first has waited longest for its turn. */
+  /** Channels with waiting work. The first has waited longest for its turn. */
   const waitingLines = new Set<Line>();
-  let underWay = 0;
+  let inFlight = 0;
 
-  const hasRoom = (line: Line) => underWay < total && line.underWay < perChannel;
+  const hasRoom = (line: Line) => inFlight < total && line.inFlight < perChannel;
 
   function begin(line: Line): void {
-    line.underWay += 1;
-    underWay += 1;
+    line.inFlight += 1;
+    inFlight += 1;
   }
 
   function end(line: Line): void {
-    line.underWay -= 1;
-    underWay -= 1;
+    line.inFlight -= 1;
+    inFlight -= 1;
     for (const next of waitingLines) {
       if (!hasRoom(next)) continue;
       const first = shiftStillWaiting(next);
@@ -101,13 +101,13 @@ export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINIT
 
   return {
     /**
-     * Does the work when its turn has come; until then it holds nothing. Throws TooManyAtOnce, or NotBegun when the caller has
-     * gone meanwhile.
+     * Runs the work when its turn comes, and holds nothing until then. Throws TooManyAtOnce, or NotBegun if the caller
+     * has gone.
      */
     async run<T>(channelId: number, work: () => Promise<T>, caller: Caller = BACKGROUND_CALLER): Promise<T> {
       let line = lines.get(channelId);
       if (!line) {
-        line = { underWay: 0, waiting: [] };
+        line = { inFlight: 0, waiting: [] };
         lines.set(channelId, line);
       }
       if (!caller.isWaiting()) throw new NotBegun();
@@ -119,7 +119,7 @@ export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINIT
         end(line);
       }
     },
-    /** How much work of all channels waits. */
+    /** Amount of waiting work of all channels. */
     get waiting() {
       let count = 0;
       for (const line of waitingLines) count += line.waiting.length;

@@ -2,12 +2,12 @@ import { type Transactional, Unavailable, wrapQuery } from '../database.js';
 import { BACKGROUND_CALLER, type Caller } from './caller.js';
 import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from './channel-queue.js';
 
-/** As long as a connection of the pool is waited for. */
+/** Equal to the time for which a connection of the pool is waited for. */
 const CONNECTION_WAIT_MS = 5_000;
 
 /**
- * A third of the connections for one channel, at least 2, and two thirds for all channels together; never the last one. The
- * rest is for the statements that requests share, and for jobs.
+ * Returns a third of the connections for one channel, at least 2, and two thirds for all channels; never the last one.
+ * The rest is for shared statements and jobs.
  */
 export function connectionShareLimits(pool: number): ChannelQueueLimits {
   const perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1));
@@ -15,13 +15,15 @@ export function connectionShareLimits(pool: number): ChannelQueueLimits {
 }
 
 /**
- * Limits how many of a node's connections each channel uses (docs/decisions/0002-admission.md). A connection is held for one
- * statement or one transaction, never between two, and a request in a transaction asks for no other connection.
+ * Limits the connections of each channel on this node (docs/decisions/0002-admission.md). A connection is held for one
+ * statement or one transaction. A request in a transaction asks for no other connection.
  */
 export function createConnectionShares(database: Transactional, limits: ChannelQueueLimits) {
   const queue = createChannelQueue(limits);
   return {
-    /** The database for one request of this channel. A transaction that has begun is finished even if the caller hangs up. */
+    /**
+     * Returns the database for a request of this channel. A begun transaction is finished even if the caller hangs up.
+     */
     databaseFor(channelId: number, caller: Caller = BACKGROUND_CALLER): Transactional {
       let hasBegun = false;
       async function runInQueue<T>(work: () => Promise<T>): Promise<T> {
@@ -35,7 +37,7 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
             caller,
           );
         } catch (error) {
-          // Not as TooManyAtOnce, which says that nothing was done: part of it may be.
+          // Not TooManyAtOnce, which means that nothing was done: a part may be done.
           throw hasBegun && error instanceof TooManyAtOnce
             ? new Unavailable('no connection of the channel became free in time')
             : error;
@@ -50,7 +52,7 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
           }),
       };
     },
-    /** How many requests of all channels wait. */
+    /** Number of waiting requests of all channels. */
     get waiting() {
       return queue.waiting;
     },

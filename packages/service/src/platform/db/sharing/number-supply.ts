@@ -1,9 +1,9 @@
-/** How often work is repeated with another number when its number is taken: once for each batch under way. */
+/** Attempts with other numbers after a number was taken: one for each batch in flight. */
 export const MAX_NUMBER_TRIES = 5;
 
 /**
- * Numbers of a sequence, fetched in batches, so that the number of a row is known before the row is stored, mostly without a
- * statement. Numbers that are left at a restart are never used.
+ * Fetches the numbers of a sequence in batches, so that a row's number is known before it is stored, mostly without a
+ * statement. Numbers left at a restart are never used.
  */
 export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>) {
   let held: readonly number[] = [];
@@ -25,7 +25,7 @@ export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>)
         await fetching;
       }
     },
-    /** This number is used already. The others of its batch may be too, so all of them are dropped. */
+    /** Drops the whole batch of a used number, because its other numbers may be used too. */
     dropBatchOf(number: number): void {
       if (held.includes(number)) held = [];
     },
