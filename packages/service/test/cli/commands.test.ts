@@ -16,7 +16,7 @@ const { run, text, json, dataDir, settings: settingsOf } = commandLine(() => fre
 const words = (line: string) => line.split(' ');
 const SECRET = /[A-Za-z0-9+/]{43}=/;
 
-describe('a channel is provisioned from nothing, with --json', () => {
+describe('provisioning a channel with --json', () => {
   const A = 'test_partner';
   let made: Record<string, unknown>;
 
@@ -105,7 +105,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     });
   });
 
-  it('and changed back', async () => {
+  it('and their removal', async () => {
     await json('channel', 'authorize-payment-channel', A, 'PAY', '--no-share');
     expect(await json('channel', 'authorize-payment-channel', A, 'BANK', '--default')).toMatchObject({
       paymentChannels: [
@@ -149,7 +149,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     expect(await json('channel', 'revoke-tokens', A)).toMatchObject({ changed: true });
   });
 
-  it('a reset shows what it made, and only that', async () => {
+  it('a reset shows only the new secrets', async () => {
     const all = await json('channel', 'reset-credentials', A);
     for (const name of ['appSecret', 'aesKey', 'callbackSecret']) {
       expect(all[name]).toMatch(SECRET);
@@ -161,7 +161,7 @@ describe('a channel is provisioned from nothing, with --json', () => {
     expect(one).not.toHaveProperty('aesKey');
   });
 
-  it('the audit trail says who, when and what', async () => {
+  it('the audit trail has actor, time and action', async () => {
     const { items } = (await json('audit', 'list', '--subject', A)) as { items: Record<string, unknown>[] };
     expect(items.map(({ action }) => action).reverse()).toEqual([
       'channel.create',
@@ -205,8 +205,8 @@ describe('a channel is provisioned from nothing, with --json', () => {
   });
 });
 
-describe('for people', () => {
-  it('secrets are shown when made, and nowhere else', async () => {
+describe('text output', () => {
+  it('secrets are shown only when they are created', async () => {
     const made = await text('channel', 'create', '--name', '伙伴', '--app-id', 'test_people');
     expect(made.match(new RegExp(SECRET, 'g'))).toHaveLength(3);
     expect(made).toContain('not shown again');
@@ -236,7 +236,7 @@ describe('help', () => {
     operator: 6,
   };
 
-  it('is there for every command, with an example', async () => {
+  it('exists for every command, with an example', async () => {
     const top = await text('--help');
     for (const [noun, count] of Object.entries(NOUNS)) {
       expect(top).toContain(noun);
@@ -251,7 +251,7 @@ describe('help', () => {
     }
   });
 
-  it('comes by itself, on stderr, when no command is given', async () => {
+  it('is printed to stderr if no command is given', async () => {
     for (const args of [[], ['channel']]) {
       expect(await run(...args)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Usage:') });
     }
@@ -268,7 +268,7 @@ describe('help', () => {
   });
 });
 
-describe('a reader that goes away', () => {
+describe('a reader that closes the pipe', () => {
   async function shell(command: string): Promise<{ code: number | null; stderr: string }> {
     const child = spawn('bash', ['-c', command], {
       env: { ...process.env, NODE: process.execPath, BIN, ...settingsOf() },
@@ -282,7 +282,7 @@ describe('a reader that goes away', () => {
     return { code, stderr };
   }
 
-  it('does not make a stack trace', async () => {
+  it('causes no stack trace', async () => {
     const piped = await shell('set -o pipefail; "$NODE" "$BIN" audit list --limit 1000 | head -c 1');
     expect(piped).toEqual({ code: 0, stderr: '' });
     const closed = await shell('set -o pipefail; "$NODE" "$BIN" audit list | true');
@@ -291,7 +291,7 @@ describe('a reader that goes away', () => {
 
   // /dev/full is Linux's own.
   if (process.platform === 'linux') {
-    it('but a full disk is told', async () => {
+    it('but a full disk is reported', async () => {
       const full = await shell('"$NODE" "$BIN" audit list > /dev/full');
       expect(full).toEqual({ code: 1, stderr: expect.stringMatching(/^perennial: .*ENOSPC.*\n$/) });
     });
@@ -299,7 +299,7 @@ describe('a reader that goes away', () => {
 });
 
 describe('changes under running orders', () => {
-  it('a reset with an overlap says until when the former app secret is taken', async () => {
+  it('a reset with an overlap prints until when the former app secret is valid', async () => {
     await json('channel', 'create', '--name', 'Rolling', '--app-id', 'test_rolling');
     const reset = await text(...words('channel reset-credentials test_rolling --only appSecret --overlap-hours 24'));
     expect(reset).toMatch(/^test_rolling has new credentials; its former app secret is taken until \d{4}-\d\d-\d\d /);

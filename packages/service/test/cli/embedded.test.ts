@@ -7,7 +7,7 @@ import { readSettings } from '../../src/platform/settings.js';
 import { preparedDataDir } from '../support/data-dir.js';
 import { perennial, perennialProcess } from './perennial.js';
 
-/** DATA_DIR and nothing else: the database is the embedded one. */
+/** Only DATA_DIR is set, so the database is the embedded one. */
 let dataDir: string;
 
 beforeAll(async () => {
@@ -21,14 +21,14 @@ describe('without a database', () => {
   const refused = (folder: string) =>
     `there is no database in ${folder}: run npm start to create one, or choose another DATA_DIR`;
 
-  it('in a folder that is not there: says so, and makes neither', async () => {
+  it('in a missing folder: fails and creates neither folder nor database', async () => {
     const folder = path.join(dataDir, 'mistyped');
     const ran = await perennialProcess(['alert', 'list'], { DATA_DIR: folder });
     expect(ran).toEqual({ code: 1, stdout: '', stderr: `perennial: ${refused(folder)}\n` });
     await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('in a folder with something else: says so, and leaves it as it is', async () => {
+  it('in a folder with other files: fails and changes nothing', async () => {
     const folder = path.join(dataDir, 'another');
     await mkdir(path.join(folder, 'postgres'), { recursive: true });
     await writeFile(path.join(folder, 'letter.txt'), '');
@@ -47,7 +47,7 @@ describe('on the embedded database', () => {
     await service.close();
   });
 
-  it('works without a service: starts the server, leaves its work behind and stops the server', async () => {
+  it('works without a service: starts the server, commits its work and stops the server', async () => {
     const made = await run('channel', 'create', '--name', 'Alone', '--app-id', 'test_alone');
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('test_alone') });
     expect(made.stdout).not.toContain('database');
@@ -57,7 +57,7 @@ describe('on the embedded database', () => {
     expect(JSON.parse(list.stdout)).toMatchObject({ items: [{ appId: 'test_alone' }] });
   });
 
-  it('works beside a running service, which sees the change at once and keeps running; and takes callbacks to this machine', async () => {
+  it('works beside a running service, which sees the change at once; accepts callbacks to this machine', async () => {
     const settings = readSettings({ DATA_DIR: dataDir });
     const service = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     try {

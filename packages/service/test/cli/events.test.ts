@@ -98,7 +98,7 @@ describe('events', () => {
     expect(await json('resume', 'test_told', ...type)).toMatchObject({ changed: true, pausedEvents: [] });
   });
 
-  it('refuse with exit code 1 and one line, and nothing written', async () => {
+  it('refuse with exit code 1 and one line, and write nothing', async () => {
     const refusals: readonly Refusal[] = [
       [/there is no channel "test_none"/, 'list', 'test_none'],
       [/the status must be/, 'list', 'test_told', '--status', 'SENT'],

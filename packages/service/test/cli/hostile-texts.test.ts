@@ -12,14 +12,14 @@ import { whileAddressed } from '../webhooks/outcomes.js';
 import { BIN } from './perennial.js';
 import { commandLine } from './support.js';
 
-/** Clears the line, goes up, writes another status, then turns around and hides what comes; the spaces wrap a line. */
+/** Clears the line, moves up, writes another status, reverses and hides the following text, and wraps a line. */
 const HOSTILE = `A\n\u001b[2K\u001b[1AStatus${' '.repeat(70)}COMPLETED\r\u009b31m\u202eKO\u2066\u200b\u2028\u007f`;
 const MADE_VISIBLE =
   'A\\u{a}\\u{1b}[2K\\u{1b}[1AStatus ' +
   `${'\\u{20}'.repeat(69)}COMPLETED\\u{d}\\u{9b}31m\\u{202e}KO\\u{2066}\\u{200b}\\u{2028}\\u{7f}`;
-/** What an operator may still write: control characters are refused, this is not. */
+/** A text that an operator may write: control characters are refused, this is not. */
 const TURNED = 'late \u202eyreviled\u202c';
-/** Whatever a terminal does not simply print, but for the line breaks between lines. */
+/** Characters that a terminal does not simply print, except line breaks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   channel = await demoChannel(service);
 });
 
-/** What is printed, without a character that a terminal would obey. */
+/** Returns the output, and checks that it has no control characters. */
 async function printed(...args: readonly string[]): Promise<string> {
   const text = await line.text(...args);
   expect(text.match(RAW), text).toBeNull();
@@ -38,7 +38,7 @@ async function printed(...args: readonly string[]): Promise<string> {
 }
 const linesOf = (text: string) => text.split('\n').length;
 
-/** An order whose channel has put `text` wherever it may put one, in all that operators see of it. */
+/** Creates an order with `text` in every field that the channel can set and operators see. */
 async function orderWith(text: string, more = text) {
   const shared = await create(sharedRequest, { channelUserId: unique(text), externalOrderNo: unique(text) });
   const collected = await create(collectRequest, {
@@ -61,7 +61,7 @@ async function create(request: typeof sharedRequest | typeof collectRequest, mor
   return reply.data.orderNo as string;
 }
 
-describe('what a channel wrote into its order', () => {
+describe('a channel’s texts in its order', () => {
   let hostile: Awaited<ReturnType<typeof orderWith>>;
   let harmless: Awaited<ReturnType<typeof orderWith>>;
   beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('what a channel wrote into its order', () => {
     harmless = await orderWith('harmless');
   });
 
-  it('order show: a line for each field and row, as of any other order', async () => {
+  it('order show: one line for each field and row, as for any other order', async () => {
     for (const kind of ['shared', 'collected'] as const) {
       const text = await printed('order', 'show', hostile[kind]);
       expect(linesOf(text)).toBe(linesOf(await printed('order', 'show', harmless[kind])));
@@ -85,7 +85,7 @@ describe('what a channel wrote into its order', () => {
     }
   });
 
-  it('a settlement report as CSV is for files and programs, and not for a terminal', async () => {
+  it('a settlement report as CSV is written to files and pipes, but not to a terminal', async () => {
     const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--format', 'csv'];
     expect((await line.run(...args)).stdout).toContain(`"${HOSTILE}`);
     const onTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
@@ -97,8 +97,8 @@ describe('what a channel wrote into its order', () => {
   });
 });
 
-describe('what operators wrote', () => {
-  it('audit list: reasons and notes, with who wrote them', async () => {
+describe('texts of operators', () => {
+  it('audit list: reasons and notes, with their authors', async () => {
     const orderNo = await create(sharedRequest, {});
     await printed('order', 'refund', orderNo, '1', '--amount-cent', '490', '--note', TURNED);
     await printed('order', 'unsubscribe', orderNo, '--reason', TURNED);
@@ -111,14 +111,14 @@ describe('what operators wrote', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   it.each([
     ['an order', ['order', 'show', '--external', HOSTILE]],
     ['an alert', ['alert', 'acknowledge', HOSTILE, HOSTILE]],
     ['an option', ['order', 'show', `--${HOSTILE}`]],
     ['a command', [HOSTILE]],
     ['a file', ['benefit', 'import-codes', 'COUPON', path.join(os.tmpdir(), HOSTILE)]],
-  ])('%s of such a name: one line, with --json and without', async (_what, args) => {
+  ])('%s with such a name: one line, with and without --json', async (_what, args) => {
     for (const more of [[], ['--json']]) {
       const ran = await line.run(...args, ...more);
       expect(ran).toMatchObject({ code: 1, stdout: '' });

@@ -26,11 +26,11 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** As the release before left it: without the last migrations. */
+/** Removes the last migrations, as in the previous release. */
 const forget = (version: number) => fresh.database.query('delete from schema_migrations where version = $1', [version]);
 
 describe('perennial migrate', () => {
-  it('makes the schema of a new database, says what it did, and the second time finds nothing missing', async () => {
+  it('creates the schema of a new database, prints what it did, and then finds no migration missing', async () => {
     const migrations = await readMigrations();
     const last = migrations.at(-1)?.version;
     const made = await perennial(['migrate'], production);
@@ -41,12 +41,12 @@ describe('perennial migrate', () => {
     expect(made.stderr).toContain(`applied ${migrations[0]?.name}\n`);
     const again = await perennial(['migrate', '--json'], production);
     expect(JSON.parse(again.stdout)).toEqual({ version: last, applied: [], waiting: [] });
-    // It is production's from now on.
+    // The database belongs to production now.
     const astray = await perennial(['migrate'], { DATABASE_URL: fresh.url, DATA_DIR: dataDir });
     expect(astray).toMatchObject({ code: 1, stderr: expect.stringContaining('belongs to the production environment') });
   });
 
-  it('--status lists every migration with its state, and changes nothing; a contract is left for --contract, and that is said', async () => {
+  it('--status lists every migration with its state; a contract migration is left for --contract, and is named', async () => {
     const before = await perennial(['migrate', '--status', '--json'], production);
     const { items } = JSON.parse(before.stdout);
     expect(items[0]).toEqual({ name: '000001_ground.sql', kind: 'expand', state: 'missing', appliedAt: null });
@@ -57,15 +57,15 @@ describe('perennial migrate', () => {
     expect(after.stdout).toMatch(/^MIGRATION +KIND +STATE +APPLIED AT\n000001_ground\.sql +expand +applied +\d{4}-/);
     expect(after.stdout).toMatch(/000017_without_older_nodes\.sql +contract +missing\n/);
     expect(await perennial(['migrate', '--status', '--contract'], production)).toMatchObject({ code: 1 });
-    // Without more, a contract is left for --contract.
+    // Without --contract, the contract migration is left.
     expect((await perennial(['migrate'], production)).stdout).toMatch(
       /no migration was missing; .*; 000017_without_older_nodes\.sql waits for --contract; run it once no older node runs\n$/,
     );
   });
 });
 
-describe('in production nobody else migrates', () => {
-  it('another command says what is missing, in one line', async () => {
+describe('in production only migrate changes the schema', () => {
+  it('another command reports the missing migrations in one line', async () => {
     const refused = await perennial(['channel', 'list'], production);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/^perennial: the schema lacks 000001_ground\.sql, .*: run perennial migrate\n$/);
@@ -73,7 +73,7 @@ describe('in production nobody else migrates', () => {
     expect(asked).toMatchObject({ code: 1, stderr: refused.stderr });
   });
 
-  it('a node waits until it is done, and starts then', async () => {
+  it('a node waits for the migration, and then starts', async () => {
     const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0' });
     await until('it waits', () => /the schema lacks .*: run perennial migrate; waiting for that/.test(node.stderr()));
     expect((await perennial(['migrate'], production)).code).toBe(0);
@@ -82,14 +82,14 @@ describe('in production nobody else migrates', () => {
     expect(await node.exited).toBe(0);
   });
 
-  it('unless it is told to: MIGRATE=auto', async () => {
+  it('unless MIGRATE=auto is set', async () => {
     const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0', MIGRATE: 'auto' });
     await serviceUrl(node);
     node.child.kill('SIGTERM');
     expect(await node.exited).toBe(0);
   });
 
-  it('a node goes on before a contract is done, and says that it waits', async () => {
+  it('a node starts before a contract migration, and logs that it waits', async () => {
     await perennial(['migrate'], production);
     await forget(17);
     const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0' });

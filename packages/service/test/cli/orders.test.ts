@@ -9,7 +9,7 @@ import { testService } from '../support/service.js';
 import { perennial } from './perennial.js';
 import { commandLine } from './support.js';
 
-/** Orders come over HTTP, as always; what is done to them comes from the command line. */
+/** Orders are created over HTTP, and changed by commands. */
 const service = ofFile(testService);
 const { text, json, settings, expectRefusals } = commandLine(() => service.fresh);
 let channel: ChannelClient;
@@ -25,7 +25,7 @@ async function order(request: (channel: ChannelClient, more?: Record<string, unk
 }
 
 describe('order', () => {
-  it('show, by either number, with --json and for people', async () => {
+  it('show, by either number, as JSON and as text', async () => {
     const externalOrderNo = unique('order');
     const orderNo = await order(sharedRequest, { externalOrderNo });
     const shown = await json('order', 'show', orderNo);
@@ -54,7 +54,7 @@ describe('order', () => {
     expect(forPeople).not.toMatch(/Refunds|Alerts/);
   });
 
-  it('refund: a part, the same with the same key, then the rest', async () => {
+  it('refund: a part, the same again with its key, then the rest', async () => {
     const orderNo = await order(sharedRequest);
     const part = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--key', 'k-1', '--note', 'half'];
     const refunded = await json(...part);
@@ -89,7 +89,7 @@ describe('order', () => {
     expect(items).toMatchObject([{ action: 'order.refund' }, { action: 'order.refund' }]);
   });
 
-  it('refund: above the limit only with the reason why nobody else was asked, which the audit log has', async () => {
+  it('refund: above the limit only with a reason for skipping approval, which the audit log contains', async () => {
     const orderNo = await order(sharedRequest);
     const refund = (...more: readonly string[]) =>
       perennial(['order', 'refund', orderNo, '1', '--json', ...more], {
@@ -97,13 +97,13 @@ describe('order', () => {
         CONSOLE_REFUND_APPROVAL_CENT: '1000',
       });
     expect((await refund('--amount-cent', '600', '--key', 'a', '--without-approval', 'not needed')).code).toBe(0);
-    // Both parts together are above it.
+    // Together both parts are above the limit.
     const refused = await refund('--amount-cent', '600', '--key', 'b');
     expect([refused.code, JSON.parse(refused.stderr).error]).toEqual([
       1,
       expect.stringMatching(/above 10\.00 CNY .*needs a second person.*--without-approval/),
     ]);
-    // The same as before is no other one.
+    // The same refund as before.
     expect((await refund('--amount-cent', '600', '--key', 'a')).code).toBe(0);
     expect((await refund('--amount-cent', '600', '--key', 'b', '--without-approval', 'ann is away')).code).toBe(0);
     const { items } = await json('audit', 'list', '--subject', orderNo);
@@ -158,7 +158,7 @@ describe('alert', () => {
   });
 });
 
-it('refused with exit code 1 and one line, and nothing written', async () => {
+it('refusals have exit code 1 and one line, and write nothing', async () => {
   const paid = await order(sharedRequest);
   const collected = await order(collectRequest);
   await expectRefusals([

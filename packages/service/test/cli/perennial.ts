@@ -11,7 +11,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a command with these settings and no others, in this process: a new one for each takes longer than all its work. */
+/** Runs a command with only these settings, in this process, because a new process takes longer than all its work. */
 export async function perennial(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
   const [stdout, stderr] = [collected(), collected()];
   const code = await runCommand(args, { env: settings, stdout: stdout.stream, stderr: stderr.stream });
@@ -29,7 +29,7 @@ function collected() {
   return { stream, text: () => Buffer.concat(chunks).toString() };
 }
 
-/** Runs the built command line as a person would, with these settings and no others. */
+/** Runs the built command line as a process, with only these settings. */
 export function perennialProcess(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,

@@ -23,7 +23,7 @@ afterAll(async () => {
 const run = promisify(execFile);
 const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8);
 
-/** The command line of somebody whose files others may read. */
+/** Runs the command with a umask that lets others read new files. */
 async function report(file: string): Promise<void> {
   const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--output', file];
   await run('sh', ['-c', 'umask 022; exec "$0" "$@"', process.execPath, BIN, ...args], {
@@ -31,8 +31,8 @@ async function report(file: string): Promise<void> {
   });
 }
 
-describe('a file that a command writes is for its owner alone', () => {
-  it('settlement report --output: a new one, and one in the place of a file that everybody could read', async () => {
+describe('a file that a command writes is readable only by its owner', () => {
+  it('settlement report --output: a new file, and one that replaces a world-readable file', async () => {
     const made = path.join(folder, 'new.json');
     await report(made);
     expect(await modeOf(made)).toBe('600');
@@ -44,7 +44,7 @@ describe('a file that a command writes is for its owner alone', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ month: '2026-01' });
   });
 
-  it('settlement report --output: what is not a file is left alone', async () => {
+  it('settlement report --output: anything but a file is left alone', async () => {
     const [inside, pipe] = [path.join(folder, 'a-folder'), path.join(folder, 'a-pipe')];
     await mkdir(inside);
     await run('mkfifo', [pipe]);

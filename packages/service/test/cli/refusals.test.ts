@@ -29,7 +29,7 @@ const product = (code: string, ...more: string[]) => ['product', 'create', code,
 const payment = (code: string, ...more: string[]) => ['payment-channel', 'create', code, '--name', 'n', ...more];
 
 const REFUSALS: readonly Refusal[] = [
-  // the shape of the command
+  // syntax of the command
   [/unknown command 'chanel'/, 'chanel', 'list'],
   [/unknown command 'destroy'/, 'channel', 'destroy', A],
   [/unknown option '--force'/, 'channel', 'suspend', A, '--force'],
@@ -49,7 +49,7 @@ const REFUSALS: readonly Refusal[] = [
   [/durations such as/, ...product('NEW', '--mode', 'SVC_DEDUCT', ...cycle('7'), '--retry', 'soon')],
   [/CODE:FACE_VALUE_CENT/, ...product('NEW', '--mode', 'SVC_DEDUCT', ...cycle('7'), '--benefit', 'VIP')],
   [/hours of the day/, ...payment('NEW', '--gateway', 'sandbox', '--banks', '*', '--debit-hours', 'noon')],
-  // what is asked for
+  // values
   [/already a channel/, 'channel', 'create', '--name', 'x', '--app-id', A],
   [/must start with test_/, 'channel', 'create', '--name', 'x', '--app-id', 'partner'],
   [/1 to 200 characters/, 'channel', 'create', '--name', ''],
@@ -89,7 +89,7 @@ const REFUSALS: readonly Refusal[] = [
   [/from 1 to 1000/, 'audit', 'list', '--limit', '0'],
 ];
 
-describe('refused with exit code 1 and one line, and nothing written', () => {
+describe('refusals have exit code 1 and one line, and write nothing', () => {
   const cases = REFUSALS.map(([reason, ...args]) => ({ command: args.join(' '), args, reason }));
 
   it.concurrent.each(cases)('$command', async ({ args, reason }) => {
@@ -98,7 +98,7 @@ describe('refused with exit code 1 and one line, and nothing written', () => {
     expect(ran.stderr).toMatch(reason);
   });
 
-  // Every fifth: starting a process is slow, and the way from an error to its line is one for all.
+  // Every fifth, because starting a process is slow, and all errors are printed by the same code.
   it.concurrent.each(cases.filter((_, i) => i % 5 === 0))('$command --json', async ({ args, reason }) => {
     const ran = await line.run(...args, '--json');
     expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -110,12 +110,12 @@ describe('refused with exit code 1 and one line, and nothing written', () => {
   });
 });
 
-describe('settings that cannot be used', () => {
+describe('unusable settings', () => {
   it.each([
     ['a bad value', { PORT: 'http' }, /PORT must be/],
     ['production without a key', { SVC_ENVIRONMENT: 'production' }, /MASTER_KEY is required/],
-    ['another master key', { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }, /MASTER_KEY is not the one/],
-    ['a database that is not there', { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }, /cannot be reached/],
+    ['another master key', { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }, /MASTER_KEY is not the key/],
+    ['an unreachable database', { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }, /cannot be reached/],
   ])('%s', async (_, more, reason) => {
     const ran = await perennial(['channel', 'list', '--json'], { ...line.settings(), ...more });
     expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -123,7 +123,7 @@ describe('settings that cannot be used', () => {
   });
 });
 
-it('a lock that somebody holds for too long is told in words', async () => {
+it('a lock that another session holds for too long is reported in words', async () => {
   await fresh.database.transaction(async (tx) => {
     await tx.query('lock table channels in access exclusive mode');
     expect(await line.run('channel', 'list')).toEqual({

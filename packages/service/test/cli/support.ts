@@ -8,13 +8,13 @@ import { perennial, type Ran } from './perennial.js';
 
 export type Refusal = readonly [reason: RegExp, ...args: string[]];
 
-/** The command line of an installation, with a folder of its own, for the tests of a file. */
+/** The command line of an installation, with its own folder, for the tests of a file. */
 export function commandLine(fresh: () => FreshDatabase, more: Readonly<Record<string, string>> = {}) {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'perennial-cli-'));
   afterAll(() => rmSync(dataDir, { recursive: true }));
   const settings = () => ({ DATABASE_URL: fresh().url, DATA_DIR: dataDir, ...more });
   const run = (...args: readonly string[]): Promise<Ran> => perennial(args, settings());
-  /** What is printed by a command that succeeds. */
+  /** Returns the output of a command that succeeds. */
   async function text(...args: readonly string[]): Promise<string> {
     const ran = await run(...args);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
@@ -26,7 +26,7 @@ export function commandLine(fresh: () => FreshDatabase, more: Readonly<Record<st
     run,
     text,
     json: async (...args: readonly string[]) => JSON.parse(await text(...args, '--json')),
-    /** Exit code 1 and one line, every other time as JSON, and nothing written. */
+    /** Expects exit code 1 and one line, every other time as JSON, and no change. */
     async expectRefusals(refusals: readonly Refusal[]): Promise<void> {
       const before = await dump(fresh().database);
       for (const [position, [reason, ...args]] of refusals.entries()) {

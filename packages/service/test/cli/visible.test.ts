@@ -13,7 +13,7 @@ describe('a text from outside', () => {
     ['separators of lines and paragraphs', 'a\u2028b\u2029c', 'a\\u{2028}b\\u{2029}c'],
     ['overrides of direction', '\u202eDIAP\u202c \u2066x\u2069', '\\u{202e}DIAP\\u{202c} \\u{2066}x\\u{2069}'],
     ['marks of direction', 'a\u200e\u200f\u061cb', 'a\\u{200e}\\u{200f}\\u{61c}b'],
-    ['what has no width', 'a\u200b\u200c\u2060\ufeff\u00adb', 'a\\u{200b}\\u{200c}\\u{2060}\\u{feff}\\u{ad}b'],
+    ['zero-width characters', 'a\u200b\u200c\u2060\ufeff\u00adb', 'a\\u{200b}\\u{200c}\\u{2060}\\u{feff}\\u{ad}b'],
     ['joiners and selectors without an emoji', 'a\u200db\ufe0f', 'a\\u{200d}b\\u{fe0f}'],
     ['tags', 'a\u{e0061}', 'a\\u{e0061}'],
     ['fillers', 'a\u3164\u115f', 'a\\u{3164}\\u{115f}'],
@@ -33,10 +33,10 @@ describe('a text from outside', () => {
   );
 });
 
-describe('what is written', () => {
+describe('a table', () => {
   const hostile = 'x\n\u001b[1mforged';
 
-  it('a cell never leaves its row, and columns stand under their titles', () => {
+  it('a cell never leaves its row, and columns align with their titles', () => {
     expect(
       `\n${
         table(
@@ -67,7 +67,7 @@ describe('JSON', () => {
   );
 });
 
-it('columns stand under their titles, with wide characters counted as two', () => {
+it('columns align with their titles, with wide characters counted as two', () => {
   const rows = [
     ['test_a', '伙伴一', 'ACTIVE'],
     ['test_long_one', 'Ünïted e\u0301', 'SUSPENDED'],

@@ -31,7 +31,7 @@ describe('DATABASE_URL', () => {
     expect(readDatabaseUrl(`${BASE}?options=${encodeURIComponent(options)}`).settings).toEqual(settings);
   });
 
-  it('each connection has what options asks for', async () => {
+  it('each connection has the settings of options', async () => {
     const fresh = await freshDatabase();
     onTestFinished(() => fresh.close());
     const database = openDatabase({ url: `${fresh.url}?options=-c%20work_mem%3D7MB`, pool: 1, name: 'options' });
@@ -39,7 +39,9 @@ describe('DATABASE_URL', () => {
     await database.close();
 
     const wrong = openDatabase({ url: `${fresh.url}?options=-c%20work_mem%3Dmuch`, pool: 1, name: 'options' });
-    await expect(wrong.query('select')).rejects.toThrow(/^DATABASE_URL: the server refused a setting: .*work_mem.*much/);
+    await expect(wrong.query('select')).rejects.toThrow(
+      /^DATABASE_URL: the server refused a setting: .*work_mem.*much/,
+    );
     await wrong.close();
   });
 
@@ -68,7 +70,7 @@ describe('DATABASE_URL', () => {
     expect(read).toThrow(new SettingsError(`DATABASE_URL: ${why}`));
   });
 
-  it('refuses what cannot be decoded, without repeating it', () => {
+  it('refuses an undecodable URL without repeating it', () => {
     expect(() => readDatabaseUrl('postgres://user:100%@db.example/x')).toThrow(
       'DATABASE_URL: a % must be written as %25',
     );

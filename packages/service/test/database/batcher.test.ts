@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createBatcher } from '../../src/platform/db/sharing/batcher.js';
 import { BACKGROUND_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
 
-/** Batches that end when the test says so. */
+/** Batches that end when the test ends them. */
 function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {
   const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
   const arrived: (() => void)[] = [];
@@ -27,8 +27,8 @@ function controlled(slots: number, maxBatch: number, channelOf?: (item: number) 
   return { ask, batch, batches };
 }
 
-describe('gathered calls', () => {
-  it('what comes in one turn goes together, and each gets its own answer', async () => {
+describe('batched calls', () => {
+  it('calls of one turn of the event loop share a batch, and each gets its own answer', async () => {
     const { ask, batch } = controlled(2, 8);
     const answers = Promise.all([1, 2, 3].map((n) => ask(n)));
     const first = await batch(0);
@@ -37,7 +37,7 @@ describe('gathered calls', () => {
     expect(await answers).toEqual(['answer 1', 'answer 2', 'answer 3']);
   });
 
-  it('of many answers some are told in a turn, so that what has arrived meanwhile comes between', async () => {
+  it('many answers are resolved over several turns, so that other work runs in between', async () => {
     const { ask, batch } = controlled(1, 64);
     let told = 0;
     const answers = Array.from({ length: 40 }, async (_, n) => {
@@ -53,10 +53,10 @@ describe('gathered calls', () => {
     expect(told).toBe(40);
   });
 
-  describe('where many others wait at the node', () => {
+  describe('on a busy node', () => {
     const amongMany = { ...BACKGROUND_CALLER, isNodeBusy: () => true };
 
-    it('a few wait for more to come along, and then go', async () => {
+    it('a small batch waits for more calls, and then runs', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       try {
         const { ask, batch, batches } = controlled(2, 8);
@@ -75,7 +75,7 @@ describe('gathered calls', () => {
       }
     });
 
-    it('as many as go together well do not wait', async () => {
+    it('a larger batch does not wait', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       try {
         const { ask, batch } = controlled(2, 8);
@@ -92,7 +92,7 @@ describe('gathered calls', () => {
     });
   });
 
-  it('while every batch hangs, those whose patience is over are told so, and were not begun', async () => {
+  it('while every batch hangs, calls that waited too long are rejected and not begun', async () => {
     const { ask, batch, batches } = controlled(1, 2);
     const one = ask(1);
     const hanging = await batch(0);
@@ -108,7 +108,7 @@ describe('gathered calls', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [5]]);
   });
 
-  it('while all slots are busy the others wait, and then go together up to the limit', async () => {
+  it('while all slots are busy, further calls wait and then share a batch up to the limit', async () => {
     const { ask, batch, batches } = controlled(1, 2);
     const one = ask(1);
     const first = await batch(0);
@@ -122,7 +122,7 @@ describe('gathered calls', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3], [4]]);
   });
 
-  it('while one is under way the others wait for it, though a slot is free', async () => {
+  it('while a batch is in flight, further calls wait for it although a slot is free', async () => {
     const { ask, batch, batches } = controlled(2, 8);
     const one = ask(1);
     const first = await batch(0);
@@ -135,7 +135,7 @@ describe('gathered calls', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3]]);
   });
 
-  it('a full batch goes beside the one under way', async () => {
+  it('a full batch runs beside the one in flight', async () => {
     const { ask, batch, batches } = controlled(2, 2);
     const one = ask(1);
     const first = await batch(0);
@@ -147,7 +147,7 @@ describe('gathered calls', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3], [4]]);
   });
 
-  it('a batch that is held up does not hold up the next ones, as far as there are slots', async () => {
+  it('a slow batch does not delay the next ones while slots are free', async () => {
     const { ask, batch, batches } = controlled(2, 8);
     const heldUp = ask(1);
     const first = await batch(0);
@@ -168,7 +168,7 @@ describe('gathered calls', () => {
     expect(batches.map(({ items }) => items)).toEqual([[1], [2], [3], [4], [5]]);
   });
 
-  it('a failed batch fails its own calls only, and the next goes on', async () => {
+  it('a failed batch fails only its own calls, and the next runs', async () => {
     const { ask, batch } = controlled(1, 8);
     const one = ask(1);
     (await batch(0)).end(new Error('gone'));
@@ -178,7 +178,7 @@ describe('gathered calls', () => {
     expect(await two).toBe('answer 2');
   });
 
-  it('when more wait than go together, each channel has its turn, in the order in which its own came', async () => {
+  it('if more calls wait than fit into a batch, channels take turns, each in its own order', async () => {
     const { ask, batch, batches } = controlled(1, 4, (item) => Math.floor(item / 100));
     const first = ask(0);
     await batch(0);

@@ -8,7 +8,7 @@ import {
 } from '../../src/platform/db/sharing/channel-queue.js';
 import { connectionShareLimits } from '../../src/platform/db/sharing/connection-shares.js';
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function controlled(limits: ChannelQueueLimits) {
   const line = createChannelQueue(limits);
   const begun: string[] = [];
@@ -18,7 +18,7 @@ function controlled(limits: ChannelQueueLimits) {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} done`)));
     });
-    // One that a test leaves waiting gives up long after that test has ended.
+    // Work that a test leaves waiting is rejected long after the test has ended.
     taken.catch(() => undefined);
     return taken;
   };
@@ -32,7 +32,7 @@ function controlled(limits: ChannelQueueLimits) {
 const PATIENT = 60_000;
 
 describe('turns', () => {
-  it('so many of a channel at once; the others in the order in which they came', async () => {
+  it('up to the limit of a channel at once; further work in order of arrival', async () => {
     const { begun, start, end, line } = controlled({ perChannel: 2, waitMs: PATIENT });
     const all = ['a', 'b', 'c', 'd'].map((name) => start(1, name));
     expect([begun, line.waiting]).toEqual([['a', 'b'], 2]);
@@ -45,14 +45,14 @@ describe('turns', () => {
     expect(await Promise.all(all)).toEqual(['a done', 'b done', 'c done', 'd done']);
   });
 
-  it('another channel does not wait for one that uses all that it may', async () => {
+  it('another channel does not wait for one at its limit', async () => {
     const { begun, start } = controlled({ perChannel: 1, waitMs: PATIENT });
     for (const name of ['a', 'b', 'c']) void start(1, name);
     void start(2, 'other');
     expect(begun).toEqual(['a', 'other']);
   });
 
-  it('where all together are limited, each channel has its turn, however many wait of one', async () => {
+  it('with a total limit channels take turns, however many calls of one channel wait', async () => {
     const { begun, start, end } = controlled({ perChannel: 2, total: 2, waitMs: PATIENT });
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void start(1, name);
     for (const name of ['b1', 'b2']) void start(2, name);
@@ -62,7 +62,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2', 'a5']);
   });
 
-  it('one that is at its own limit is passed over, and has its turn when it is not', async () => {
+  it('a channel at its own limit is skipped until it is below', async () => {
     const { begun, start, end } = controlled({ perChannel: 1, total: 2, waitMs: PATIENT });
     for (const name of ['a1', 'a2']) void start(1, name);
     void start(2, 'b1');
@@ -74,7 +74,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a1', 'b1', 'c1', 'a2']);
   });
 
-  it('work that fails gives its turn back', async () => {
+  it('failed work frees its place', async () => {
     const line = createChannelQueue({ perChannel: 1, waitMs: PATIENT });
     await expect(line.run(1, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await expect(
@@ -85,7 +85,7 @@ describe('turns', () => {
     expect(await line.run(1, async () => 'yes')).toBe('yes');
   });
 
-  it('429001 for what has waited too long: it was not begun, and the others keep their places', async () => {
+  it('429001 for work that waited too long: it was not begun, and the others keep their places', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const { begun, start, end, line } = controlled({ perChannel: 1, waitMs: 1_000 });
@@ -107,9 +107,9 @@ describe('turns', () => {
   });
 
   it.each([
-    ['whose patience is over when its turn comes', 0, TooManyAtOnce],
-    ['who has hung up meanwhile', 1, NotBegun],
-  ])('%s is not begun, and is told why', async (_who, patienceLeft, why) => {
+    ['a caller that has waited too long when its turn comes', 0, TooManyAtOnce],
+    ['a caller that has hung up', 1, NotBegun],
+  ])('%s: the work is not begun and is rejected with the reason', async (_who, patienceLeft, why) => {
     const line = createChannelQueue({ perChannel: 1, waitMs: PATIENT });
     let isWaiting = true;
     let finish = () => {};
@@ -129,7 +129,7 @@ describe('turns', () => {
     expect(wasBegun).toBe(false);
   });
 
-  it('429001 at once when a thousand wait already', async () => {
+  it('429001 at once if a thousand already wait', async () => {
     const { start, line } = controlled({ perChannel: 1, waitMs: PATIENT });
     for (let n = 0; n <= 1_000; n += 1) void start(1, `${n}`);
     await expect(start(1, 'one too many')).rejects.toThrow(TooManyAtOnce);

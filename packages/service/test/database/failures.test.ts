@@ -5,7 +5,7 @@ import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
-/** What the next request to the test's endpoint asks the database. */
+/** Statement that the next request to the test's endpoint runs. */
 let ask: (run: (statement: string) => Promise<unknown>) => Promise<unknown>;
 let service: TestService;
 let channel: ChannelClient;
@@ -39,7 +39,7 @@ describe('503001 for a statement that fails with', () => {
     for (const name of ['test/alone', 'test/together']) {
       const reply = await channel.call(name, { orderNo: '1' });
       expectUnavailable(reply);
-      // More of it than a request id may hold by chance.
+      // A part too long to be in a request id by chance.
       expect(reply.text).not.toContain('6222020');
     }
     ask = (run) => run('select 1');
@@ -47,7 +47,7 @@ describe('503001 for a statement that fails with', () => {
   });
 });
 
-describe('500001 for a statement that is wrong', () => {
+describe('500001 for a wrong statement', () => {
   it.each(['42601', '23505', '22003', '0A000', 'XX000', '01000'])('%s', async (state) => {
     ask = (run) => run(raising(state));
     const reply = await channel.call('test/alone', { orderNo: '1' });
@@ -58,7 +58,7 @@ describe('500001 for a statement that is wrong', () => {
 describe('a statement that was prepared before the schema changed', () => {
   const FIND = { name: 'find-thing', text: 'select * from things' };
 
-  /** A table whose columns change after the statement was prepared on every connection. */
+  /** Creates a table whose columns change after the statement was prepared on every connection. */
   async function changedTable(name: string) {
     const database = openDatabase({ url: service.fresh.url, pool: 2, name });
     await database.query('create table things (one integer)');
@@ -73,13 +73,13 @@ describe('a statement that was prepared before the schema changed', () => {
     };
   }
 
-  it('is prepared again, and nobody notices', async () => {
+  it('is prepared again without an error', async () => {
     await using changed = await changedTable('alone');
     expect(await changed.database.query(FIND)).toEqual([]);
     expect(await Promise.all([1, 2, 3].map(() => changed.database.query(FIND)))).toEqual([[], [], []]);
   });
 
-  it('fails its transaction once, as something that may be tried again', async () => {
+  it('fails its transaction once, as retryable', async () => {
     await using changed = await changedTable('together');
     const together = () => changed.database.transaction((tx) => tx.query(FIND));
     await expect(together()).rejects.toThrow(/^outdated: .*migrated the schema \(0A000\)$/);
@@ -88,7 +88,7 @@ describe('a statement that was prepared before the schema changed', () => {
   });
 });
 
-it('a transaction of which a statement failed unnoticed is not taken for committed', async () => {
+it('a transaction with a swallowed error does not count as committed', async () => {
   ask = async (run) => {
     await run(raising('22003')).catch(() => undefined);
   };

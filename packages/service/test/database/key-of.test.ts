@@ -19,7 +19,7 @@ describe('key_of', () => {
     '\\订',
     '\n\t\u0001',
     'x'.repeat(1024),
-  ])('is the SHA-256 of the bytes of %j, whatever a session makes of backslashes', async (text) => {
+  ])('is the SHA-256 of the bytes of %j, however the session treats backslashes', async (text) => {
     const sha256 = createHash('sha256').update(text).digest();
     for (const setting of ['on', 'off']) {
       const [row] = await fresh.database.transaction(async (tx) => {
@@ -30,7 +30,7 @@ describe('key_of', () => {
     }
   });
 
-  it('is part of the statement that asks for it, and no call', async () => {
+  it('is inlined into the statement', async () => {
     const plan = await fresh.database.query<{ 'QUERY PLAN': string }>(
       `explain (verbose) select from external_orders e, unnest(array['a', 'b']) asked
        where key_of(e.external_order_no) = key_of(asked)`,

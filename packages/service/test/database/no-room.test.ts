@@ -8,7 +8,7 @@ import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** A server that answers some writes as it does when its disk is full; test/crash/full-disk.test.ts fills a real one. */
+/** A server that answers some writes as if its disk were full. test/crash/full-disk.test.ts fills a real one. */
 let service: TestService;
 let channel: ChannelClient;
 let receiver: WebhookReceiver;
@@ -40,7 +40,7 @@ const isReady = async () => (await fetch(`${service.baseUrl}/readyz`)).status ==
 const openAlerts = async () => (await sql(`select kind from alerts where resolved_at is null`)).map(({ kind }) => kind);
 const told = () => receiver.taken.map(({ body }) => `${body.type} ${body.kind}`);
 
-describe('a database without room', () => {
+describe('a database without space', () => {
   it.each(['53100', '58030'])(
     'a write fails with %s: not ready, and ready again once writes succeed',
     async (state) => {
@@ -55,12 +55,12 @@ describe('a database without room', () => {
     },
   );
 
-  it('a write that fails for another reason says nothing about readiness', async () => {
+  it('a write that fails for another reason does not affect readiness', async () => {
     await refuseInserts('orders', '23514');
     expect([await create(), await isReady()]).toEqual(['500001', true]);
   });
 
-  it('is an alert, which ends when no node has seen it for two minutes', async () => {
+  it('raises an alert, which ends when no node has seen the failure for two minutes', async () => {
     await refuseInserts('orders');
     await create();
     await until('an alert', async () => (await openAlerts()).includes('database-full'));
@@ -73,7 +73,7 @@ describe('a database without room', () => {
     await until('told', () => told().includes('alert.resolved database-full'));
   });
 
-  it('reaches people also while the alert itself cannot be stored, once, and is stored as soon as it can be', async () => {
+  it('notifies once even while the alert cannot be stored, and stores it as soon as possible', async () => {
     await refuseInserts('alerts');
     await refuseInserts('orders');
     await create();
@@ -82,7 +82,7 @@ describe('a database without room', () => {
     await allowInserts('orders');
     await allowInserts('alerts');
     await until('an alert', async () => (await openAlerts()).includes('database-full'));
-    // From memory, and then as any other alert.
+    // From memory, and then like any other alert.
     await until('told again', () => told().length > 1);
     expect(told()).toEqual(['alert.opened database-full', 'alert.opened database-full']);
     await until('ready again', isReady);

@@ -19,7 +19,7 @@ import { anotherNode, type Node } from '../support/second-node.js';
 
 const ORDERS = 20_000;
 const FIRST_ORDER = 300_000_000_000;
-/** The tables that grow with orders, events and requests. */
+/** Tables that grow with orders, events and requests. */
 const GROWING =
   /\b(channel_users|external_orders|agreements|orders|payments|debit_attempts|benefits|claims|failed_payments|idempotency|events|due_events|delivery_attempts|nonces)(_|\b)/;
 
@@ -55,7 +55,7 @@ const called = async (name: string, body: Record<string, unknown>) => {
   return data;
 };
 
-/** What is due is due by the clock of the database. */
+/** Work is due by the clock of the database. */
 const jobDeps = () => {
   const { vault } = on.service;
   const { database } = noted;
@@ -76,7 +76,7 @@ const STORED = ['channel_users_by_user', 'channel_users_mobile', 'external_order
 const ENDED = ['agreements_number', 'agreements_pkey', 'orders_agreement_id_idx', 'orders_pkey', 'payments_pkey'];
 const SEARCHED = ['agreements_of_user', 'channel_users_by_user', 'external_orders_number', 'external_orders_of_user'];
 
-describe('at the size of a business, statements go by these indexes and read nothing from end to end', () => {
+describe('at production size, statements use these indexes and no sequential scans', () => {
   const plansOf = async (work: () => Promise<unknown>, indexes: readonly string[]) =>
     expect(await noted.plansOf(work)).toEqual([...indexes].sort());
 
@@ -100,7 +100,7 @@ describe('at the size of a business, statements go by these indexes and read not
     );
   });
 
-  it('what users see: the page and a claim', async () => {
+  it('users: the page and a claim', async () => {
     const order = await on.order();
     const page = await get(node.baseUrl, order.path);
     await plansOf(() => get(node.baseUrl, order.path), [...PERIODS, 'claims_pkey']);
@@ -109,7 +109,7 @@ describe('at the size of a business, statements go by these indexes and read not
     await plansOf(claim, ['benefits_pkey', 'orders_pkey']);
   });
 
-  it('what operators look for', async () => {
+  it('operators: searches', async () => {
     const operator = { ...on.service.operator, database: noted.database };
     const find = (q: string) => async () =>
       expect(JSON.stringify(await search(operator, { q }, 'support'))).toContain(q);
@@ -119,7 +119,7 @@ describe('at the size of a business, statements go by these indexes and read not
     await plansOf(find('growth-user-4'), SEARCHED);
   });
 
-  it('what is due: renewals of both modes, debits without a result, deliveries', async () => {
+  it('jobs: renewals of both modes, debits without a result, deliveries', async () => {
     // By the clock of these tests every order was created long ago.
     const bill = async () => expect(await billDueOrders(noted.database)).toBe(2);
     await plansOf(bill, ['orders_to_bill']);

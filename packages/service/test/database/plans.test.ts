@@ -4,18 +4,18 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
 
 const fresh = ofFile(() => freshDatabase({ migrated: false }));
-/** With a single connection: what one statement leaves behind, the next one meets. */
+/** A single connection, so that each statement meets the settings left by the previous one. */
 const database = ofFile(async () => openDatabase({ url: fresh.url, pool: 1, name: 'plans' }));
 
-/** Whether whole tables may be read while a statement of this kind runs. */
+/** True if sequential scans are allowed while a statement of this kind runs. */
 async function mayScan(db: Queryable, byIndex: boolean | undefined): Promise<boolean> {
   const text = `select current_setting('enable_seqscan') = 'on' as "mayScan"`;
   const [row] = await db.query<{ mayScan: boolean }>(byIndex === undefined ? { text } : { text, byIndex });
   return row?.mayScan === true;
 }
 
-describe('whether whole tables may be read', () => {
-  it('is what each statement chooses, whatever ran on the connection before', async () => {
+describe('enable_seqscan', () => {
+  it('is chosen by each statement, whatever ran on the connection before', async () => {
     expect(await mayScan(database, true)).toBe(false);
     expect(await mayScan(database, false)).toBe(true);
     expect(await mayScan(database, true)).toBe(false);
@@ -26,14 +26,14 @@ describe('whether whole tables may be read', () => {
     expect(await mayScan(database, false)).toBe(true);
   });
 
-  it('stays what it is for one that does not choose', async () => {
+  it('stays as it is for a statement that does not choose', async () => {
     for (const byIndex of [true, false]) {
       await mayScan(database, byIndex);
       expect(await mayScan(database, undefined)).toBe(!byIndex);
     }
   });
 
-  it('after a rollback, which takes back what was chosen since', async () => {
+  it('is set again after a rollback, which has reset it', async () => {
     await mayScan(database, true);
     const failed = database.transaction(async (tx) => {
       expect(await mayScan(tx, false)).toBe(true);

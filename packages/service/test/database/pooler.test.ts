@@ -18,13 +18,13 @@ async function pooled(settings: Record<string, string>): Promise<string> {
 
 const serve = (url: string) => fresh.node({ DATABASE_URL: url });
 
-/** What a session has, in the words of the server. */
+/** Settings of a session, as the server shows them. */
 const SETTINGS = `select current_setting('TimeZone') as zone, current_setting('statement_timeout') as statement,
   current_setting('lock_timeout') as lock, current_setting('random_page_cost') as cost,
   current_setting('search_path') as path`;
 
 describe('a pgbouncer that pools sessions', () => {
-  it('with its defaults: the service starts behind it, and orders have the times of Asia/Shanghai', async () => {
+  it('with its defaults: the service starts, and orders have the times of Asia/Shanghai', async () => {
     const baseUrl = await serviceUrl(serve(await pooled({ pool_mode: 'session' })));
     const client = channelClient(baseUrl, await fresh.demo());
     const { data } = await client.call('orders/create', collectRequest(client));
@@ -32,7 +32,7 @@ describe('a pgbouncer that pools sessions', () => {
     expect(paidAt).toBe(data.createTime);
   });
 
-  it('that drops startup options: each connection has what the service needs, and what the address asks for', async () => {
+  it('that drops startup options: each connection has the settings of the service and of the URL', async () => {
     const url = new URL(await pooled({ pool_mode: 'session', ignore_startup_parameters: 'options' }));
     url.searchParams.set('options', '-c search_path=public,pg_temp');
     const database = openDatabase({ url: url.href, pool: 2, name: 'pooled' });
@@ -42,7 +42,7 @@ describe('a pgbouncer that pools sessions', () => {
     expect(rows).toEqual([[expected], [expected]]);
   });
 
-  it('that does not reset sessions before it hands them on: refused, in one line', async () => {
+  it('that does not reset sessions between clients: refused, in one line', async () => {
     const url = await pooled({ pool_mode: 'session', server_reset_query: '' });
     const first = openDatabase({ url, pool: 1, name: 'first' });
     await first.query('select');

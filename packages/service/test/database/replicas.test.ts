@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { until } from '../support/processes.js';
 
-/** A primary whose commits wait for a replica that is not there, or does not answer. */
+/** A primary whose commits wait for a replica that is missing or does not answer. */
 let folder: string;
 let server: EmbeddedDatabase;
 let admin: Database;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Whether commits wait is for the checkpointer to say, which hears of a setting when it does: so it is tried. */
+/** Polls, because the checkpointer applies the setting with a delay. */
 async function replicas(names: string): Promise<void> {
   await admin.query(`alter system set synchronous_standby_names = '${names}'`);
   await admin.query('select pg_reload_conf()');
@@ -51,7 +51,7 @@ const waiting = () =>
 it.each<[string, (what: string) => Promise<unknown>]>([
   ['a statement', (what) => database.query('insert into kept values ($1)', [what])],
   ['a transaction', (what) => database.transaction((tx) => tx.query('insert into kept values ($1)', [what]))],
-])('%s whose commit is not confirmed in time is given up, and nobody goes on waiting for it', async (what, write) => {
+])('%s whose commit is not confirmed in time is given up, and no process keeps waiting for it', async (what, write) => {
   await replicas('nobody');
   await expect(write(what)).rejects.toThrow('database unavailable');
   await until('no process that waits', async () => (await waiting()).length === 0);
@@ -60,7 +60,7 @@ it.each<[string, (what: string) => Promise<unknown>]>([
   await expect(write(what)).rejects.toThrow('duplicate key');
 });
 
-it('a wait that an operator cancels is not taken for a confirmation', async () => {
+it('a wait cancelled by an operator does not count as a confirmation', async () => {
   await replicas('nobody');
   const patient = openDatabase({ url: server.url, pool: 1, name: 'waiting' });
   const writing = patient.query(`insert into kept values ('cancelled')`);

@@ -17,7 +17,7 @@ const SEQUENCES = [
   'order_numbers',
 ];
 
-/** As after a restore that left the sequences out: they begin again with numbers that are used. */
+/** Resets the sequences to used numbers, as after a restore that left them out. */
 async function rewind(): Promise<void> {
   const { database } = on.service.fresh;
   for (const sequence of SEQUENCES) await database.query(`alter sequence ${sequence} restart`);
@@ -35,7 +35,7 @@ const numbers = (column: string, table: string) =>
     .then((rows) => rows.map(({ number }) => number));
 
 describe('after a restore that left the sequences out', () => {
-  it('a start moves each above what is used, once', async () => {
+  it('a start moves each above the numbers in use, once', async () => {
     const { database } = on.service.fresh;
     await rewind();
     expect((await moveLaggingSequences(database)).toSorted()).toEqual(SEQUENCES);
@@ -51,7 +51,7 @@ describe('after a restore that left the sequences out', () => {
     expect((await createChannel(on.service.operator, { name: 'One more' })).appId).toBeTruthy();
   });
 
-  it('several nodes that start at once move them once, and none goes back', async () => {
+  it('several nodes that start at once move them once, and never back', async () => {
     const { database } = on.service.fresh;
     await rewind();
     const files = () =>
@@ -61,14 +61,14 @@ describe('after a restore that left the sequences out', () => {
     const before = await files();
     const moved = await Promise.all([1, 2, 3].map(() => moveLaggingSequences(database)));
     expect(moved.flat().toSorted()).toEqual(SEQUENCES);
-    // Whoever looks at one meanwhile finds it where it was.
+    // A sequence is not replaced, so its readers do not fail.
     expect(await files()).toEqual(before);
   });
 
   it.each([
     ['billed', collectRequest],
     ['debited', sharedRequest],
-  ])('a node that runs stores orders that are %s under other numbers, and no caller notices', async (_how, request) => {
+  ])('a running node stores orders that are %s under other numbers, without an error', async (_how, request) => {
     const node = await anotherNode(on.service, { gateways: { of: async () => on.institution } });
     const channel = node.client(on.channel);
     await rewind();
@@ -85,7 +85,7 @@ describe('after a restore that left the sequences out', () => {
     );
   });
 
-  it('503001 for another new number that is taken, and code 0 when it is sent again', async () => {
+  it('503001 for any other taken number, then 0 for the resend', async () => {
     const channel = await anotherChannel(on.service);
     const user = unique('user');
     const { orderNo } = (await channel.call('orders/create', sharedRequest(channel, { channelUserId: user }))).data;

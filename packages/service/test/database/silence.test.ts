@@ -8,15 +8,15 @@ import { until } from '../support/processes.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { type Network, network } from '../support/slow-network.js';
 
-/** A node behind a network that can be frozen: sockets stay open, and nothing comes through. */
+/** A node behind a network that can be frozen: sockets stay open, but no bytes pass. */
 const { on } = stageOfFile();
 let between: Network;
 let database: Database;
 let node: Node;
 let channel: ChannelClient;
-/** A statement is given up soon. */
+/** Statements are given up soon. */
 const IMPATIENT = { statementMs: 1_000 };
-/** No statement is given up for how long it takes while a test runs: what is answered, the node has found out by itself. */
+/** No statement is given up during a test, so the node itself detects the silence. */
 const PATIENT = { statementMs: 600_000 };
 async function open(limits: Partial<DatabaseOptions>): Promise<void> {
   between = await network(on.service.fresh.url);
@@ -37,8 +37,8 @@ const ready = async () => (await send(node.baseUrl, 'GET', '/readyz', {}, Buffer
 
 const codes = (replies: readonly Reply[]) => new Set(replies.map(({ code }) => code));
 
-describe('a database that says nothing any more while its sockets stay open', () => {
-  it('503001 for everybody who asks meanwhile, not ready, and well again afterwards', async () => {
+describe('a database that stops answering while its sockets stay open', () => {
+  it('503001 for all requests meanwhile, not ready, and recovered afterwards', async () => {
     await open(PATIENT);
     between.freeze();
     const first = Array.from({ length: 40 }, (_, index) =>
@@ -46,7 +46,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
     );
     expect(await ready()).toBe(503);
     expect(codes(await Promise.all(first))).toEqual(new Set(['503001']));
-    // It is known by now: nobody asks to find out.
+    // The node knows by now, so no statement is sent.
     await expect(database.query(`select 'in vain'`)).rejects.toThrow('database unavailable');
     expect(between.hasHeard('in vain')).toBe(false);
     expect((await channel.call('products/list', {})).code).toBe('503001');
@@ -55,7 +55,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
     expect((await channel.call('orders/create', collectRequest(channel))).code).toBe('0');
   });
 
-  it('a late answer is not taken for that of another statement', async () => {
+  it('a late answer is not used for another statement', async () => {
     await open(IMPATIENT);
     between.freezeAfter('the first');
     await expect(database.query(`select 'the first' as said`)).rejects.toThrow('database unavailable');
@@ -72,7 +72,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
 
   it.each<[string, (channel: ChannelClient) => object, number, () => void]>([
     ['billed, in one statement', collectRequest, 0, () => between.freezeAfter('store-new-orders')],
-    ['debited, when the attempt is written down', sharedRequest, 1, () => between.freezeAfter('store-new-orders')],
+    ['debited, when the attempt is stored', sharedRequest, 1, () => between.freezeAfter('store-new-orders')],
     [
       'debited, when the result is settled',
       sharedRequest,
@@ -112,7 +112,7 @@ describe('a database that says nothing any more while its sockets stay open', ()
   );
 });
 
-it('a server whose processes for this node are stopped: 503001, and new ones take their place', async () => {
+it('a server whose processes for this node are suspended: 503001, then new processes', async () => {
   await open(IMPATIENT);
   const rows = await on.service.fresh.database.query<{ pid: number }>(
     `select pid from pg_stat_activity where application_name = 'far node'`,

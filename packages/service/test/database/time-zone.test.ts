@@ -17,7 +17,7 @@ const ANCHOR = Date.parse('2025-08-31T00:30:00+08:00');
 
 const ZONES = ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia'];
 
-/** When the second period is due and no other, by the clock of the database. */
+/** A time at which only the second period is due, by the clock of the database. */
 const OCTOBER = Date.parse('2025-10-01T12:00:00+08:00');
 
 const { on } = stageOfFile();
@@ -27,7 +27,7 @@ beforeAll(async () => {
   october = await databaseClock(on.service.fresh, OCTOBER);
 });
 
-/** Work over connections that are in another time zone, as if nothing had set it. */
+/** Runs work over connections in another time zone. */
 async function elsewhere<T>(
   TimeZone: string,
   work: (database: Database, inOctober: Database) => Promise<T>,
@@ -42,7 +42,7 @@ async function elsewhere<T>(
   }
 }
 
-/** A new order of which the second period is begun, as the channel, an operator and the channel's events tell it. */
+/** Returns the times of a new order with two periods, as shown to the channel, the operator and in events. */
 async function times(
   database: Database,
   inOctober: Database,
@@ -88,7 +88,7 @@ describe.each([
   );
 });
 
-it('renewals are debited in the hours of Asia/Shanghai, over connections in whatever zone', async () => {
+it('renewals are debited in the hours of Asia/Shanghai, whatever the zone of the connection', async () => {
   const { database } = on.service.fresh;
   const hour = new Date(OCTOBER).getUTCHours() + 8;
   await database.query(
@@ -101,7 +101,7 @@ it('renewals are debited in the hours of Asia/Shanghai, over connections in what
   }
 });
 
-it('a day is reconciled from its own first morning on, over connections in whatever zone', async () => {
+it('a payment channel is reconciled from its first day in Asia/Shanghai, whatever the zone of the connection', async () => {
   const { database } = on.service.fresh;
   await database.query(
     `insert into payment_channels (code, display_name, gateway, gateway_url, supported_banks, created_at)

@@ -10,7 +10,7 @@ import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type Authority, newAuthority, selfSigned } from '../webhooks/certificates.js';
 
-/** A real PostgreSQL whose certificate is for 127.0.0.1 and db.test, of an authority that a test may trust or not. */
+/** A real PostgreSQL with a certificate for 127.0.0.1 and db.test, of an authority that a test may trust. */
 let folder: string;
 let server: EmbeddedDatabase;
 let admin: Database;
@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The certificate that the server shows from now on, and whom it believes about clients. */
+/** Sets the server's certificate and its authority for client certificates. */
 async function present({ cert, key }: { readonly cert: string; readonly key: string }): Promise<void> {
   const data = path.join(folder, 'data', 'postgres');
   const { uid, gid } = await stat(path.join(data, 'PG_VERSION'));
@@ -62,7 +62,7 @@ const addressed = (parameters: Record<string, string>, host = '127.0.0.1') => {
   return url.href;
 };
 
-/** How a connection is encrypted, as the server sees it. */
+/** Returns whether the server sees the connection as encrypted. */
 async function isEncrypted(parameters: Record<string, string>, host?: string): Promise<boolean | undefined> {
   const database = openDatabase({ url: addressed(parameters, host), pool: 2, name: 'tls' });
   try {
@@ -79,7 +79,7 @@ describe('sslmode', () => {
   it.each<[string, Record<string, string>, string, boolean]>([
     ['unset: not encrypted', {}, '127.0.0.1', false],
     ['disable: not encrypted', { sslmode: 'disable' }, '127.0.0.1', false],
-    ['require: encrypted, whoever it is', { sslmode: 'require' }, 'localhost', true],
+    ['require: encrypted, any certificate', { sslmode: 'require' }, 'localhost', true],
     ['verify-ca under another name', { sslmode: 'verify-ca' }, 'localhost', true],
     ['verify-full', { sslmode: 'verify-full' }, '127.0.0.1', true],
     ['require with an authority, as verify-ca', { sslmode: 'require' }, 'localhost', true],
@@ -97,12 +97,12 @@ describe('sslmode', () => {
     await expect(isEncrypted({ sslmode, ...root(authority) }, host)).rejects.toThrow(why);
   });
 
-  it('verify-full without an authority of its own trusts those that Node trusts, which do not know this one', async () => {
+  it('verify-full without sslrootcert trusts only Node’s authorities, which do not include this one', async () => {
     await expect(isEncrypted({ sslmode: 'verify-full' })).rejects.toThrow(/UNABLE_TO|SELF_SIGNED/);
   });
 });
 
-it('what waits on a connection fails when its socket is destroyed under the encryption', async () => {
+it('pending statements fail when the socket below TLS is destroyed', async () => {
   const { settings: _settings, ...address } = readDatabaseUrl(addressed({ sslmode: 'require' }));
   const client = new DestroyableClient(address);
   client.on('error', () => undefined);
@@ -132,7 +132,7 @@ describe('a server that asks for a client certificate', () => {
 
   it.each<[string, () => Record<string, string>]>([
     ['none', () => ({})],
-    ['one of nobody', () => client('foreign')],
+    ['one of an unknown authority', () => client('foreign')],
   ])('refuses %s', async (_which, shown) => {
     await expect(isEncrypted({ sslmode: 'require', ...shown() })).rejects.toThrow('database unavailable');
   });
@@ -153,13 +153,13 @@ describe('a service', () => {
   it.each<[string, Record<string, string>, string, RegExp]>([
     ['authority', { sslmode: 'verify-full' }, '127.0.0.1', /TLS to the server failed: .*certificate/],
     ['name', { sslmode: 'verify-full' }, 'localhost', /TLS to the server failed: Hostname\/IP does not match/],
-  ])('with a certificate of another %s: ends with one line', async (which, parameters, host, why) => {
+  ])('stops with one line if the certificate is of another %s', async (which, parameters, host, why) => {
     const shown = root(which === 'name' ? 'ours.pem' : 'theirs.pem');
     const url = addressed({ ...parameters, ...shown }, host);
     expect(await openingRefusal({ DATA_DIR: path.join(folder, 'own'), DATABASE_URL: url })).toMatch(why);
   });
 
-  it('of which the server offers no TLS: ends with one line', async () => {
+  it('stops with one line if the server offers no TLS', async () => {
     await admin.query('alter system set ssl = off');
     await admin.query('select pg_reload_conf()');
     await until('a server without TLS', async () => {

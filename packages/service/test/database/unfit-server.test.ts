@@ -18,12 +18,12 @@ const setReadOnly = (database: Database, url: string, value: 'on' | 'off') =>
     await tx.query(`alter database ${nameOf(url)} set default_transaction_read_only = ${value}`);
   });
 
-/** As a node does it. */
+/** Opens the database like a node. */
 const open = (url: string, log: (line: string) => void = () => undefined) =>
   openDatabaseFromSettings(readSettings({ DATABASE_URL: url, DATA_DIR: fresh.env.DATA_DIR }), { role: 'service', log });
 
 describe('a node', () => {
-  it('waits for a server on which nothing can be written, and says so', async () => {
+  it('waits for a read-only server, and logs it', async () => {
     await setReadOnly(fresh.database, fresh.url, 'on');
     const lines: string[] = [];
     let writable: Promise<void> | undefined;
@@ -50,7 +50,7 @@ describe('a node', () => {
     await expect(open(url)).rejects.toThrow(/^DATABASE_URL: the database has the encoding LATIN1; UTF8 is needed$/);
   });
 
-  it('says in one line that its role may not make a schema', async () => {
+  it('reports in one line that its role may not create a schema', async () => {
     const role = `r${nameOf(fresh.url)}`;
     await fresh.database.query(`create role ${role} login password 'secret-of-the-role'`);
     onTestFinished(async () => {
@@ -64,7 +64,7 @@ describe('a node', () => {
     );
   });
 
-  it('says in one line that the schema it is sent to is not there', async () => {
+  it('reports in one line that no schema of the search_path exists', async () => {
     await expect(open(`${fresh.url}?options=-c%20search_path%3Dperennial`)).rejects.toThrow(
       /^DATABASE_URL: no schema of the search_path exists$/,
     );
@@ -90,15 +90,15 @@ describe('synchronous_commit', () => {
     ['on', 'on'],
     ['remote_write', 'remote_write'],
     ['remote_apply', 'remote_apply'],
-  ])('where the server says %s, each connection has %s', async (said, is) => {
+  ])('if the server has %s, each connection has %s', async (said, is) => {
     await setForDatabase(said);
     const database = openDatabase({ url: fresh.url, pool: 2, name: 'test' });
     onTestFinished(() => database.close());
-    // Two at once are two connections.
+    // Two concurrent statements use two connections.
     expect(await Promise.all([current(database), current(database)])).toEqual([[{ is }], [{ is }]]);
   });
 
-  it('off stops the start of a production node, in one line that says what to do', async () => {
+  it('off stops the start of a production node, with one line that says what to do', async () => {
     await setForDatabase('off');
     const opening = () => openDatabaseFromSettings(production(fresh.url), { role: 'service', log: () => undefined });
     await expect(opening()).rejects.toThrow(
@@ -108,7 +108,7 @@ describe('synchronous_commit', () => {
     await (await opening()).close();
   });
 
-  it('DATABASE_URL may ask for more than on, and not for less', async () => {
+  it('DATABASE_URL may set a stronger value than on, but not a weaker one', async () => {
     const withOption = (value: string) => `${fresh.url}?options=-c%20synchronous_commit%3D${value}`;
     const opened = await open(withOption('remote_apply'));
     onTestFinished(() => opened.close());
@@ -121,7 +121,7 @@ describe('synchronous_commit', () => {
   });
 });
 
-it('a node whose server takes no writes any more is not ready until it does', async () => {
+it('a node whose server becomes read-only is not ready until it accepts writes again', async () => {
   const service = await testService();
   onTestFinished(() => service.close());
   const { database, url } = service.fresh;
@@ -140,7 +140,7 @@ it('a node whose server takes no writes any more is not ready until it does', as
   await endSessions();
   await until('not ready', async () => (await ready()) === 503);
   expect(await ready()).toBe(503);
-  // Its connections stay what they were: it has to open others.
+  // Existing connections stay read-only, so the node has to open others.
   await setReadOnly(database, url, 'off');
   await until('ready', async () => (await ready()) === 200);
 });

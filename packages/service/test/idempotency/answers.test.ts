@@ -7,15 +7,15 @@ import { type ChannelClient, type ChannelCredentials, channelClient } from '../s
 import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
 
-/** The mechanism as a channel sees it, on two real nodes over one database. */
+/** Idempotency as a channel sees it, on two real nodes over one database. */
 let fresh: FreshDatabase;
 let channel: ChannelCredentials;
 let other: ChannelCredentials;
 const nodes: Running[] = [];
-/** Of a node whose work nobody else takes over for an hour. */
+/** Client of a node whose work is not taken over for an hour. */
 let a: ChannelClient;
 let b: ChannelClient;
-/** Of a node that waits for a twin 400 ms at most. */
+/** Client of a node that waits for a duplicate at most 400 ms. */
 let impatient: ChannelClient;
 let port: number;
 const masterKey = randomBytes(32);
@@ -62,7 +62,7 @@ const calls = async (ref: string) =>
   (await fresh.database.query<{ n: number }>('select count(*) as n from test_calls where ref = $1', [ref]))[0]?.n;
 const ids = () => ({ ref: randomUUID(), key: randomUUID() });
 
-/** Holds a gate until the returned function is called. */
+/** Closes a gate until the returned function is called. */
 async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }> {
   const gate = 1_000_000 + Math.floor(Math.random() * 1_000_000);
   const held = newGate();
@@ -71,7 +71,7 @@ async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }
     await held.stand();
   });
   await held.reached;
-  // Also of a test that failed: nobody else could close the database.
+  // Also after a failed test, because the database could not be closed otherwise.
   onTestFinished(held.open);
   return {
     gate,
@@ -84,8 +84,8 @@ async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }
 
 const waitingAtLocks = () => lockWaits(fresh.database);
 
-describe('a request that is sent again with its Idempotency-Key', () => {
-  it('gets the first answer on either node, says so in a header, and has no second effect', async () => {
+describe('a resend with the same Idempotency-Key', () => {
+  it('gets the first answer on either node, with a header, and has no second effect', async () => {
     const { ref, key } = ids();
     const first = await a.call('test/add', { ref }, { idempotencyKey: key });
     expect(first.code).toBe('0');
@@ -120,7 +120,7 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     expect(await rows(ref)).toBe(2);
   });
 
-  it('0: runs anew once seven days have passed, and that answer is then the first', async () => {
+  it('0: runs again after seven days, and that answer is then replayed', async () => {
     const { ref, key } = ids();
     await a.call('test/add', { ref }, { idempotencyKey: key });
     const age = (interval: string) =>
@@ -136,8 +136,8 @@ describe('a request that is sent again with its Idempotency-Key', () => {
   });
 });
 
-describe('an answer that is described', () => {
-  it('is made anew for each resend, the same bytes on either node; stored is the description', async () => {
+describe('an answer with a description', () => {
+  it('is rendered for each resend with the same bytes on either node; only the description is stored', async () => {
     const { ref, key } = ids();
     const first = await a.call('test/describe', { ref }, { idempotencyKey: key, requestId: 'same' });
     expect(first.code).toBe('0');
@@ -163,7 +163,7 @@ describe('an answer that is described', () => {
   });
 });
 
-describe('409001: the key was used for something else', () => {
+describe('409001: the key was used for another request', () => {
   it.each([
     ['another body', (ref: string) => ({ name: 'test/add', raw: JSON.stringify({ ref: `${ref}x` }) })],
     ['the same body in other bytes', (ref: string) => ({ name: 'test/add', raw: `{ "ref": ${JSON.stringify(ref)} }` })],
@@ -179,8 +179,8 @@ describe('409001: the key was used for something else', () => {
   });
 });
 
-describe('which outcomes are kept', () => {
-  it('a rejection by the business rules is, with its effects rolled back', async () => {
+describe('stored outcomes', () => {
+  it('a rejection by the business rules is stored, with its effects rolled back', async () => {
     const { ref, key } = ids();
     const body = { ref, reject: 'SUBSCRIPTION_NOT_FOUND' };
     const first = await a.call('test/add', body, { idempotencyKey: key });
@@ -198,7 +198,7 @@ describe('which outcomes are kept', () => {
     ['400002', { reject: 'DECRYPT_FAILED' }],
     ['429002', { reject: 'SMS_TOO_FREQUENT' }],
     ['500001', { fault: true }],
-  ])('%s is not: the mended request may use the same key', async (what, wrong) => {
+  ])('%s is not stored: the corrected request may use the same key', async (what, wrong) => {
     const { ref, key } = ids();
     const refused = await a.call('test/add', what.includes('schema') ? { ref: 1 } : { ref, ...wrong }, {
       idempotencyKey: key,
@@ -224,7 +224,7 @@ describe('which outcomes are kept', () => {
   });
 });
 
-describe('twins at the same time', () => {
+describe('concurrent duplicates', () => {
   it('100 on one node: one runs, 99 get its answer', async () => {
     const { ref, key } = ids();
     const replies = await Promise.all(
@@ -245,7 +245,7 @@ describe('twins at the same time', () => {
     expect(await rows(ref)).toBe(1);
   });
 
-  it('on another node while the first has not committed: waits for it and takes its answer', async () => {
+  it('on another node before the first commits: waits for the first and returns its answer', async () => {
     const { ref, key } = ids();
     const { gate, open } = await closedGate();
     const first = a.call('test/add', { ref, gate }, { idempotencyKey: key });
@@ -259,7 +259,7 @@ describe('twins at the same time', () => {
     expect(await rows(ref)).toBe(1);
   });
 
-  it('409002: the first is still running when the wait is over; later its answer is there', async () => {
+  it('409002: the first is still running when the wait ends; later its answer is returned', async () => {
     const { ref, key } = ids();
     const { gate, open } = await closedGate();
     const first = impatient.call('test/add', { ref, gate }, { idempotencyKey: key });
@@ -275,7 +275,7 @@ describe('twins at the same time', () => {
     expect(await rows(ref)).toBe(1);
   });
 
-  it('with another body: 409001 once the first is done', async () => {
+  it('with another body: 409001 once the first has finished', async () => {
     const { ref, key } = ids();
     const { gate, open } = await closedGate();
     const first = a.call('test/add', { ref, gate }, { idempotencyKey: key });
@@ -288,8 +288,8 @@ describe('twins at the same time', () => {
   });
 });
 
-describe('work in two steps', () => {
-  it('409002 on another node while the call between the steps is under way, then its answer', async () => {
+describe('work in two transactions', () => {
+  it('409002 on another node while the call between the transactions is in flight, then its answer', async () => {
     const { ref, key } = ids();
     const { gate, open } = await closedGate();
     const first = a.call('test/two-step', { ref, gate }, { idempotencyKey: key });
@@ -304,7 +304,7 @@ describe('work in two steps', () => {
     expect(await calls(ref)).toBe(1);
   });
 
-  it('kill -9 between the steps: of many resends one finishes the work, nothing is done twice', async () => {
+  it('kill -9 between the transactions: one of many resends finishes the work, nothing is done twice', async () => {
     const { ref, key } = ids();
     const doomed = await node();
     const { gate, open } = await closedGate();
@@ -329,7 +329,7 @@ describe('work in two steps', () => {
     expect(await calls(ref)).toBe(1);
   });
 
-  it('a fault between the steps: the resend finishes at once, without waiting for the lease', async () => {
+  it('a fault between the transactions: the resend finishes at once, without waiting for the lease', async () => {
     const { ref, key } = ids();
     const body = { ref, fault: true };
     expect((await a.call('test/two-step', body, { idempotencyKey: key })).code).toBe('500001');

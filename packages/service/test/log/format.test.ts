@@ -9,12 +9,12 @@ function written(options: LogOptions, write: (log: ReturnType<typeof createLog>)
 }
 
 describe('LOG_FORMAT=pretty', () => {
-  it('is one line for people', () => {
+  it('is one readable line', () => {
     const line = written({ node: 'a-1', format: 'pretty' }, (log) => log.info({ code: '0', ms: 2.5 }, 'request'));
     expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}INFO {3}request {2}code=0 {2}ms=2\.5\n$/);
   });
 
-  it('shows the kind and the places of an error, redacts as ever, and does nothing to a terminal', () => {
+  it('shows the kind and the stack of an error, redacts as usual, and escapes control characters', () => {
     const text = written({ format: 'pretty' }, (log) =>
       log.error({ err: new TypeError('bad "sesame"'), token: 'sesame', appId: '\u001b[31mred\n' }, 'fault'),
     );

@@ -7,17 +7,17 @@ import { rawExchange, requestBytes } from '../support/raw-http.js';
 import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
-/** What somebody may type into a request. */
+/** Values that a client may send in a request. */
 const CARD = '6222020200112233445';
 const MOBILE = '13800138000';
 const NAME = '张三丰';
 const CREDENTIALS = ['appSecret', 'aesKey', 'callbackSecret'] as const;
 
-describe('what requests leave in the log', () => {
+describe('the log of requests', () => {
   let service: TestService;
   let channel: ChannelClient;
   let captured: CapturedLog;
-  /** Everything that must not be there, by what it is. */
+  /** Values that must not be in the log, by kind. */
   const secrets = new Map<string, string>([
     ['card', CARD],
     ['mobile', MOBILE],
@@ -56,7 +56,7 @@ describe('what requests leave in the log', () => {
   });
   afterAll(() => service.close());
 
-  /** A call whose every header and body is noted as a secret where it is one. */
+  /** Calls an endpoint, and notes every secret header and body. */
   async function call(name: string, body: object, options: { token?: string; signRaw?: string } = {}) {
     const bytes = Buffer.from(JSON.stringify(body));
     const requestId = `log-${secrets.size}`;
@@ -66,12 +66,12 @@ describe('what requests leave in the log', () => {
     return channel.callBare(name, body, { ...options, requestId, nonce });
   }
 
-  it('is none of the secrets, tokens, signatures, ciphertexts and plain texts in them', async () => {
+  it('contains no secrets, tokens, signatures, ciphertexts or plaintexts', async () => {
     for (const name of CREDENTIALS) secrets.set(name, channel.credentials[name]);
     const aesKey = Buffer.from(channel.credentials.aesKey, 'base64');
     const token = await channel.getToken();
     secrets.set('token', token);
-    // In the middle: the bits of the last character may not all count.
+    // In the middle, because not all bits of the last character count.
     const changed = token.slice(0, 20) + (token[20] === 'A' ? 'B' : 'A') + token.slice(21);
     const ciphertext = encryptField(CARD, aesKey);
     secrets.set('ciphertext', ciphertext.slice('svc_aes_v1:'.length));
@@ -113,7 +113,7 @@ describe('what requests leave in the log', () => {
     secrets.set('new token', await after.getToken());
     await after.callBare('test/taking', { orderNo: '1' }, { token });
 
-    // The log is there, and talks of all of it.
+    // The log exists and mentions all of them.
     expect(captured.lines().filter((line) => line.msg === 'fault')).toHaveLength(faults.length);
     expect(captured.lines().filter((line) => line.msg === 'request').length).toBeGreaterThanOrEqual(answered.length);
     secrets.set('number', '9'.repeat(19));
@@ -125,7 +125,7 @@ describe('what requests leave in the log', () => {
     expect(found.map(([name]) => name)).toEqual([]);
   });
 
-  it('is who asked for what, with which outcome, and where a fault came from', () => {
+  it('contains the caller, the endpoint, the outcome, and the place of a fault', () => {
     const { appId } = channel.credentials;
     const line = captured
       .lines()
@@ -147,7 +147,7 @@ describe('what requests leave in the log', () => {
   });
 });
 
-describe('what code may log by mistake', () => {
+describe('fields that code may log by mistake', () => {
   const names = [
     'authorization',
     'Authorization',
@@ -170,7 +170,7 @@ describe('what code may log by mistake', () => {
     'connectionString',
     'body',
   ];
-  it.each(names)('%s is redacted, also two levels down and in lists', (name) => {
+  it.each(names)('%s is redacted, also two levels deep and in lists', (name) => {
     const { log, text, lines } = capturedLog();
     const secret = { [name]: 'sesame' };
     log.info(secret, 'top');
@@ -182,7 +182,7 @@ describe('what code may log by mistake', () => {
     expect(lines()).toHaveLength(4);
   });
 
-  it.each(['err', 'error'])('an error under %s shows its kind and place, not what hangs on it', (key) => {
+  it.each(['err', 'error'])('an error under %s shows its kind and place, but no attached data', (key) => {
     const { log, text, lines } = capturedLog();
     const error = Object.assign(new TypeError('no such field: "sesame"'), {
       code: '22P02',

@@ -9,8 +9,8 @@ const away = () => new Unavailable('database unavailable: ECONNREFUSED', { cause
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('lines of one cause', () => {
-  it('are one when it begins, one a minute with the count, and one when it is over', async () => {
+describe('lines with one cause', () => {
+  it('are one at the start, one a minute with the count, and one at the end', async () => {
     const { log, lines } = capturedLog();
     for (let second = 0; second < 150; second += 1) {
       log.warn({ err: away(), job: 'billing' }, 'a background job failed and will be run again');
@@ -29,7 +29,7 @@ describe('lines of one cause', () => {
     expect(lines().at(-1)).toMatchObject({ msg: 'fault', requestId: 'later', cause });
   });
 
-  it('are kept apart by what they name and by the kind of error', () => {
+  it('are counted separately by cause and kind of error', () => {
     const { log, lines } = capturedLog();
     for (let n = 0; n < 10; n += 1) {
       log.warn({ cause: 'bridge at http://a', why: 'ECONNRESET' }, 'no answer');
@@ -45,7 +45,7 @@ describe('lines of one cause', () => {
     ]);
   });
 
-  it('a database that says nothing is away like one that cannot be reached', () => {
+  it('an unresponsive database has the same cause as an unreachable one', () => {
     const { log, lines } = capturedLog();
     for (let n = 0; n < 10; n += 1) {
       log.error({ err: new DatabaseUnresponsive(), requestId: `r-${n}` }, 'fault');
@@ -57,7 +57,7 @@ describe('lines of one cause', () => {
     expect(lines()).toMatchObject([{ msg: 'fault', requestId: 'r-0', cause: 'the database is away' }]);
   });
 
-  it('what an operator has to mend is told beside an outage', () => {
+  it('problems that an operator must repair are logged besides an outage', () => {
     const { log, lines } = capturedLog();
     const refused = (code: string) =>
       new Unavailable(code, { cause: Object.assign(new pg.DatabaseError('no', 0, 'error'), { code }) });
@@ -68,14 +68,14 @@ describe('lines of one cause', () => {
     expect(lines().map((line) => line.cause)).toEqual([cause, `${cause}: 25006`, `${cause}: 42501`]);
   });
 
-  it('faults that are not the database’s absence have a line each, with their request id', () => {
+  it('other faults have a line each, with their request id', () => {
     const { log, lines } = capturedLog();
     const faults = [new Error('a bug'), new HeldUp('55P03', { cause: new Error() }), new Unavailable('no word')];
     for (const [n, err] of [...faults, ...faults].entries()) log.error({ err, requestId: `r-${n}` }, 'fault');
     expect(lines().map(({ requestId }) => requestId)).toEqual(['r-0', 'r-1', 'r-2', 'r-3', 'r-4', 'r-5']);
   });
 
-  it('secrets in lines that are counted are as little there as in others', async () => {
+  it('summaries contain no secrets either', async () => {
     const { log, text } = capturedLog();
     for (let n = 0; n < 3; n += 1) log.warn({ cause: 'x', token: 'sesame', err: new Error('"sesame"') }, 'no answer');
     await vi.advanceTimersByTimeAsync(120_000);
@@ -97,7 +97,7 @@ describe('lines that are held back', () => {
     return { written, line };
   }
 
-  it('are counted, and the count is written when the minute is over', () => {
+  it('are counted, and the count is written at the end of the minute', () => {
     const { written, line } = noting();
     for (const who of ['a', 'a', 'b', 'a']) line(who);
     expect(written).toEqual(['a', 'b']);
@@ -107,7 +107,7 @@ describe('lines that are held back', () => {
     expect(written).toEqual(['a', 'b', 'a: 2 more', 'b']);
   });
 
-  it('of more than a thousand in a minute share one', () => {
+  it('of more than a thousand clients in a minute share one', () => {
     const { written, line } = noting();
     for (let n = 0; n < 2_000; n += 1) line(String(n));
     expect(written).toHaveLength(1_001);

@@ -25,7 +25,7 @@ describe('perennial_debits_total', () => {
   };
   const create = () => on.channel.call('orders/create', sharedRequest(on.channel));
 
-  it('counts a first debit by what came of it, and one without a result again once it has one', async () => {
+  it('counts a first debit by its result, and a pending one again once it is settled', async () => {
     await create();
     expect(await debits()).toEqual({ success: 1, declined: 0, pending: 0, unknown: 0 });
     on.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
@@ -54,7 +54,7 @@ describe('perennial_claims_total', () => {
   });
   afterAll(() => on.close());
 
-  it('counts what somebody got who pressed the button', async () => {
+  it('counts claims by their outcome', async () => {
     const order = await on.order();
     const page = await on.get(order.path);
     await claim(on, page, 'VIP pass 1');
@@ -69,7 +69,7 @@ describe('perennial_claims_total', () => {
 describe('perennial_webhook_pushes_total and perennial_webhook_given_up_total', () => {
   const service = ofFile(testService);
 
-  it('count each push, and each event that is not sent any more', async () => {
+  it('count each push, and each event that was given up', async () => {
     const channel = await demoChannel(service);
     const receiver = await registerReceiver(service, channel, {
       answer: ({ eventType }) => (eventType === 'order.status.changed' ? 'accept' : 'refuse'),

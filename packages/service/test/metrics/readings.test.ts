@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const sql = (text: string, values: unknown[] = []) => on.service.fresh.database.query(text, values);
 
-/** A node's reader: each call reads once and says what a scrape would then show. */
+/** Returns the reader of a node. Each call reads once and returns the values of a scrape. */
 function reader(bounds: Partial<ReadingBounds> = {}) {
   const registry = new Registry();
   const metrics = createBusinessMetrics(registry, '1.2.3');
@@ -50,7 +50,7 @@ const readOnce = (bounds?: Partial<ReadingBounds>) => reader(bounds)();
 describe('events', () => {
   const backlog = async () => sampleValue(await readOnce(), 'perennial_webhook_backlog');
 
-  it('those that are due count, and the oldest says for how long; those that wait for their retry do not', async () => {
+  it('counts due events and the age of the oldest, but not events that wait for a retry', async () => {
     await on.channel.call('orders/create', collectRequest(on.channel));
     await sql(`update due_events set next_at = now() - interval '90 s'`);
     const due = await readOnce();
@@ -63,7 +63,7 @@ describe('events', () => {
     expect(sampleValue(later, 'perennial_webhook_oldest_seconds')).toBe(0);
   });
 
-  it('what an operator holds back is not late', async () => {
+  it('paused events are not late', async () => {
     await on.channel.call('orders/create', collectRequest(on.channel));
     const { appId } = on.channel.credentials;
     await pauseEvents(on.operator, { appId, eventType: 'payment.status.changed' });
@@ -76,7 +76,7 @@ describe('events', () => {
 });
 
 describe('renewals', () => {
-  it('of both modes count, and the oldest says for how long', async () => {
+  it('counts both modes and the age of the oldest', async () => {
     const collected = await on.collectedOrder();
     const deducted = await on.paidOrder();
     await sql(`update orders set next_due_at = now() - interval '20 min' where order_no = $1`, [collected]);
@@ -87,7 +87,7 @@ describe('renewals', () => {
     expect(sampleValue(due, 'perennial_renewals_oldest_seconds')).toBeLessThan(1260);
   });
 
-  it('of a payment channel that takes none at this hour are not late', async () => {
+  it('those of a payment channel outside its debit hours are not late', async () => {
     const deducted = await on.paidOrder();
     await sql(`update orders set next_due_at = now() - interval '10 min' where order_no = $1`, [deducted]);
     const hours = `extract(hour from now() + interval '2 h')::integer, debit_hour_to = extract(hour from now() + interval '2 h')::integer + 1`;
@@ -99,7 +99,7 @@ describe('renewals', () => {
   });
 });
 
-it('notices before a debit count once they are due, and the oldest says for how long', async () => {
+it('counts due notices before a debit, and the age of the oldest', async () => {
   const [due, later] = [await on.collectedOrder(), await on.paidOrder()];
   const dueIn = async (orderNo: string, time: string) =>
     sql(`update orders set notice_days = 2, next_due_at = now() + $2::text::interval where order_no = $1`, [
@@ -116,7 +116,7 @@ it('notices before a debit count once they are due, and the oldest says for how 
   expect(sampleValue(await readOnce(), 'perennial_notices_due')).toBe(0);
 });
 
-it('debits without a result count once they were asked about', async () => {
+it('counts debits without a result once they were queried', async () => {
   on.institution.onDebit = async () => ({ kind: 'unknown' });
   on.institution.onQuery = async () => ({ kind: 'unknown' });
   await on.channel.call('orders/create', sharedRequest(on.channel));
@@ -128,7 +128,7 @@ it('debits without a result count once they were asked about', async () => {
   expect(sampleValue(await readOnce(), 'perennial_debits_unknown')).toBe(0);
 });
 
-it('refunds count whoever settled them, each once, by what came of them; those without a result for themselves', async () => {
+it('counts each refund once, by its result, whoever settled it; pending refunds separately', async () => {
   const read = reader();
   const refunds = async () => {
     const shown = await read();
@@ -155,7 +155,7 @@ it('refunds count whoever settled them, each once, by what came of them; those w
   expect(await refunds()).toEqual({ success: 1, refused: 1, unknown: 1 });
 });
 
-it('alerts count by kind until somebody has acknowledged them, or they have ended', async () => {
+it('counts open alerts by kind, until they are acknowledged or end', async () => {
   const { database } = on.service.fresh;
   await raiseAlert(database, 'pool-empty', 'A', 'nothing left');
   await raiseAlert(database, 'pool-empty', 'B', 'nothing left');
@@ -168,12 +168,12 @@ it('alerts count by kind until somebody has acknowledged them, or they have ende
   expect(sampleValue(await readOnce(), 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(0);
 });
 
-it('the age of a backup is there once one was reported', async () => {
+it('the age of a backup exists once one was reported', async () => {
   const ages = async () => {
     const samples = (await readOnce()).get('perennial_backup_age_seconds')?.samples ?? [];
     return Object.fromEntries(samples.map(({ labels, value }) => [labels['way'], value]));
   };
-  // As an earlier version has stored it.
+  // As stored by an earlier version.
   await sql(`insert into backups (way, made_at) values ('COPY', now())`);
   expect(await ages()).toEqual({});
   await recordOtherBackup(on.operator);
@@ -193,7 +193,7 @@ it('the clock of the node is compared with that of the database', async () => {
   expect(ahead).toBeLessThan(61);
 });
 
-it('counting stops at its bound, and a hundred payment channels have names of their own', async () => {
+it('counting stops at its limit, and at most a hundred payment channels have their own series', async () => {
   const { database } = on.service.fresh;
   await on.channel.call('orders/create', collectRequest(on.channel));
   await on.channel.call('orders/create', collectRequest(on.channel));

@@ -11,11 +11,11 @@ afterEach(async () => {
   await node?.close().catch(() => undefined);
 });
 
-it('a scrape asks the database for nothing: without one it answers, and says how old the reading is', async () => {
+it('a scrape does not query the database: it answers without one, with the age of the reading', async () => {
   node = await seenNode();
   const { database } = node.service.fresh;
   expect(sampleValue(await node.scrape(), 'perennial_reading_age_seconds')).toBeLessThan(30);
-  // Nothing gets through from now on.
+  // Closed, so that no statement passes from now on.
   await database.close();
   const { scrape } = node;
   const first = sampleValue(await scrape(), 'perennial_reading_age_seconds') ?? 0;
@@ -29,7 +29,7 @@ it('a scrape asks the database for nothing: without one it answers, and says how
   expect(sampleValue(metrics, 'perennial_event_loop_lag_seconds')).toBeGreaterThanOrEqual(0);
 });
 
-it('what nobody has read is absent: with the engine off, and before the first reading', async () => {
+it('unread values are absent: with the engine off, and before the first reading', async () => {
   const ofInstallation = [
     'perennial_webhook_backlog',
     'perennial_renewals_due',
@@ -49,7 +49,7 @@ it('what nobody has read is absent: with the engine off, and before the first re
   expect(sampleValue(without, 'perennial_engine_on')).toBe(0);
   await off.close();
 
-  // The first reading waits for a table that somebody else holds.
+  // The first reading waits for a table that another session has locked.
   const fresh = await freshDatabase();
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ it('what nobody has read is absent: with the engine off, and before the first re
   const on = await testService({ engine: true, database: fresh.database, testLimits: { readingSeconds: 0.1 } });
   const before = await scrape(on.baseUrl);
   expect(await shown(before)).toEqual([]);
-  // A node that never reads is told by this one.
+  // This metric shows a node that never reads.
   expect(before.has('perennial_reading_age_seconds')).toBe(true);
   expect(sampleValue(before, 'perennial_engine_on')).toBe(1);
   release();

@@ -17,7 +17,7 @@ const refusing = testRoute(
   { write: true },
 );
 const { service, channel } = serviceOfFile({ moreRoutes: [refusing] });
-/** Stands behind a proxy on this machine and in 10.0.0.0/8, and believes it. */
+/** A node behind a proxy on this machine and in 10.0.0.0/8, which it trusts. */
 const behindProxy = anotherNodeOfFile(service, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
 let proxied: ChannelClient;
 let token: string;
@@ -31,7 +31,7 @@ const list = (options: CallOptions = {}, by = channel) => by.callBare('products/
 const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
 
 describe('the IP allow-list', () => {
-  it('403001: an address that is not on it, from the next request on and on every node', async () => {
+  it('403001: an address that is not on it, from the next request on every node', async () => {
     await allow('203.0.113.0/24');
     for (const client of [channel, proxied]) {
       const reply = await list({}, client);
@@ -64,7 +64,7 @@ describe('the IP allow-list', () => {
     expect((await list(from(address), proxied)).code).toBe(code);
   });
 
-  it('a client that has gone before it is asked for has no address, and is not allowed', () => {
+  it('a client that has hung up has no address and is refused', () => {
     const gone = undefined as unknown as string;
     expect(createAddressCheck(['0.0.0.0/0', '::/0'])(gone)).toBe(false);
     expect(createAddressCheck([])(gone)).toBe(true);
@@ -91,7 +91,7 @@ describe('X-Forwarded-For', () => {
 });
 
 describe('a suspended channel', () => {
-  it('403002: at once on every node, and 0 for the others, and once it is resumed', async () => {
+  it('403002: at once on every node; 0 for other channels, and after it is resumed', async () => {
     const { appId } = channel.credentials;
     const other = await service.channel();
     for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
@@ -109,8 +109,8 @@ describe('a suspended channel', () => {
 });
 
 /**
- * The order of checks. Each row breaks one more thing than the row before it, and leaves everything else broken: the
- * thing that comes earliest in the order is the answer.
+ * The order of checks. Each row breaks one more thing than the row before it. The broken thing that comes first in the
+ * order is the answer.
  */
 describe('precedence', () => {
   const usedNonce = randomBytes(16).toString('hex');

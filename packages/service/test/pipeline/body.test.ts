@@ -10,13 +10,13 @@ import { rawConnection, rawExchange, rawExchangeUnread, requestBytes } from '../
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const NAME = 'test/taking';
-/** What the action was handed, that is, what got through. */
+/** The body that the action received. */
 let taken: unknown;
 const taking = testRoute(NAME, async ({ answer }, request) => {
   taken = request;
   return answer(DONE);
 });
-// However busy this machine is: nothing is refused because it has waited for long.
+// A long wait, so that a slow machine causes no refusal.
 const { service, channel } = serviceOfFile({
   moreRoutes: [taking],
   testLimits: { largeBodies: { waitMs: 600_000 }, httpLimits: { halfCloseTimeout: 1_000 } },
@@ -60,12 +60,12 @@ describe('what a body is', () => {
     expect(taken).toMatchObject({ orderNo: '1' });
   });
 
-  it('0: of a field that is there twice the last counts', async () => {
+  it('0: the last value of a repeated field counts', async () => {
     expect((await take('{"orderNo":"1","orderNo":"2"}')).code).toBe('0');
     expect(taken).toEqual({ orderNo: '2' });
   });
 
-  it('400001: gzip, said or not', async () => {
+  it('400001: gzip, declared or not', async () => {
     const zipped = gzipSync('{"orderNo":"1"}');
     await expectRefused(zipped, /Content-Encoding/, { headers: { 'Content-Encoding': 'gzip' } });
     await expectRefused('{"orderNo":"1"}', /Content-Encoding/, { headers: { 'Content-Encoding': 'br' } });
@@ -163,13 +163,13 @@ describe('depth', () => {
     await expectRefused(raw, /levels deep/);
   });
 
-  it('0: brackets in text are no levels, whatever is escaped around them', async () => {
+  it('0: brackets inside strings do not count, whatever is escaped around them', async () => {
     expect((await take(`{"orderNo":"1","x":"\\"${'[{'.repeat(100)}\\\\"}`)).code).toBe('0');
   });
 });
 
 describe('the number of values', () => {
-  /** Of one array beside a known field: that array, that field and the object are three values more. */
+  /** A body with one array beside a known field. The array, the field and the object are three more values. */
   const holding = (items: readonly string[]) => `{"orderNo":"1","x":[${items.join(',')}]}`;
   const times = (count: number, item: string) => Array.from({ length: count }, () => item);
   const REST = MAX_BODY_VALUES - 3;
@@ -178,7 +178,7 @@ describe('the number of values', () => {
     ['numbers', '0', 1],
     ['words', 'null', 1],
     ['strings', '""', 1],
-    ['strings with all that counts elsewhere', '",{[]}\\",\\\\"', 1],
+    ['strings with separators and brackets', '",{[]}\\",\\\\"', 1],
     ['longer ones', `"${'x'.repeat(40)}\\"${'[,]'.repeat(10)}\\\\"`, 1],
     ['empty objects', '{}', 1],
     ['empty arrays with white space', '[ \n\t\r]', 1],
@@ -192,19 +192,19 @@ describe('the number of values', () => {
     await expectRefused(holding([...full, '0']), /^body holds more than 12000 values$/);
   });
 
-  it('400001: a megabyte of next to nothing, again and again, while others are served', async () => {
+  it('400001: a megabyte of tiny values, repeatedly, while others are served', async () => {
     const other = await service.channel();
     const bomb = `{"a":[${times(349_000, '{}').join(',')}]}`;
     const replies = await Promise.all([...times(20, bomb).map((raw) => take(raw)), other.call('products/list', {})]);
     expect(replies.map((reply) => reply.code)).toEqual([...times(20, '400001'), '0']);
   });
 
-  it('is the number of what JSON.parse would make, whatever is where', () => {
+  it('equals the number of values that JSON.parse creates, for any document', () => {
     const count = (value: unknown): number =>
       typeof value === 'object' && value !== null
         ? Object.values(value).reduce((sum: number, item) => sum + count(item), 1)
         : 1;
-    // A field of this name is refused, however many values there are.
+    // A field of this name is refused, whatever the number of values.
     const allowed = fc.jsonValue({ maxDepth: 5 }).filter((value) => !JSON.stringify(value).includes('"__proto__":'));
     fc.assert(
       fc.property(allowed, fc.nat(3), (value, spaces) => {
@@ -219,7 +219,7 @@ describe('the number of values', () => {
   });
 });
 
-/** A request as bytes, rightly signed; `sent` are the headers that tell how long the body is. */
+/** Returns the bytes of a correctly signed request. `sent`: the headers that declare the length of the body. */
 async function signed(body: string, sent: Record<string, string>, options: CallOptions = {}): Promise<Buffer> {
   const token = await channel.getToken();
   const headers = channel.signedHeaders(NAME, Buffer.from(options.signRaw ?? body), { token, ...options });
@@ -227,7 +227,7 @@ async function signed(body: string, sent: Record<string, string>, options: CallO
 }
 
 describe('size', () => {
-  /** Valid JSON of exactly so many bytes: the limit on strings holds only for fields that an endpoint knows. */
+  /** Valid JSON of exactly this size. The limit on strings applies only to fields that an endpoint knows. */
   const sized = (bytes: number) => {
     const [before, after] = ['{"orderNo":"1","x":"', '"}'];
     return before + 'x'.repeat(bytes - before.length - after.length) + after;
@@ -243,7 +243,7 @@ describe('size', () => {
     expect((await take(MiB, chunked)).code).toBe('0');
   });
 
-  // A connection that is closed with input unread is reset, and with it goes the answer: again and again, to be sure.
+  // Repeated, because a connection that is closed with unread input is reset, and the answer may be lost with it.
   it.each<[string, CallOptions]>([
     ['with Content-Length', {}],
     ['in chunks', chunked],
@@ -257,7 +257,7 @@ describe('size', () => {
     }
   });
 
-  it('400003: by what Content-Length says, before a byte of the body', async () => {
+  it('400003: by its Content-Length, before a byte of the body', async () => {
     const raw = rawConnection(service.baseUrl);
     raw.write(await signed('', { 'Content-Length': '1048577' }));
     const [reply] = await raw.replies(1);
@@ -266,11 +266,11 @@ describe('size', () => {
     raw.close();
   });
 
-  it('400003: the connection is closed for a client that never stops sending, too', async () => {
+  it('400003: the connection is also closed for a client that never stops sending', async () => {
     const raw = rawConnection(service.baseUrl);
     raw.write(await signed('', { 'Content-Length': '1000000000000' }));
     const sending = setInterval(() => raw.write('x'.repeat(1000)), 10);
-    // That it is closed is the point; that what was still under way is answered with a reset is not a fault then.
+    // Only the close matters. A reset of bytes in flight is not a fault here.
     const replies = await raw.untilClosed().catch(() => raw.replies(1));
     clearInterval(sending);
     expect(replies.map((reply) => reply.code)).toEqual(['400003']);
@@ -317,7 +317,7 @@ describe('Expect: 100-continue', () => {
 describe('a Content-Length that lies', () => {
   const body = '{"orderNo":"lied"}';
 
-  it('401002: it is shorter than what was signed, and the rest is no request', async () => {
+  it('401002: it is shorter than the signed body, and the rest is not a request', async () => {
     const replies = await rawExchange(service.baseUrl, await signed(body, { 'Content-Length': '2' }));
     expect(replies.map((reply) => [reply.status, reply.code])).toEqual([
       [401, '401002'],
@@ -326,7 +326,7 @@ describe('a Content-Length that lies', () => {
     expect(taken).not.toEqual({ orderNo: 'lied' });
   });
 
-  it('0: what it covers is a request of its own, and the rest is none', async () => {
+  it('0: the part that it covers is a valid request, and the rest is not', async () => {
     const replies = await rawExchange(
       service.baseUrl,
       await signed(`${body}rest`, { 'Content-Length': String(body.length) }, { signRaw: body }),
@@ -335,7 +335,7 @@ describe('a Content-Length that lies', () => {
     for (const reply of replies) expectEnvelope(reply.envelope, reply.code ?? '');
   });
 
-  it('400001: it is longer than the bytes, and the client has no more', async () => {
+  it('400001: it is longer than the body, and the client stops sending', async () => {
     const raw = rawConnection(service.baseUrl);
     raw.write(await signed(body, { 'Content-Length': '100' }, { requestId: 'too-short' }));
     raw.socket.end();
@@ -345,7 +345,7 @@ describe('a Content-Length that lies', () => {
     expect(replies[0]?.envelope.requestId).toBe('too-short');
   });
 
-  it('400001: chunks that are none', async () => {
+  it('400001: malformed chunks', async () => {
     const bytes = await signed('zz\r\n{}\r\n', { 'Transfer-Encoding': 'chunked' });
     const replies = await rawExchange(service.baseUrl, bytes);
     expect(replies.map((reply) => [reply.status, reply.code])).toEqual([[400, '400001']]);

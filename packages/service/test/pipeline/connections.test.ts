@@ -18,7 +18,7 @@ afterEach(async () => {
   await until('all are closed', async () => (await node.connections()) === 0);
 });
 
-/** Opens a connection, and waits until the node has taken it. */
+/** Opens a connection, and waits until the node has accepted it. */
 async function open() {
   const before = await node.connections();
   const raw = rawConnection(node.baseUrl);
@@ -34,8 +34,8 @@ function tokenRequest(body = BODY(), declared = Buffer.byteLength(body)) {
 }
 const get = (path: string) => requestBytes(path, {}, '', 'GET');
 
-describe('a node with as many connections as it may have', () => {
-  it('503001: an API request on one more is refused, and that connection is closed', async () => {
+describe('a node at its connection limit', () => {
+  it('503001: an API request on a spare connection is refused, and the connection is closed', async () => {
     const [first] = [await open(), await open()];
     const more = await open();
     more.write(tokenRequest());
@@ -52,12 +52,12 @@ describe('a node with as many connections as it may have', () => {
     const more = await open();
     more.write(tokenRequest('{', 1_000));
     expect((await more.replies(1))[0]?.code).toBe('503001');
-    // The caller may finish sending, and then reads the end of the connection, not a reset.
+    // The caller may finish sending, and then reads the end of the connection instead of a reset.
     more.write(' '.repeat(999));
     expect(await more.untilClosed()).toHaveLength(1);
   });
 
-  it('health checks on one more are answered, and that connection is closed', async () => {
+  it('health checks on a spare connection are answered, and the connection is closed', async () => {
     await Promise.all([await open(), await open()]);
     const more = await open();
     more.write(get('/readyz'));
@@ -65,7 +65,7 @@ describe('a node with as many connections as it may have', () => {
     expect([reply?.status, reply?.headers['connection']]).toEqual([200, 'close']);
   });
 
-  it('one more is as good as any once another has gone', async () => {
+  it('a spare connection is served normally once another has closed', async () => {
     const [first] = [await open(), await open()];
     const more = await open();
     first.close();
@@ -84,7 +84,7 @@ describe('a node with as many connections as it may have', () => {
     expect((await first.replies(2))[1]?.headers['keep-alive']).toBe('timeout=5');
   });
 
-  it('beyond twice as many, a connection is closed unread, and counted', async () => {
+  it('beyond twice the limit, a connection is closed unread and counted', async () => {
     for (let n = 0; n < IN_ALL; n += 1) await open();
     const dropped = rawConnection(node.baseUrl);
     dropped.write(tokenRequest());

@@ -7,9 +7,9 @@ import { MAX_BODY_BYTES, PATH_PREFIX } from '@perennial/wire';
 import { expect, it, onTestFinished } from 'vitest';
 import { testService } from '../support/service.js';
 
-/** The whole of what curl sends is read before it is refused: a client that is still writing would not see the answer. */
+/** The service reads all that curl sends, because a client that is still writing would not see the refusal. */
 it.each([
-  ['that waits to be asked', []],
+  ['that waits for 100 Continue', []],
   ['that does not', ['--header', 'Expect:']],
   ['that sends chunks', ['--header', 'Transfer-Encoding: chunked']],
 ])('400003 for a body that is too large: curl %s reads the answer', async (_what, more) => {

@@ -61,7 +61,7 @@ describe('an unknown path', () => {
     ['of a strange type', { 'Content-Type': 'x' }, '{}'],
     ['of no type', {}, '{}'],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }, '{}'],
-  ])('404001: whatever is wrong with a body %s', async (_what, headers, body) => {
+  ])('404001: also with a body %s', async (_what, headers, body) => {
     expectEnvelope((await request('POST', '/nothing', headers, body)).envelope, '404001');
   });
 
@@ -76,7 +76,7 @@ describe('a method that is not POST', () => {
 
   it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY'])('405001: %s', async (method) => {
     const [reply] = await rawExchange(service.baseUrl, requestBytes(path, { Connection: 'close' }, '', method));
-    // Node 20 does not know QUERY and cannot read the request at all.
+    // Node 20 does not know QUERY and cannot parse the request.
     if (method === 'QUERY' && reply?.status === 400) return expectEnvelope(reply.envelope, '400001');
     expect(reply?.status).toBe(405);
     expectEnvelope(reply?.envelope, '405001');
@@ -114,7 +114,7 @@ describe('a fault', () => {
     },
   );
 
-  it('a client that hangs up in the middle of its body is no fault', async () => {
+  it('a client that hangs up while sending its body is not a fault', async () => {
     const faults = () => captured.lines().filter((line) => line.msg === 'fault').length;
     const before = faults();
     const headers = channel.signedHeaders('auth/token', Buffer.from('{}'), { requestId: 'hung-up' });
@@ -130,7 +130,7 @@ describe('a fault', () => {
 });
 
 describe('the database is gone', () => {
-  it('503001: with Retry-After, a fault in the log, and of each request why it was not served', async () => {
+  it('503001: with Retry-After, a fault in the log, and the reason for each request', async () => {
     const url = new URL(service.fresh.url);
     url.port = '1';
     const own = capturedLog();

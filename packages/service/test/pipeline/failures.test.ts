@@ -11,18 +11,18 @@ import { anotherNode } from '../support/second-node.js';
 import { manualClock, testService } from '../support/service.js';
 
 const FAILURES = 3;
-/** Each test comes from addresses of its own, and is forgiven what the others have done. */
+/** Each test uses its own addresses, so that failures of other tests do not count. */
 let HERE: string;
 let THERE: string;
 let tests = 0;
 
-/** A minute has room for three failures, so the next is forgiven 20 s after they are used up. */
+/** A minute allows three failures, so one is allowed again 20 s after they are used up. */
 const AGAIN_MS = 20_000;
 
 const LIMITED = { testLimits: { authFailuresPerMinute: FAILURES }, trustedProxies: ['127.0.0.1'] };
 const service = ofFile(() => testService(LIMITED));
 let channel: ChannelClient;
-/** Behind the same proxy. */
+/** A channel behind the same proxy. */
 let neighbour: ChannelClient;
 beforeEach(async () => {
   tests += 1;
@@ -36,9 +36,9 @@ const at = (address: string, options: CallOptions = {}): CallOptions => ({
   ...options,
   headers: { 'X-Forwarded-For': address, ...options.headers },
 });
-/** With a live access token. */
+/** Calls with a live access token. */
 const list = (options: CallOptions = {}, by = channel) => by.call('products/list', {}, at(HERE, options));
-/** Without. */
+/** Calls without a token. */
 const askForToken = (options: CallOptions = {}, by = channel, address = HERE) =>
   by.callBare('auth/token', { grantType: 'client_credentials', appId: by.credentials.appId }, at(address, options));
 
@@ -53,7 +53,7 @@ function expectRefused(reply: Reply): void {
   expect(Number(reply.headers['retry-after'])).toBe(AGAIN_MS / 1000);
 }
 
-describe('who keeps failing authentication', () => {
+describe('a client that keeps failing authentication', () => {
   it.each<[string, string, () => CallOptions]>([
     ['401002', 'bad signatures', () => WRONG],
     ['401001', 'missing headers', () => ({ headers: { [HEADERS.nonce]: undefined } })],
@@ -69,13 +69,13 @@ describe('who keeps failing authentication', () => {
     ['401002', 'ids that nobody has', { headers: { [HEADERS.appId]: 'test_nobody' } }],
     ['401001', 'no id at all', { headers: { [HEADERS.appId]: undefined } }],
     ['401001', 'an id that cannot be one', { headers: { [HEADERS.appId]: 'x'.repeat(65) } }],
-  ])('429001: after %s for %s, for any other id that is not known', async (code, _what, fault) => {
+  ])('429001: after %s for %s, for all other unknown ids', async (code, _what, fault) => {
     await fail(code, () => askForToken(fault));
     expectRefused(await askForToken(fault));
     expectRefused(await askForToken({ headers: { [HEADERS.appId]: 'test_somebody_else' } }));
   });
 
-  it('0: one failure fewer is still forgiven, and one more with each third of a minute', async () => {
+  it('0: below the limit, and one more attempt with each third of a minute', async () => {
     await askForToken();
     for (let n = 1; n < FAILURES; n += 1) expect((await askForToken(WRONG)).code).toBe('401002');
     expect((await askForToken()).code).toBe('0');
@@ -90,7 +90,7 @@ describe('who keeps failing authentication', () => {
     await fail('401002', () => askForToken(WRONG));
   });
 
-  it('429001: from the same address, or /64 of IPv6, and 0 from another', async () => {
+  it('429001: from the same address or IPv6 /64, and 0 from another', async () => {
     const [here, near, far] = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'];
     for (const [failing, same, other] of [
       [HERE, HERE, THERE],
@@ -103,7 +103,7 @@ describe('who keeps failing authentication', () => {
     }
   });
 
-  // A large channel behind one address whose token runs out must not shut itself out of auth/token.
+  // A large channel behind one address whose token expires must not lock itself out of auth/token.
   it.each<[string, string, CallOptions]>([
     ['401005', 'tokens that are not valid', { token: 'x' }],
     ['400001', 'bodies that are not valid', { raw: '[]' }],
@@ -112,7 +112,7 @@ describe('who keeps failing authentication', () => {
     expect((await askForToken()).code).toBe('0');
   });
 
-  it('403002: refusals of a channel that is known do not count', async () => {
+  it('403002: refusals of a known channel do not count', async () => {
     await list();
     await suspendChannel(service.operator, { appId: channel.credentials.appId });
     await fail('403002', () => list());
@@ -126,8 +126,8 @@ describe('behind one address', () => {
       'without any header',
       () => send(service.baseUrl, 'POST', '/openapi/v1/auth/token', at(HERE).headers ?? {}, Buffer.alloc(0)),
     ],
-    ['under ids that nobody has', () => askForToken({ headers: { [HEADERS.appId]: 'test_nobody' } })],
-  ])('0: channels are not shut out by requests %s', async (_what, call) => {
+    ['under unknown ids', () => askForToken({ headers: { [HEADERS.appId]: 'test_nobody' } })],
+  ])('0: channels are not blocked by requests %s', async (_what, call) => {
     await channel.getToken();
     await neighbour.getToken();
     for (let n = 0; n < 5 * FAILURES; n += 1) await call();
@@ -138,7 +138,7 @@ describe('behind one address', () => {
     }
   });
 
-  it('0: a channel is not shut out by what is sent under the id of another', async () => {
+  it('0: a channel is not blocked by requests under another id', async () => {
     await list();
     await list({}, neighbour);
     await fail('401002', () => askForToken(WRONG));
@@ -146,14 +146,14 @@ describe('behind one address', () => {
     expect((await askForToken({}, neighbour)).code).toBe('0');
   });
 
-  it('0: nor, while it has a live token, by what is sent under its own', async () => {
+  it('0: a channel with a live token is not blocked by requests under its own id', async () => {
     await list();
     for (let n = 0; n < 5 * FAILURES; n += 1) await askForToken(WRONG);
     for (let n = 0; n < 5 * FAILURES; n += 1) await list({ ...WRONG, token: 'x'.repeat(80) });
     for (let n = 0; n < 5 * FAILURES; n += 1) expect((await list()).code).toBe('0');
   });
 
-  it('0: nor on a node that has not met it yet', async () => {
+  it('0: also on a node that does not know the channel yet', async () => {
     const node = await anotherNode(service, LIMITED);
     try {
       const token = await channel.getToken();
@@ -167,7 +167,7 @@ describe('behind one address', () => {
     }
   });
 
-  it('429001: a genuine token with names that nobody has: none of them is looked up any more', async () => {
+  it('429001: a genuine token with unknown app ids: none of them is looked up any more', async () => {
     const asked: unknown[] = [];
     const real = openDatabase({ url: service.fresh.url, pool: 4, name: 'watched node' });
     const database: Database = {
@@ -186,9 +186,9 @@ describe('behind one address', () => {
       for (let n = FAILURES; n < 5 * FAILURES; n += 1) expectRefused(await stranger(n));
       const names = asked.filter((value) => String(value).startsWith('test_nobody'));
       expect(names).toEqual(Array.from({ length: FAILURES }, (_, n) => `test_nobody_${n}`));
-      // Whose the token is has been looked up once.
+      // The channel of the token was looked up once.
       expect(asked.filter((value) => typeof value === 'number')).toHaveLength(1);
-      // Its own requests go on.
+      // Requests of the channel itself still succeed.
       expect((await list({ token }, there)).code).toBe('0');
     } finally {
       await node.close();
@@ -213,7 +213,7 @@ describe('behind one address', () => {
     expectRefused(await list({ token: token ?? '' }));
   });
 
-  it('429001: who fails with a live token is shut out with it, and not without', async () => {
+  it('429001: failures with a live token block requests with it, but not those without', async () => {
     await fail('401002', () => list(WRONG));
     expectRefused(await list());
     expect((await askForToken()).code).toBe('0');
@@ -221,7 +221,7 @@ describe('behind one address', () => {
 });
 
 describe('the memory of failures', () => {
-  it('forgets those who failed first when there are too many, and takes nobody for another', () => {
+  it('forgets the oldest failures when there are too many, and mixes up no clients', () => {
     const limit = createMinuteLimit(1, manualClock());
     for (let n = 0; n < 10_000; n += 1) limit.count(`address ${n}`);
     expect(limit.isReached('address 0')).toBe(true);
@@ -230,7 +230,7 @@ describe('the memory of failures', () => {
     for (const n of [1_000, 5_000, 10_000]) expect(limit.isReached(`address ${n}`)).toBe(true);
   });
 
-  it('a clock that goes back forgives nothing and refuses nobody for longer', () => {
+  it('a clock that is set back forgives no failure and extends no refusal', () => {
     const clock = manualClock();
     const limit = createMinuteLimit(60, clock);
     for (let n = 0; n < 60; n += 1) limit.count('address');
@@ -241,7 +241,7 @@ describe('the memory of failures', () => {
   });
 });
 
-describe('a proxy that is not declared', () => {
+describe('an undeclared proxy', () => {
   let log: CapturedLog;
   const warnings = () => log.lines().filter((line) => /TRUSTED_PROXIES/.test(line.msg));
   const behind = async (trustedProxies: string[], headers: Record<string, string>) => {
@@ -261,13 +261,13 @@ describe('a proxy that is not declared', () => {
   it.each<[string, string[], Record<string, string>]>([
     ['no proxy is', [], said],
     ['another one is', ['10.0.0.0/8'], said],
-    ['no proxy is, and it says Forwarded', [], forwarded],
-  ])('is told about once, with its address: %s', async (_what, trustedProxies, headers) => {
+    ['no proxy is, and it sends Forwarded', [], forwarded],
+  ])('is logged once, with its address: %s', async (_what, trustedProxies, headers) => {
     await behind(trustedProxies, headers);
     expect(warnings()).toEqual([expect.objectContaining({ level: 'warn', peer: '127.0.0.1' })]);
   });
 
-  it('is not told about when it is declared', async () => {
+  it('is not logged if it is declared', async () => {
     await behind(['127.0.0.0/8'], { ...said, ...forwarded });
     expect(warnings()).toEqual([]);
   });

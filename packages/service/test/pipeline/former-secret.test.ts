@@ -6,13 +6,13 @@ import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 
-/** An app secret is rolled, and the one before is taken for a while: no request is refused in between, on any node. */
+/** Rolls an app secret with an overlap: no request is refused meanwhile, on any node. */
 const { service } = serviceOfFile();
 const other = anotherNodeOfFile(service);
 
 const HOUR = 3_600_000;
 
-/** How the two nodes answer these secrets. */
+/** Returns the answers of both nodes to these secrets. */
 async function codes(...clients: readonly ChannelClient[]): Promise<string[]> {
   const found: string[] = [];
   for (const client of clients) {
@@ -33,7 +33,7 @@ async function roll(client: ChannelClient, overlapHours?: number): Promise<Chann
   return channelClient(service.baseUrl, { ...client.credentials, ...reset }, () => service.clock.now());
 }
 
-/** The database's own time, by which the overlap ends: the tests' clock stands elsewhere. */
+/** Returns the time of the database, by which the overlap ends. The tests' clock differs. */
 async function now(): Promise<number> {
   const [row] = await service.fresh.database.query<{ at: number }>(
     'select (extract(epoch from now()) * 1000)::bigint as at',
@@ -45,13 +45,13 @@ const OK = ['0', '0'];
 const REFUSED = ['401002', '401002'];
 
 describe('an app secret that is rolled', () => {
-  it('with an overlap is taken beside the new one until then, and not a moment longer', async () => {
+  it('with an overlap: both secrets are accepted until it ends, and then only the new one', async () => {
     const former = await service.channel();
     expect(await codes(former)).toEqual(OK);
     const token = await former.getToken();
     const current = await roll(former, 24);
     expect(await codes(former, current)).toEqual([...OK, ...OK]);
-    // Live tokens go on, with either secret.
+    // Live tokens stay valid, with either secret.
     for (const one of [former, current]) expect((await one.callBare('products/list', {}, { token })).code).toBe('0');
     const { formerSecretUntil } = await showChannel(service.operator, former.credentials);
     expect(formerSecretUntil).toMatch(/^\d{4}-/);
@@ -66,7 +66,7 @@ describe('an app secret that is rolled', () => {
     });
   });
 
-  it('twice: the first one ends with the second roll', async () => {
+  it('twice: the first secret ends with the second roll', async () => {
     service.clock.set(await now());
     const first = await service.channel();
     const second = await roll(first, 24);
@@ -74,7 +74,7 @@ describe('an app secret that is rolled', () => {
     expect(await codes(first, second, third)).toEqual([...REFUSED, ...OK, ...OK]);
   });
 
-  it('without an overlap ends at once, with the one before it and every token', async () => {
+  it('without an overlap: the old secrets and all tokens end at once', async () => {
     const first = await service.channel();
     const token = await first.getToken();
     const second = await roll(first, 24);
@@ -84,7 +84,7 @@ describe('an app secret that is rolled', () => {
     expect((await showChannel(service.operator, first.credentials)).formerSecretUntil).toBeNull();
   });
 
-  it('is erased when its time is over', async () => {
+  it('is erased after the overlap', async () => {
     const first = await service.channel();
     await roll(first, 1);
     const { appId } = first.credentials;

@@ -33,7 +33,7 @@ describe('a required header', () => {
     }
   });
 
-  // Node's own view of the request keeps only the first of some doubled headers, so equal values are the hard case.
+  // Equal values are the hard case, because Node keeps only the first of some repeated headers.
   it.each(names)('401001: %s is sent twice, with the same value', async (name) => {
     const token = await channel.getToken();
     const body = Buffer.from('{}');
@@ -52,7 +52,7 @@ describe('a required header', () => {
     expect(reply?.envelope.message).toContain(`${name} is sent more than once`);
   });
 
-  it('0: auth/token takes no Authorization header and minds none', async () => {
+  it('0: auth/token needs no Authorization header and ignores one', async () => {
     const body = { grantType: 'client_credentials', appId: channel.credentials.appId };
     expect((await channel.callBare('auth/token', body)).code).toBe('0');
     expect((await channel.callBare('auth/token', body, { headers: { Authorization: 'Basic eA==' } })).code).toBe('0');
@@ -139,14 +139,14 @@ describe('X-SVC-Request-Id', () => {
     ['holds a space', 'a b'],
     ['holds a tab', 'a\tb'],
     ['holds a character beyond ASCII', 'é'],
-  ])('401001: it %s, and the service makes one up', async (_what, value) => {
+  ])('401001: it %s, and the service generates one', async (_what, value) => {
     const reply = await list({ headers: { [HEADERS.requestId]: value } });
     expectEnvelope(reply.envelope, '401001');
     expect(reply.envelope.message).toContain(HEADERS.requestId);
     expect(reply.envelope.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('400001: it has more than 1,024 characters, and the service makes one up', async () => {
+  it('400001: it has more than 1,024 characters, and the service generates one', async () => {
     for (const headers of [{}, { [HEADERS.timestamp]: '1' }]) {
       const reply = await list({ requestId: visible(1025), headers });
       expect(reply.status).toBe(200);
@@ -158,7 +158,7 @@ describe('X-SVC-Request-Id', () => {
     expect(reply.code).toBe('401001');
   });
 
-  it('401001: twice is made up too, rather than one of the two', async () => {
+  it('401001: it is sent twice, and the service generates one instead of choosing', async () => {
     const reply = await list({ headers: { [HEADERS.requestId]: ['one', 'two'] } });
     expectEnvelope(reply.envelope, '401001');
     expect(reply.envelope.requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -187,7 +187,7 @@ describe('bytes that no HTTP client sends', () => {
     ['two different Content-Length', () => requestBytes(path, { 'Content-Length': ['2', '3'] }, '{}'), 400, '400001'],
     ['a negative Content-Length', () => requestBytes(path, { 'Content-Length': '-1' }, '{}'), 400, '400001'],
     ['an unknown Transfer-Encoding', () => requestBytes(path, { 'Transfer-Encoding': 'x' }, '{}'), 400, '400001'],
-    ['a method that is none', () => requestBytes(path, length, '{}', 'POTS'), 400, '400001'],
+    ['an invalid method', () => requestBytes(path, length, '{}', 'POTS'), 400, '400001'],
     ['no HTTP at all', () => Buffer.from('hello, is anybody there?\r\n\r\n'), 400, '400001'],
     ['a TLS handshake', () => Buffer.from('16030100f8010000f40303', 'hex'), 400, '400001'],
     ['the preface of HTTP/2', () => Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), 400, '400001'],
@@ -200,7 +200,7 @@ describe('bytes that no HTTP client sends', () => {
     expect((await list({})).code).toBe('0');
   });
 
-  it('0: a request before the junk on the same connection still gets its own answer, first', async () => {
+  it('0: a request before the junk on the same connection gets its own answer first', async () => {
     const body = JSON.stringify({ grantType: 'client_credentials', appId: channel.credentials.appId });
     const headers = channel.signedHeaders('auth/token', Buffer.from(body), {});
     const good = requestBytes(path, { ...headers, 'Content-Length': String(body.length) }, body);
@@ -215,7 +215,7 @@ describe('bytes that no HTTP client sends', () => {
     }
   });
 
-  // Node would answer these two by itself, with an empty body.
+  // Node would answer these two itself, with an empty body.
   it.each([
     ['no Host header', { Host: undefined }],
     ['an Expect header that means nothing', { Expect: 'a-miracle' }],

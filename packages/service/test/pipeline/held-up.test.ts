@@ -8,7 +8,7 @@ import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const NAME = 'held-up node';
 
-/** A node that waits a tenth of a second for a lock instead of five, and as long for a statement that a test lets sleep. */
+/** A node that waits for locks, and for statements that a test lets sleep, a tenth of a second instead of five. */
 const { on } = stageOfFile();
 const sleeping = testRoute('test/sleeping', async ({ database, answer }) => {
   await database.transaction(async (tx) => {
@@ -30,7 +30,7 @@ beforeAll(() => {
 const expectHeldUp = (reply: Reply) =>
   expect([reply.status, reply.code, reply.headers['retry-after'], reply.data]).toEqual([503, '503001', '1', null]);
 
-/** The request while somebody holds what it needs, and then once more. */
+/** Sends the request while another session holds its locks, and then again. */
 async function heldUp(hold: (tx: Queryable) => Promise<unknown>, request: () => Promise<Reply>): Promise<Reply> {
   await on.service.fresh.database.transaction(async (tx) => {
     await hold(tx);
@@ -44,7 +44,7 @@ async function heldUp(hold: (tx: Queryable) => Promise<unknown>, request: () => 
 const lockOrder = (orderNo: string) => (tx: Queryable) =>
   tx.query('select from orders where order_no = $1 for update', [orderNo]);
 
-describe('503001: what somebody else holds for too long, and code 0 when it is sent again', () => {
+describe('503001 while another session holds a lock for too long, then 0 for the resend', () => {
   it.each<[string, (orderNo: string) => object]>([
     ['orders/unsubscribe', (orderNo) => ({ orderNo })],
     ['sandbox/orders/advance', (orderNo) => ({ orderNo, cycles: 1 })],
@@ -75,7 +75,7 @@ describe('503001: what somebody else holds for too long, and code 0 when it is s
     await heldUp(hold, () => channel.call('agreements/bind-confirm', confirmation));
   });
 
-  it('orders/create: a number that another transaction is about to take; an order beside it is not held up', async () => {
+  it('orders/create: another transaction is storing the same number; other orders are not delayed', async () => {
     const request = collectRequest(channel);
     const hold = (tx: Queryable) =>
       tx.query(
@@ -98,7 +98,7 @@ describe('503001: what somebody else holds for too long, and code 0 when it is s
     expect((await channel.call('orders/create', request)).code).toBe('0');
   });
 
-  it('a statement that takes longer than it may, and no connection is lost over it', async () => {
+  it('a statement that exceeds its limit loses no connection', async () => {
     const before = await connections();
     for (let n = 0; n < 5; n += 1) expectHeldUp(await channel.call('test/sleeping', { orderNo: '1' }));
     expect(await connections()).toEqual(expect.arrayContaining(before));

@@ -10,7 +10,7 @@ const HERE = '203.0.113.7';
 const THERE = '203.0.113.8';
 const ELSEWHERE = '203.0.113.9';
 
-/** What takes longer than any test is not waited for. */
+/** Longer than any test. */
 const NEVER = 600_000;
 
 let service: TestService;
@@ -40,7 +40,7 @@ const list = (address: string, bytes: number, options: CallOptions = {}) =>
     { token, raw: sized(bytes), ...options, headers: { ...from(address), ...options.headers } },
   );
 
-/** A request that is not finished: the first bytes of a body, said to be so long, or without saying. */
+/** Begins a request: sends the first bytes of a body of this size, with or without a Content-Length. */
 function begin(address: string, bytes: number, sent: number, sayLength = true) {
   const raw = rawConnection(service.baseUrl);
   halves.push(raw);
@@ -52,7 +52,7 @@ function begin(address: string, bytes: number, sent: number, sayLength = true) {
   if (sent > 0) send(body.slice(0, sent));
   return {
     ...raw,
-    /** Sends the rest in pieces of so many bytes. */
+    /** Sends the rest in pieces of this size. */
     finish(pieces = bytes) {
       for (let at = sent; at < bytes; at += pieces) send(body.slice(at, at + pieces));
       if (!sayLength) raw.write('0\r\n\r\n');
@@ -60,14 +60,14 @@ function begin(address: string, bytes: number, sent: number, sayLength = true) {
   };
 }
 
-/** What the service has read is told by nothing, but a small request that came later was answered. */
+/** Resolves after the service has read earlier bytes, which a later small request shows. */
 const afterIt = () => list(ELSEWHERE, 100);
 
-describe('bodies of more than 16 KB that are under way', () => {
+describe('bodies of more than 16 KB in flight', () => {
   it.each([
-    ['say how long they are', true],
+    ['declare their length', true],
     ['do not', false],
-  ])('429001: for an address whose others are as much as it may send at once, when they %s', async (_what, says) => {
+  ])('429001: for an address whose bodies in flight use its limit, when they %s', async (_what, says) => {
     await start({ bytesPerAddress: 1_100_000, waitMs: 100 });
     begin(HERE, 100_000, 50_000, says);
     begin(HERE, 900_000, 50_000, says);
@@ -80,7 +80,7 @@ describe('bodies of more than 16 KB that are under way', () => {
     expect((await list(THERE, 200_000)).code).toBe('0');
   });
 
-  it('429001: for everybody once all together are as much as this node takes', async () => {
+  it('429001: for all addresses once the limit of the node is used', async () => {
     await start({ bytes: 300_000, waitMs: 100 });
     begin(HERE, 140_000, 10);
     begin(THERE, 140_000, 10);
@@ -89,7 +89,7 @@ describe('bodies of more than 16 KB that are under way', () => {
     expect((await list(ELSEWHERE, 16_384)).code).toBe('0');
   });
 
-  it('429001: one that does not say how long it is counts as a megabyte once it is large', async () => {
+  it('429001: a body of undeclared length counts as a megabyte once it is large', async () => {
     await start({ bytesPerAddress: 1_000_000, waitMs: 100 });
     expect((await list(HERE, 16_384, { headers: chunked })).code).toBe('0');
     expect((await list(HERE, 16_385, { headers: chunked })).code).toBe('429001');
@@ -98,7 +98,7 @@ describe('bodies of more than 16 KB that are under way', () => {
   it.each<[string, (first: ReturnType<typeof begin>) => void]>([
     ['is finished', (first) => first.finish()],
     ['is given up', (first) => first.close()],
-  ])('0: the next waits, and is read when the one before %s', async (_what, end) => {
+  ])('0: the next body waits, and is read when the previous one %s', async (_what, end) => {
     await start({ bytesPerAddress: 150_000, waitMs: NEVER });
     const first = begin(HERE, 100_000, 10);
     await afterIt();
@@ -108,7 +108,7 @@ describe('bodies of more than 16 KB that are under way', () => {
     expect((await Promise.all(waiting)).map((reply) => reply.code)).toEqual(['0', '0', '0']);
   });
 
-  it('0: a client that gives up waiting leaves no trace', async () => {
+  it('0: a client that stops waiting frees its place', async () => {
     await start({ bytesPerAddress: 150_000, waitMs: NEVER });
     const first = begin(HERE, 100_000, 10);
     await afterIt();
@@ -121,7 +121,7 @@ describe('bodies of more than 16 KB that are under way', () => {
     expect((await waiting).code).toBe('0');
   });
 
-  it('0: room is there again after every kind of answer', async () => {
+  it('0: every kind of answer frees the room', async () => {
     await start({ bytesPerAddress: 1_100_000, waitMs: 100 });
     const wrong = { signRaw: 'something else' };
     for (let n = 0; n < 3; n += 1) {
@@ -134,7 +134,7 @@ describe('bodies of more than 16 KB that are under way', () => {
     }
   });
 
-  it('0: the bytes are those that were sent, in however many pieces', async () => {
+  it('0: the bytes arrive unchanged, in any number of pieces', async () => {
     await start({});
     for (const says of [true, false]) {
       const slow = begin(HERE, 40_000, 0, says);
@@ -143,7 +143,7 @@ describe('bodies of more than 16 KB that are under way', () => {
     }
   });
 
-  it('0: many at once, one after the other; a small request that comes later is answered before the last', async () => {
+  it('0: many at once run one after the other; a later small request is answered before the last', async () => {
     await start({ waitMs: NEVER });
     const answered: string[] = [];
     const note = (name: string) => (reply: Reply) => answered.push(`${name} ${reply.code}`);

@@ -4,7 +4,7 @@ import { createNodeLoad, type NodeLoad, type TakenRequest } from '../../src/http
 
 const SOCKET = { destroyed: false };
 
-/** A node that serves so many requests a second, on a clock that a test moves. */
+/** A node with a given rate of requests, on a clock that a test moves. */
 function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
   let now = 0;
   const load = createNodeLoad(limits, () => now);
@@ -18,13 +18,13 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
   return {
     load,
     enter,
-    /** Lets as many in as it takes: how many that are. */
+    /** Lets in as many requests as possible, and returns their number. */
     fill(who = 'channel'): number {
       let count = 0;
       for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);
       return count;
     },
-    /** Serves so many in each of the seconds, and lets as many in. */
+    /** Serves this number in each second, and lets as many in. */
     serve(perSecond: number, seconds: number): void {
       for (let n = 0; n < perSecond * seconds; n += 1) {
         now += 1_000 / perSecond;
@@ -32,14 +32,14 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
         if (load.mayEnter('channel')) enter();
       }
     },
-    /** All that are inside leave, so many in a second. */
+    /** Lets all leave at this rate. */
     drain(perSecond: number): void {
       for (const visit of inside.splice(0)) {
         now += 1_000 / perSecond;
         visit.leave();
       }
     },
-    /** All that are inside leave. */
+    /** Lets all leave. */
     empty(): void {
       for (const visit of inside.splice(0)) visit.leave();
     },
@@ -51,14 +51,14 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
 
 const most = (load: NodeLoad) => load.counts().most;
 
-describe('how many requests a node takes in', () => {
-  it('a cold node takes in what comes, up to five hundred', () => {
+describe('the number of requests that a node accepts', () => {
+  it('a cold node: up to five hundred', () => {
     const { load, fill } = aNode();
     expect(fill()).toBe(500);
     expect(() => load.enter('channel', SOCKET)).toThrow(NodeBusy);
   });
 
-  it('one that was busy for a second, what it can serve in 0.8 s', () => {
+  it('after a busy second: what it can serve in 0.8 s', () => {
     const { load, fill, serve } = aNode();
     fill();
     serve(400, 3);
@@ -66,14 +66,14 @@ describe('how many requests a node takes in', () => {
     expect(most(load)).toBeLessThan(335);
   });
 
-  it('never less than fifty, however slow it is', () => {
+  it('a slow node: at least fifty', () => {
     const { load, fill, serve } = aNode();
     fill();
     serve(10, 3);
     expect(most(load)).toBe(50);
   });
 
-  it('one that serves more than it was seen to, as much as that', () => {
+  it('grows if the node serves more than measured', () => {
     const { load, fill, serve } = aNode({ unmeasured: 200 });
     fill();
     serve(200, 3);
@@ -81,21 +81,21 @@ describe('how many requests a node takes in', () => {
     expect(most(load)).toBeGreaterThan(1_120);
   });
 
-  it('one that served many in a quarter of a second, no more: they end in batches', () => {
+  it('does not grow after many in a quarter of a second, because requests end in batches', () => {
     const { load, fill, serve, drain, enter, empty, pass } = aNode({ unmeasured: 200 });
     fill();
     serve(200, 3);
     const before = most(load);
     drain(200);
     pass(2_000);
-    // Three times what it serves in a quarter of a second, and nothing for a while.
+    // Serves three times its rate in a quarter of a second, and then pauses.
     for (let n = 0; n < 150; n += 1) enter();
     empty();
     pass(1_000);
     expect(most(load)).toBe(before);
   });
 
-  it('one that has just been flooded serves nothing yet, and takes in a little less', () => {
+  it('falls only a little right after a flood, when nothing is served yet', () => {
     const { load, fill, serve, drain, pass } = aNode({ unmeasured: 200 });
     fill();
     serve(200, 3);
@@ -108,7 +108,7 @@ describe('how many requests a node takes in', () => {
     expect(most(load)).toBeLessThan(before);
   });
 
-  it('after a quiet minute it is cold again', () => {
+  it('is that of a cold node after a quiet minute', () => {
     const { load, fill, serve, empty, pass } = aNode();
     fill();
     serve(150, 3);
@@ -118,7 +118,7 @@ describe('how many requests a node takes in', () => {
     expect(most(load)).toBe(500);
   });
 
-  it('a database that stands still for half a second makes it refuse nobody', () => {
+  it('does not fall if the database stalls for half a second', () => {
     const { load, fill, serve, pass } = aNode();
     fill();
     serve(2_000, 3);
@@ -144,7 +144,7 @@ describe('how many requests a node takes in', () => {
     expect(load.mayEnter('channel')).toBe(false);
   });
 
-  it('leaving twice is leaving once', () => {
+  it('leaving twice counts once', () => {
     const { load, enter } = aNode();
     const visit = enter();
     visit.leave();
@@ -154,7 +154,7 @@ describe('how many requests a node takes in', () => {
 });
 
 describe('one channel that floods a node', () => {
-  it('is refused, and the requests of another are taken in', () => {
+  it('is refused, and requests of another channel are accepted', () => {
     const { load, fill, enter } = aNode({ alwaysAllowed: 10, unmeasured: 100 });
     expect(fill('flood')).toBe(100);
     expect(load.mayEnter('flood')).toBe(false);
@@ -163,7 +163,7 @@ describe('one channel that floods a node', () => {
     expect(load.mayEnter('third')).toBe(true);
   });
 
-  it('however many channels there are, three times what the node can do is the end', () => {
+  it('any number of channels together get at most three times the usual limit', () => {
     const { load, fill, enter } = aNode({ alwaysAllowed: 10, unmeasured: 100 });
     fill('flood');
     let n = 0;
@@ -172,7 +172,7 @@ describe('one channel that floods a node', () => {
   });
 });
 
-it('a caller waits for two seconds unless its connection is gone, and to the end once something was begun for it', () => {
+it('a caller waits two seconds while connected, and until the end once its request was begun', () => {
   const { load, enter, pass } = aNode();
   const socket = { destroyed: false };
   const gone = load.enter('channel', socket);

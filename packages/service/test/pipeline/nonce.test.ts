@@ -37,7 +37,7 @@ describe('X-SVC-Nonce', () => {
     expect((await again(nonce)).code).toBe('401004');
   });
 
-  // The service clock stands on a full ten minutes, so these two timestamps are filed under different slots.
+  // The service clock is at a full ten minutes, so these two timestamps are in different slots.
   it.each([
     ['an earlier', 0, -1],
     ['a later', -1, 0],
@@ -66,7 +66,7 @@ describe('X-SVC-Nonce', () => {
 });
 
 describe('ten minutes', () => {
-  /** The window is on the database's clock: what was seen is moved into the past. */
+  /** Moves a nonce into the past, because the window is by the database's clock. */
   const age = (nonce: string, milliseconds: number) =>
     service.fresh.database.query(`update nonces set seen_at = seen_at - $2 * interval '1 ms' where nonce = $1`, [
       Buffer.from(nonce, 'hex'),
@@ -88,13 +88,13 @@ describe('ten minutes', () => {
   });
 });
 
-describe('a nonce counts as used once the signature holds', () => {
+describe('a nonce counts as used once the signature is valid', () => {
   it.each<[string, string, (nonce: string) => CallOptions]>([
     ['a bad signature', '401002', () => ({ signRaw: 'something else' })],
     ['a missing header', '401001', () => ({ headers: { [HEADERS.requestId]: undefined } })],
     ['a timestamp that is off', '401003', () => ({ timestamp: service.clock.now() - 300_001 })],
     ['an unknown app id', '401002', () => ({ headers: { [HEADERS.appId]: 'test_nobody' } })],
-  ])('0: after %s, which burned nothing', async (_what, code, fault) => {
+  ])('0: after %s, which did not use the nonce', async (_what, code, fault) => {
     const nonce = freshNonce();
     expect((await list({ nonce, ...fault(nonce) })).code).toBe(code);
     expect((await list({ nonce })).code).toBe('0');
@@ -146,7 +146,7 @@ describe('a request that is refused before its nonce is used up', () => {
     expect(await rows(nonce)).toBe(1);
   });
 
-  it('401004: a nonce that is used up, whatever the rate and the suspension say', async () => {
+  it('401004: a used nonce, whatever the rate and the suspension', async () => {
     const nonce = freshNonce();
     const { busy, ask } = await busyChannel();
     expect((await ask({ nonce })).code).toBe('0');
@@ -164,12 +164,12 @@ describe('a request that is refused before its nonce is used up', () => {
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(same, n % 2 === 0 ? busy : there)));
     const codes = replies.map((reply) => reply.code);
     expect(codes.filter((code) => code === '0')).toHaveLength(1);
-    // The others come after it, or beside it while nothing is left for them.
+    // The others come later, or at the same time while the rate leaves no room.
     expect(codes.filter((code) => !['0', '401004', '429001'].includes(code))).toEqual([]);
     expect((await ask(same)).code).toBe('401004');
   });
 
-  it('one 0: on two nodes that both found it new; only then does the other copy cost a request of the rate', async () => {
+  it('one 0: on two nodes that both found the nonce new; only then the copy counts for the rate', async () => {
     const { busy, ask } = await busyChannel();
     const same = { nonce: freshNonce(), requestId: 'same' };
     await ask({}, node.client(busy));

@@ -15,7 +15,7 @@ interface Shape {
 }
 type Body = Record<string, unknown>;
 
-/** Some value of the right type. */
+/** Returns a value of the right type. */
 function sampleOf({ type, enum: values, ...shape }: Shape): unknown {
   if (values) return values[0];
   if (type === 'object')
@@ -24,7 +24,7 @@ function sampleOf({ type, enum: values, ...shape }: Shape): unknown {
 }
 const at = ({ properties = {} }: Shape, name: string): Shape => properties[name] ?? {};
 
-/** Each field of a request with the body that has the required ones, and the place of the field in it. */
+/** Returns each field of a request, with its path and a body of the required fields. */
 function fieldsOf(shape: Shape, path: readonly string[] = []): { path: readonly string[]; isRequired: boolean }[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, inner]) => [
     { path: [...path, name], isRequired: shape.required?.includes(name) ?? false },
@@ -53,7 +53,7 @@ describe('null in a field of a request', () => {
     expect(reply.envelope.message).toBe(`${one.path.join('.')} is required`);
   });
 
-  it('0: orders are created with null in all that may be absent', async () => {
+  it('0: orders are created with null in all optional fields', async () => {
     const terms = { periodType: null, period: null, totalCycles: null };
     const nothing = { bindOrderNo: null, sharedAgreement: null, channelAgreementRef: null, unheardOf: null };
     const collected = await channel.call('orders/create', { ...nothing, ...terms, ...collectRequest(channel) });
@@ -71,7 +71,7 @@ describe('null in a field of a request', () => {
     expect(reply.envelope).toMatchObject({ code: '400001', message: 'eventIds.0 must be string' });
   });
 
-  it('409001: under one key a null makes another body', async () => {
+  it('409001: with the same key, a null makes a different body', async () => {
     const { orderNo } = (await channel.call('orders/create', collectRequest(channel))).data;
     const idempotencyKey = randomUUID();
     const ask = (body: object) => channel.call('orders/unsubscribe', { orderNo, ...body }, { idempotencyKey });

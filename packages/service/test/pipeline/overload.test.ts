@@ -12,7 +12,7 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
-/** With so many inside, the next one is refused: as on a node that serves so few in a second. */
+/** Limit at which the next request is refused, as on a node with a very low rate. */
 const MOST = 4;
 const BODY = { orderNo: '1' };
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   other = await anotherChannel(service);
 });
 
-/** Requests of this endpoint stay inside until the gate is opened. */
+/** A route whose requests stay inside until the gate opens. */
 function gatedRoute() {
   let waiting = 0;
   const { open, passed } = gate();
@@ -34,14 +34,14 @@ function gatedRoute() {
   return { route, open, waiting: () => waiting };
 }
 
-/** A node that is full of requests, of one channel or another. */
+/** A node that is full of requests of one or more channels. */
 async function fullNode(of: readonly ChannelClient[], most = of.length) {
   const { route, open, waiting } = gatedRoute();
   const node = await anotherNode(service, {
     moreRoutes: [route],
     testLimits: { load: { alwaysAllowed: most, unmeasured: most } },
   });
-  // It has met them before: those whom it does not know have one part together.
+  // Makes the channels known to the node, because unknown ones share one part.
   for (const one of new Set([channel, other, ...of])) await node.client(one).getToken();
   const inside: Promise<Reply>[] = [];
   for (const one of of) {
@@ -51,7 +51,7 @@ async function fullNode(of: readonly ChannelClient[], most = of.length) {
   }
   return {
     node,
-    /** Lets everything go on, and waits for it. */
+    /** Opens the gate, and waits for all requests. */
     async empty(): Promise<Reply[]> {
       open();
       return Promise.all(inside);
@@ -72,11 +72,11 @@ const orders = async (externalOrderNo: string) =>
 const keys = async (key: string) =>
   (await service.fresh.database.query('select from idempotency where key = $1', [key])).length;
 
-describe('a node that has more to do than it can do in time', () => {
-  it('503001: at once, with Retry-After; nothing is stored, and it may be sent again as it is', async () => {
+describe('an overloaded node', () => {
+  it('503001: at once, with Retry-After; nothing is stored, and the same request may be sent again', async () => {
     const { node, empty } = await fullNode(four());
     const client = node.client(channel);
-    // Of another node, as the full one gives none.
+    // From another node, because the full one issues none.
     const token = await channel.getToken();
     const request = collectRequest(channel);
     const options = { token, idempotencyKey: unique('key'), nonce: 'ab'.repeat(16), requestId: unique('request') };
@@ -85,13 +85,13 @@ describe('a node that has more to do than it can do in time', () => {
     expect(refused.envelope.requestId).toBe(options.requestId);
     expect([await orders(request.externalOrderNo), await keys(options.idempotencyKey)]).toEqual([0, 0]);
     expect((await empty()).map(({ code }) => code)).toEqual(four().map(() => '0'));
-    // With the same nonce: it was not used up.
+    // The same nonce, because it was not used up.
     expect((await client.callBare('orders/create', request, options)).code).toBe('0');
     expect(await orders(request.externalOrderNo)).toBe(1);
     await node.close();
   });
 
-  it('503001: before its signature, token or body is looked at; the rest is what it always is', async () => {
+  it('503001: before signature, token or body are checked; other paths work as usual', async () => {
     const { node, empty } = await fullNode(four());
     const client = node.client(channel);
     for (const wrong of [{ signRaw: 'something else' }, { token: 'none' }, { raw: '{' }]) {
@@ -112,7 +112,7 @@ describe('a node that has more to do than it can do in time', () => {
     await node.close();
   });
 
-  it('503001: the connection stays, and the next request on it is understood', async () => {
+  it('503001: the connection is kept, and the next request on it works', async () => {
     const { node, empty } = await fullNode(four());
     const raw = rawConnection(node.baseUrl);
     const body = JSON.stringify({ grantType: 'client_credentials', appId: channel.credentials.appId });
@@ -131,7 +131,7 @@ describe('a node that has more to do than it can do in time', () => {
     await node.close();
   });
 
-  it('503 on the redemption page, which its users are told in words', async () => {
+  it('503 on the redemption page, with a message for the user', async () => {
     const { node, empty } = await fullNode([channel, other, await anotherChannel(service)], 1);
     const { redeemUrl } = (await channel.call('orders/create', collectRequest(channel))).data;
     const { pathname, search } = new URL(redeemUrl);
@@ -146,11 +146,11 @@ describe('a node that has more to do than it can do in time', () => {
 });
 
 describe('a request that waits in the node', () => {
-  /** Nobody is admitted while this is held: what comes waits for the statement that is shared. */
+  /** Blocks admission: further requests wait for the shared statement. */
   const holdRates = (tx: Queryable) => tx.query('select from rate_limits for update');
 
   async function whileHeld(node: Node, work: () => Promise<void>): Promise<void> {
-    // Two statements are under way then, and whatever comes waits for them.
+    // Two statements are in flight then, and further requests wait for them.
     const before: Promise<Reply>[] = [];
     await service.fresh.database.transaction(async (tx) => {
       await holdRates(tx);
@@ -167,11 +167,11 @@ describe('a request that waits in the node', () => {
     grantType: 'client_credentials',
     appId: credentials.appId,
   });
-  /** A caller waits so long for its request to be begun; what this node begins at once must not take as long. */
+  /** Patience of a caller. Requests that begin at once must not take as long. */
   const IMPATIENT = { testLimits: { load: { patienceMs: 2_000 } } };
   const waitingStatements = () => lockWaits(service.fresh.database, 'update rate_limits');
 
-  it('503001: longer than its caller waits; nothing of it is stored', async () => {
+  it('503001: if it waits longer than its caller; nothing is stored', async () => {
     const node = await anotherNode(service, IMPATIENT);
     const token = await channel.getToken();
     const request = collectRequest(channel);
@@ -209,7 +209,7 @@ describe('a request that waits in the node', () => {
     await node.close();
   });
 
-  it('what was begun is finished, though the caller has gone', async () => {
+  it('a begun request is finished although the caller has hung up', async () => {
     const between = gate();
     let isOver = false;
     const twoSteps = testRoute('test/two-steps', async ({ database, answer }) => {
@@ -223,7 +223,7 @@ describe('a request that waits in the node', () => {
     const token = await channel.getToken();
     const reply = node.client(channel).callBare('test/two-steps', BODY, { token });
     await between.reached;
-    // By the time that a later one has waited too long, so has this one.
+    // When a later request has waited too long, this one has too.
     await whileHeld(node, async () => {
       expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel), { token }));
     });

@@ -8,7 +8,7 @@ import { collectRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 
-/** Answers to requests that were sent in one go wait for one another. Node tells nobody when the connection of those ends. */
+/** Pipelined answers wait for one another. Node emits no event when the connection of a waiting answer closes. */
 const { on } = stageOfFile();
 let longOrder: string;
 const user = unique('user');
@@ -27,7 +27,7 @@ async function metric(name: string): Promise<number> {
 const openAnswers = () => metric('perennial_long_answers{state="open"}');
 const hungUp = () => metric('perennial_http_answers_cut_total{why="hung-up"}');
 
-/** Requests for long answers, which nobody reads, and after them some for short ones. */
+/** Pipelines requests for long answers, which nobody reads, and then some for short ones. */
 async function sendUnread({ long, short }: { long: number; short: number }): Promise<net.Socket> {
   const token = await on.channel.getToken();
   const body = Buffer.from(JSON.stringify({ channelUserId: user }));
@@ -44,7 +44,7 @@ async function sendUnread({ long, short }: { long: number; short: number }): Pro
   return socket;
 }
 
-describe('a caller who sends many requests in one go and hangs up before the answers', () => {
+describe('a caller that pipelines many requests and hangs up before the answers', () => {
   it('holds none of the places for long answers', async () => {
     const socket = await sendUnread({ long: 8, short: 0 });
     await until('eight long answers', async () => (await openAnswers()) === 8);
@@ -53,7 +53,7 @@ describe('a caller who sends many requests in one go and hangs up before the ans
     expect((await on.channel.call('orders/query', { orderNo: longOrder })).code).toBe('0');
   });
 
-  it('leaves nothing behind: each of the answers is known to have ended', async () => {
+  it('leaks nothing: the end of each answer is detected', async () => {
     const before = await hungUp();
     const socket = await sendUnread({ long: 1, short: 16 });
     await until('the long answer', async () => (await openAnswers()) === 1);
@@ -61,7 +61,7 @@ describe('a caller who sends many requests in one go and hangs up before the ans
     await until('all of them', async () => (await hungUp()) === before + 17);
   });
 
-  it('beyond sixteen that wait for their turn, the connection ends, and none of the rest is begun', async () => {
+  it('beyond sixteen waiting requests the connection is closed, and the rest is not begun', async () => {
     const nowhere = () => metric('perennial_http_requests_total{endpoint="unknown",status="499",code=""}');
     const [before, cut] = [await nowhere(), await hungUp()];
     const socket = await sendUnread({ long: 1, short: 3_000 });
@@ -73,14 +73,14 @@ describe('a caller who sends many requests in one go and hangs up before the ans
   });
 });
 
-it('sixteen short ones in one go are answered, each in its turn', async () => {
+it('sixteen short pipelined requests are answered in order', async () => {
   const raw = rawConnection(on.service.baseUrl);
   raw.write(Buffer.concat(Array.from({ length: 17 }, (_, n) => requestBytes(`/nowhere/${n}`, {}, '', 'GET'))));
   expect((await raw.replies(17)).map(({ code }) => code)).toEqual(Array.from({ length: 17 }, () => '404001'));
   raw.close();
 });
 
-it('headers count however many there are', async () => {
+it('all headers are read, however many there are', async () => {
   const token = await on.channel.getToken();
   const body = Buffer.from('{}');
   const many = Object.fromEntries(Array.from({ length: 2_500 }, (_, n) => [`a${n.toString(36)}`, '']));

@@ -22,7 +22,7 @@ async function inTurn(count: number, channel: ChannelClient): Promise<Reply[]> {
   return replies;
 }
 
-/** The bucket runs on the database's clock: its last refill is moved. In the future, nothing comes in until then. */
+/** Moves the last refill by the database's clock. In the future, nothing is refilled until then. */
 const refilledAt = (channel: ChannelClient, seconds: number) =>
   service.fresh.database.query(
     `update rate_limits set refilled_at = now() + $2 * interval '1 s'
@@ -48,12 +48,12 @@ describe('the rate of a channel', () => {
   });
 
   it.each([
-    ['as much comes back as the time since then is worth', 1, 2],
-    ['a long pause saves up no more than the burst', 86_400, 3],
+    ['the bucket is refilled for the time that has passed', 1, 2],
+    ['a long pause refills no more than the burst', 86_400, 3],
   ])('0: %s', async (_what, seconds, worth) => {
     await inTurn(4, channel);
     await refilledAt(channel, -seconds);
-    // Asked at once, whatever real time the others take.
+    // Sent at once, because the others take real time.
     const first = await ask(channel);
     await stopRefill(channel);
     const rest = await inTurn(worth, channel);
@@ -86,7 +86,7 @@ describe('the rate of a channel', () => {
     expect(codes(replies).filter((code) => code === '429001')).toHaveLength(40);
   });
 
-  it("0: one channel's limit does not touch another's, in the same batches", async () => {
+  it("0: one channel's limit does not affect another's in the same batches", async () => {
     const other = await channelWith(50, 50);
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(n % 2 === 0 ? channel : other)));
     expect(codes(replies.filter((_, n) => n % 2 === 1))).toEqual(Array<string>(20).fill('0'));
@@ -103,7 +103,7 @@ describe('the rate of a channel', () => {
     expect(codes(await inTurn(3, channel))).toEqual(['0', '0', '429001']);
   });
 
-  it('a smaller limit holds at once, also for what was saved up', async () => {
+  it('a smaller limit applies at once, also to saved tokens', async () => {
     const busy = await channelWith(100, 200);
     const there = node.client(busy);
     expect(codes([await ask(busy), await ask(there)])).toEqual(['0', '0']);
@@ -117,7 +117,7 @@ describe('the rate of a channel', () => {
     ]);
   });
 
-  it('a larger limit holds at once', async () => {
+  it('a larger limit applies at once', async () => {
     await inTurn(4, channel);
     await setLimits(service.operator, { appId: channel.credentials.appId, ratePerSecond: 10, rateBurst: 10 });
     await refilledAt(channel, -1);

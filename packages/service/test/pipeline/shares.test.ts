@@ -11,10 +11,10 @@ import { anotherNode } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const GATE = 4_711;
-/** What one channel may use of the test database's 16 connections. */
+/** Share of one channel in the 16 connections of the test database. */
 const SHARE = 5;
 
-/** Holds a connection for as long as the gate is closed. */
+/** Routes that hold a connection while the gate is closed. */
 const ROUTES = [
   testRoute('test/at-the-gate', async ({ database, answer }) => {
     await database.transaction(async (tx) => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 const BODY = { orderNo: '1' };
 
-/** `held` tells how many connections wait at the gate. */
+/** `held` returns the number of connections that wait at the gate. */
 async function withGateClosed<T>(work: (held: () => Promise<number>) => Promise<T>): Promise<T> {
   const gate = openDatabase({ url: service.fresh.url, pool: 1, name: 'test gate' });
   const held = async () => {
@@ -55,8 +55,8 @@ async function withGateClosed<T>(work: (held: () => Promise<number>) => Promise<
   }
 }
 
-describe('a channel whose requests hold connections for long', () => {
-  it('uses its share of them and no more, and another channel notices nothing', async () => {
+describe('a channel whose requests hold connections for a long time', () => {
+  it('uses only its share, and another channel is not affected', async () => {
     const replies = await withGateClosed(async (held) => {
       const waiting = Array.from({ length: 60 }, () => greedy.call('test/at-the-gate', BODY));
       await until('the share is used up', async () => (await held()) === SHARE);
@@ -83,7 +83,7 @@ describe('a channel whose requests hold connections for long', () => {
     expect(new Set((await Promise.all(replies)).map(({ code }) => code))).toEqual(new Set(['0']));
   });
 
-  it('what needs no connection of its own goes on for it too: tokens, provisioned lists, orders/query', async () => {
+  it('can still use endpoints without a connection of their own: tokens, provisioned lists, orders/query', async () => {
     const { data } = await greedy.call('orders/create', collectRequest(greedy));
     const replies = await withGateClosed(async (held) => {
       const waiting = Array.from({ length: 20 }, () => greedy.call('test/at-the-gate', BODY));
@@ -98,7 +98,7 @@ describe('a channel whose requests hold connections for long', () => {
     await Promise.all(replies);
   });
 
-  it('429001: with Retry-After, for a request that waited in vain; nothing of it was begun', async () => {
+  it('429001: with Retry-After, for a request that waited too long and was not begun', async () => {
     const node = await anotherNode(service, {
       moreRoutes: ROUTES,
       databasePool: 8,
@@ -125,7 +125,7 @@ describe('a channel whose requests hold connections for long', () => {
     await node.close();
   });
 
-  it('503001: with Retry-After, for one that had begun, since part of it may be done', async () => {
+  it('503001: with Retry-After, for a begun request, because part of it may be done', async () => {
     const between = gate();
     const twoSteps = testRoute('test/two-steps', async ({ database, answer }) => {
       await database.query('select 1');
@@ -155,8 +155,8 @@ describe('a channel whose requests hold connections for long', () => {
   });
 });
 
-describe('a node on which one connection may be used at a time', () => {
-  it('answers every endpoint and the redemption page: nobody who holds one asks for another', async () => {
+describe('a node that may use one connection at a time', () => {
+  it('answers every endpoint and the redemption page: no request needs a second connection', async () => {
     const one = { testLimits: { shareLimits: { perChannel: 1, total: 1, waitMs: 1_000 } } };
     const node = await anotherNode(service, one);
     const client = node.client(greedy);

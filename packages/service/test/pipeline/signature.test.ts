@@ -5,12 +5,12 @@ import { serviceOfFile } from '../orders/stage-of-file.js';
 import { type CallOptions, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 
-// Of production, where nothing is told: the sandbox has tests of its own (test/kit/diagnosis.test.ts).
+// Production, which explains nothing. test/kit/diagnosis.test.ts covers the sandbox.
 const { service, channel } = serviceOfFile({ environment: 'production' });
 
 const NAME = 'products/list';
 const list = (options: CallOptions) => channel.call(NAME, {}, options);
-/** With the channel's token, and one of these in place of its own. */
+/** Calls with the channel's token and one changed credential. */
 const listAs = async (change: Partial<ChannelCredentials>, requestId = 'same') => {
   const token = await channel.getToken();
   const stranger = channelClient(service.baseUrl, { ...channel.credentials, ...change }, () => service.clock.now());
@@ -37,7 +37,7 @@ describe('X-SVC-Signature', () => {
     expect((await list({ raw: body, nonce, timestamp, requestId: 'request-1', headers })).code).toBe('0');
   });
 
-  it('401002: another key, the text of appSecret in place of its bytes, or another secret of the channel', async () => {
+  it('401002: another key, the text of appSecret instead of its bytes, or another secret of the channel', async () => {
     const { appSecret, aesKey, callbackSecret } = channel.credentials;
     const wrong = [
       Buffer.alloc(32),
@@ -48,13 +48,13 @@ describe('X-SVC-Signature', () => {
     for (const key of wrong) expectRefused(await listAs({ appSecret: key.toString('base64') }));
   });
 
-  /** A right signature for a fixed request, changed on its way. */
+  /** Returns the right signature of a fixed request, changed. */
   const changed = (change: (signature: string) => string) => {
     const fixed = { nonce: 'f'.repeat(32), requestId: 'fixed' };
     const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), fixed);
     return list({ ...fixed, headers: { [HEADERS.signature]: change(headers[HEADERS.signature] ?? '') } });
   };
-  // Other spellings of the same bytes: packages/wire/test/signing.test.ts.
+  // Other encodings of the same bytes: packages/wire/test/signing.test.ts.
   it.each<[string, (signature: string) => string]>([
     ['one character short', (s) => s.slice(1)],
     ['of 33 bytes', (s) => Buffer.concat([Buffer.from(s, 'base64'), Buffer.of(0)]).toString('base64')],
@@ -68,7 +68,7 @@ describe('X-SVC-Signature', () => {
     expectRefused(await changed(change));
   });
 
-  it('0: the fixed request of the rows above is right when nothing is changed', async () => {
+  it('0: the fixed request of the rows above is valid without a change', async () => {
     expect((await changed((signature) => signature)).code).toBe('0');
   });
 });
@@ -141,7 +141,7 @@ describe('what is signed', () => {
 });
 
 describe('an unknown app id', () => {
-  it('401002: the same answer as a bad signature, but for the request id', async () => {
+  it('401002: the same answer as a bad signature, except for the request id', async () => {
     const unknown = await listAs({ appId: 'test_nobody' });
     const badSignature = await list({ requestId: 'same', signRaw: 'something else' });
     expectRefused(unknown);
@@ -149,7 +149,7 @@ describe('an unknown app id', () => {
     expect(Object.keys(unknown.headers)).toEqual(Object.keys(badSignature.headers));
   });
 
-  it('401002: a key of zeros, which stands in for the missing secret, opens nothing', async () => {
+  it('401002: a key of zeros, which replaces the missing secret, is not accepted', async () => {
     expectRefused(await listAs({ appId: 'test_nobody', appSecret: Buffer.alloc(32).toString('base64') }));
   });
 
@@ -159,7 +159,7 @@ describe('an unknown app id', () => {
     }
   });
 
-  it('401002: a channel whose row is gone, on a node that knew it', async () => {
+  it('401002: a deleted channel, on a node that knew it', async () => {
     const shortLived = await service.channel();
     expect((await shortLived.call(NAME, {})).code).toBe('0');
     await service.fresh.database.query('delete from channels where app_id = $1', [shortLived.credentials.appId]);
@@ -213,7 +213,7 @@ describe('X-SVC-Timestamp', () => {
     expect((await at(`00${service.clock.now()}`)).code).toBe('0');
   });
 
-  it('401003: comes before the signature is looked at', async () => {
+  it('401003: comes before the signature check', async () => {
     const reply = await list({
       timestamp: service.clock.now() - 300_001,
       headers: { [HEADERS.signature]: 'x' },

@@ -45,7 +45,7 @@ describe('a client that stalls', () => {
     expect((await raw.untilClosed())[0]?.envelope.requestId).toBe('stalled-1');
   });
 
-  it('408: is cut off although it sends a byte now and then', async () => {
+  it('408: is cut off even if it sends single bytes', async () => {
     const raw = rawConnection(service.baseUrl);
     raw.write('POST / HTTP/1.1\r\nX-Slow: ');
     const dripping = setInterval(() => raw.write('x'), 20);
@@ -54,11 +54,11 @@ describe('a client that stalls', () => {
     expect(replies.map((reply) => reply.status)).toEqual([408]);
   });
 
-  it('is let go also when it never closes its own side', async () => {
+  it('is dropped even if it never closes its own side', async () => {
     const raw = rawConnection(service.baseUrl);
     raw.write('not HTTP\r\n\r\n');
     await new Promise((resolve) => raw.socket.once('end', resolve));
-    // Half open now. Writing into a connection that the service has given up fails sooner or later.
+    // Half open now. Writing to a connection that the service has dropped fails sooner or later.
     const failed = new Promise((resolve) => raw.socket.once('error', resolve));
     const writing = setInterval(() => raw.write('x'), 20);
     await failed;
@@ -67,8 +67,8 @@ describe('a client that stalls', () => {
   });
 });
 
-describe('what is not a request', () => {
-  /** One of each kind, by the message that it is answered with. */
+describe('a malformed request', () => {
+  /** One of each kind, by the message of its answer. */
   const sent: Readonly<Record<string, (raw: ReturnType<typeof rawConnection>) => void>> = {
     'the headers are too large': (raw) => raw.write(requestBytes(path, { 'X-Long': 'x'.repeat(16_384) })),
     'a header is malformed': (raw) => raw.write(requestBytes(path, { 'X SVC': '1' })),
@@ -80,7 +80,7 @@ describe('what is not a request', () => {
     'the request is not HTTP/1.1': (raw) => raw.write('hello, is anybody there?\r\n\r\n'),
   };
 
-  it('is tried here in every kind', () => {
+  it('is tested for every kind', () => {
     expect(MALFORMED_HTTP.map(({ message }) => message)).toEqual(Object.keys(sent));
   });
 
@@ -94,7 +94,7 @@ describe('what is not a request', () => {
 });
 
 describe('a connection between two requests', () => {
-  it('0, 0: serves one after the other, and is closed when nothing more comes', async () => {
+  it('0, 0: serves one request after the other, and is closed when idle', async () => {
     const raw = rawConnection(service.baseUrl);
     raw.write(requestBytes(path, headers(), body()));
     await raw.replies(1);
@@ -105,8 +105,8 @@ describe('a connection between two requests', () => {
   });
 });
 
-describe('a service that says nothing else', () => {
-  it('has limits on headers, requests, idle connections, and looks after them', () => {
+describe('a service with default limits', () => {
+  it('has timeouts for headers, requests and idle connections', () => {
     const { fresh, vault, clock } = service;
     const usual = createService({ database: fresh.database, vault, clock, ...nodeDeps() });
     const { headersTimeout, requestTimeout, keepAliveTimeout } = usual.server.server;

@@ -19,7 +19,7 @@ const list = (token: string, by = channel) => by.callBare('products/list', {}, {
 describe('auth/token', () => {
   const request = () => ({ grantType: 'client_credentials', appId: channel.credentials.appId });
 
-  it('0: issues a bearer token for two hours, another one each time, and all are good', async () => {
+  it('0: issues a new bearer token for two hours each time, and all are valid', async () => {
     const replies = await Promise.all([1, 2, 3].map(() => channel.callBare('auth/token', request())));
     for (const { status, envelope } of replies) {
       expect(status).toBe(200);
@@ -61,7 +61,7 @@ describe('an access token', () => {
     expectEnvelope(reply.envelope, '401005');
   });
 
-  it('401005: with any one character changed, or one more or less', async () => {
+  it('401005: with any character changed, added or removed', async () => {
     const token = await channel.getToken();
     const other = (letter: string | undefined) => (letter === 'A' ? 'B' : 'A');
     const changed = Array.from(token, (letter, at) => token.slice(0, at) + other(letter) + token.slice(at + 1));
@@ -77,7 +77,7 @@ describe('an access token', () => {
     expectEnvelope((await list(await other.getToken())).envelope, '401005');
   });
 
-  it('401005: comes from an installation with another master key, where the channel has the same number', async () => {
+  it('401005: is from an installation with another master key and the same channel id', async () => {
     const copy = await testService();
     const theirs = await copy.channel(channel.credentials.appId);
     const [row] = await service.fresh.database.query<{ id: number }>(
@@ -110,7 +110,7 @@ describe('two hours', () => {
     expect((await list(await channel.getToken())).code).toBe('0');
   });
 
-  it("401005: another channel's is foreign, not expired", async () => {
+  it("401005: another channel's expired token is unknown, not expired", async () => {
     const foreign = await (await service.channel()).getToken();
     service.clock.advance(7_200_000);
     expect((await list(foreign)).code).toBe('401005');
@@ -132,7 +132,7 @@ describe('revoking', () => {
     expect((await list(theirs, bystander)).code).toBe('0');
   });
 
-  it('401005: and not 401006 once the revoked token is also past its time', async () => {
+  it('401005: a revoked token, also after its expiry', async () => {
     const token = await channel.getToken();
     await revokeTokens(service.operator, { appId: channel.credentials.appId });
     service.clock.advance(7_200_000);
@@ -141,7 +141,7 @@ describe('revoking', () => {
 });
 
 describe('resetting the credentials', () => {
-  it('the new secret may be the first that a node hears of it', async () => {
+  it('a node accepts the new secret before it knows of the reset', async () => {
     await elsewhere.getToken();
     const { appSecret = '' } = await resetCredentials(service.operator, { appId: channel.credentials.appId });
     const after = node.client({ ...channel, credentials: { ...channel.credentials, appSecret } });

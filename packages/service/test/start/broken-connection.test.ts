@@ -6,7 +6,7 @@ import { installation } from '../support/installation.js';
 import { type Running, serviceUrl, until } from '../support/processes.js';
 import { network } from '../support/slow-network.js';
 
-/** A connection that breaks at one moment of a start, as near a fail-over. */
+/** Breaks a connection at a chosen moment of a start, as in a failover. */
 const fresh = ofEachTest(() => installation());
 const between = ofEachTest(() => network(fresh.url));
 const startNode = (more: Record<string, string> = {}) => fresh.node({ DATABASE_URL: between.url, ...more });
@@ -25,9 +25,9 @@ const logLines = (running: Running): Line[] =>
 
 describe('a connection that breaks while the node', () => {
   it.each([
-    ['reads who may use the console', 'from people p'],
-    ['makes the demo channel', 'pg_advisory_xact_lock'],
-  ])('%s leaves it serving, and is logged', async (_moment, statement) => {
+    ['reads the accounts of the console', 'from people p'],
+    ['creates the demo channel', 'pg_advisory_xact_lock'],
+  ])('%s is logged, and the node serves', async (_moment, statement) => {
     const broken = between.breakAt(statement);
     const running = startNode({ DATABASE_POOL: '8' });
     const url = await serviceUrl(running);

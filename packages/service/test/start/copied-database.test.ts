@@ -77,7 +77,7 @@ const WHY =
   'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator runs perennial installation adopt';
 
 describe('a node on a copy', () => {
-  it('does nothing and is not ready until an operator adopts the copy, and says why; then it serves', async () => {
+  it('does nothing and is not ready until an operator adopts the copy, and logs why; then it serves', async () => {
     const before = await whatWasDone();
     const port = await freePort();
     const node = original.node(on(copy, { PORT: String(port) }));
@@ -134,7 +134,7 @@ describe('a node on a copy', () => {
     ]);
   });
 
-  it('serves reads with ENGINE=off, and does not adopt the copy by that', async () => {
+  it('serves reads with ENGINE=off, without adopting the copy', async () => {
     await copy.database.query(`update installation set database_identity = '1/1'`);
     const node = original.node(on(copy, { ENGINE: 'off' }));
     await serviceUrl(node);
@@ -152,7 +152,7 @@ describe('a node on the original', () => {
     expect(check).toMatchObject({ needsAdoption: false });
   });
 
-  it('that has no identity yet, as after an upgrade, takes the one that it finds', async () => {
+  it('without a stored identity, as after an upgrade, stores the current one', async () => {
     const identity = () => original.database.query('select database_identity as is from installation');
     const before = await identity();
     expect(before).toEqual([{ is: expect.stringMatching(/^\d+\/\d+$/) }]);
@@ -165,7 +165,7 @@ describe('a node on the original', () => {
   });
 });
 
-it('a role that may not read the identifier of the server is told so, and served', async () => {
+it('a role that may not read the identifier of the server gets a warning, and the node serves', async () => {
   const fresh = await freshDatabase({ migrated: false });
   const role = `test_${randomBytes(6).toString('hex')}`;
   await fresh.database.query(`create role ${role} login password 'test'`);
@@ -184,13 +184,13 @@ it('a role that may not read the identifier of the server is told so, and served
   expect(lines).toContain(
     `Warning: copies of this database cannot be recognized: grant execute on function pg_control_system() to ${role}`,
   );
-  // Once it may, it remembers; and is not stopped by that.
+  // Once it may, the node stores the identity and is not stopped by it.
   await fresh.database.query(`grant execute on function pg_control_system() to ${role}`);
   await (await open()).close();
   expect(await fresh.database.query('select database_identity as is from installation')).toEqual([
     { is: expect.stringMatching(/^\d+\/\d+$/) },
   ]);
-  // Taken away again, it says that, and not that this is a copy.
+  // After the privilege was revoked, the node reports that, and not a copy.
   await fresh.database.query(`revoke execute on function pg_control_system() from ${role}`);
   const waited = new AbortController();
   const waits: string[] = [];

@@ -8,7 +8,7 @@ import { installation } from '../support/installation.js';
 import { serviceUrl, until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** ENGINE=off: a copy of a database that somebody wants to look at, and that must not do anything. */
+/** ENGINE=off: for inspecting a copy of a database, on which nothing may be done. */
 const { on } = stageOfFile();
 const copy = ofFile(() =>
   anotherNode(on.service, { gateways: { of: async () => on.institution }, readsOnly: true, engine: true }),
@@ -26,7 +26,7 @@ beforeAll(async () => {
 const asked = () => [...on.institution.debits, ...on.institution.queries, ...on.institution.cancellations];
 
 describe('a node with ENGINE=off', () => {
-  it('answers what only reads', async () => {
+  it('answers reads', async () => {
     for (const [name, body] of [
       ['products/list', {}],
       ['payment-channels/list', {}],
@@ -40,7 +40,7 @@ describe('a node with ENGINE=off', () => {
     expect(page.status).toBe(200);
   });
 
-  it('503001 to everything that writes, before anything is stored or asked', async () => {
+  it('503001 for all writes, before anything is stored or sent', async () => {
     const writing = Object.values(ENDPOINTS).filter(({ write }) => write);
     expect(writing.length).toBeGreaterThan(5);
     for (const { name } of writing) {
@@ -55,21 +55,21 @@ describe('a node with ENGINE=off', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('503 to the forms of the redemption page', async () => {
+  it('503 for the forms of the redemption page', async () => {
     for (const form of ['/redeem/claim', '/redeem/unsubscribe']) {
       const headers = { 'content-type': 'application/x-www-form-urlencoded' };
       expect((await send(copy.baseUrl, 'POST', form, headers, Buffer.from('a=b'))).status).toBe(503);
     }
   });
 
-  it('503001 to notices of institutions, which send again what was not kept', async () => {
+  it('503001 for notices of institutions, which send them again', async () => {
     const notice = { kind: 'agreement-canceled', institutionNo: 'x', reason: 'x' };
     const body = Buffer.from(JSON.stringify(notice));
     const reply = await send(copy.baseUrl, 'POST', '/gateway/v1/notices/MOCKPAY', {}, body);
     expect([reply.status, reply.code]).toEqual([503, '503001']);
   });
 
-  it('says so where its readiness is asked for', async () => {
+  it('is shown by /readyz', async () => {
     const state = async (baseUrl: string) => (await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).data;
     expect(await state(copy.baseUrl)).toEqual({ status: 'ready', engine: 'off' });
     expect(await state(on.service.baseUrl)).toEqual({ status: 'ready', engine: 'on' });
@@ -77,7 +77,7 @@ describe('a node with ENGINE=off', () => {
 });
 
 describe('a process with ENGINE=off', () => {
-  it('debits nothing, bills nothing, sends nothing; with the engine on all of it is done', async () => {
+  it('debits, bills and sends nothing; a node with the engine on does all of it', async () => {
     const [idle, busy] = [await sold(), await sold()];
     await idle.end();
     const before = await idle.state();
@@ -87,7 +87,7 @@ describe('a process with ENGINE=off', () => {
     await until('the line in the log', async () => node.stdout().includes('ENGINE is off'));
     for (const { fresh } of [idle, busy])
       await fresh.database.query(`update orders set next_due_at = now() - interval '1 minute'`);
-    // By the time that the other one has done all there is to do, this one would have begun.
+    // When the other node has done everything, this one would have begun.
     await until('periods of both orders', async () => (await busy.state()).periods === 4);
     expect(await idle.state()).toEqual(before);
     const [row] = await idle.fresh.database.query<{ orderNo: string }>(
@@ -99,7 +99,7 @@ describe('a process with ENGINE=off', () => {
   });
 });
 
-/** An installation with an order of each mode, and the node that has sold them. */
+/** An installation with an order of each mode, and the node that created them. */
 async function sold() {
   const fresh = await installation();
   onTestFinished(fresh.close);

@@ -11,14 +11,14 @@ const fresh = ofEachTest(() => freshDatabase());
 let before: string;
 let after: string;
 
-/** The settings of a node or a command that has these master keys, the current one first. */
+/** Returns settings with these master keys, the current one first. */
 const knowing = (current: string, ...previous: string[]) => ({
   DATABASE_URL: fresh.url,
   MASTER_KEY: current,
   ...(previous.length === 0 ? {} : { MASTER_KEY_PREVIOUS: previous.join() }),
 });
 
-/** Starts a node as far as its database, and answers what it says. */
+/** Starts a node up to its database, and returns its messages. */
 async function startNode(settings: Record<string, string>): Promise<string[]> {
   const said: string[] = [];
   const opened = await openDatabaseFromSettings(readSettings(settings), {
@@ -43,16 +43,16 @@ beforeEach(async () => {
 });
 
 describe('a new MASTER_KEY', () => {
-  it('commands and nodes that know both leave those alone that know the old one', async () => {
+  it('commands and nodes with both keys do not affect those with only the old one', async () => {
     expect((await perennial(['master-key', 'status'], knowing(after, before))).code).toBe(0);
     expect(await startNode(knowing(after, before))).toEqual([]);
     expect(await startNode(knowing(before))).toEqual([]);
     expect((await perennial(['channel', 'list'], knowing(before))).code).toBe(0);
-    // Nothing is under the new one yet: alone it would open nothing.
+    // Nothing is wrapped under the new key yet, so alone it would open nothing.
     await expect(startNode(knowing(after))).rejects.toThrow(refusal);
   });
 
-  it('the database is of the new one from master-key rewrap on', async () => {
+  it('the database belongs to the new key after master-key rewrap', async () => {
     expect((await perennial(['master-key', 'rewrap'], knowing(after, before))).code).toBe(0);
     expect(await startNode(knowing(after))).toEqual([]);
     expect(await startNode(knowing(before, after))).toEqual([]);
@@ -61,7 +61,7 @@ describe('a new MASTER_KEY', () => {
     expect(again).toMatchObject({ rewrapped: 0, changed: false });
   });
 
-  it('a node that cannot open all keys says so, and one that can open none is refused', async () => {
+  it('a node that cannot open all keys warns, and a node that can open none is refused', async () => {
     await createChannel(knowing(after, before), 'Second');
     expect(await startNode(knowing(before))).toEqual([
       `Warning: some keys in this database are under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is: requests that need them will fail (see master-key status)`,

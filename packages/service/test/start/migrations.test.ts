@@ -37,7 +37,7 @@ const indexes = async (table: string) =>
   );
 
 describe('migrations', () => {
-  it('ten nodes that start at once: one does the work, all find it done', async () => {
+  it('ten nodes that start at once: one migrates, all find it done', async () => {
     const results = await Promise.all(Array.from({ length: 10 }, () => migrate(fresh.url)));
     expect(results.filter((result) => result.applied.length > 0)).toHaveLength(1);
     expect(await fresh.database.query('select * from channels')).toEqual([]);
@@ -53,7 +53,7 @@ describe('migrations', () => {
     expect(await fresh.database.query('select n from t order by 1')).toEqual([{ n: 2 }, { n: 3 }]);
   });
 
-  it('a failing one leaves nothing behind, and the mended one is applied', async () => {
+  it('a failed migration is rolled back, and the corrected one is applied', async () => {
     await write('000001_first.sql', 'create table t (n integer);');
     await run();
     await write('000002_second.sql', 'insert into t values (2); select 1/0;');
@@ -64,14 +64,14 @@ describe('migrations', () => {
     expect(await run()).toMatchObject({ applied: ['000002_second.sql'] });
   });
 
-  it('an applied one that was edited is refused', async () => {
+  it('an applied migration that was edited is refused', async () => {
     await write('000001_first.sql', 'create table t (n integer);');
     await run();
     await write('000001_first.sql', 'create table t (n bigint);');
     await expect(run()).rejects.toThrow(/000001_first\.sql.*never edited/);
   });
 
-  it('one that waits for a table lets others pass, and comes to its turn', async () => {
+  it('a migration that waits for a table does not block others, and is applied later', async () => {
     await write('000001_first.sql', 'create table t (n integer);');
     await run();
     await write('000002_second.sql', 'alter table t add column m integer;');
@@ -89,7 +89,7 @@ describe('migrations', () => {
       );
       return row?.tries === 1;
     });
-    // Behind a lock that waits, this would too.
+    // This would wait behind a waiting lock.
     expect(await fresh.database.query('select from t')).toEqual([]);
     held.open();
     await reader;
@@ -97,8 +97,8 @@ describe('migrations', () => {
   });
 });
 
-describe('what comes after the transaction of a migration', () => {
-  it('is split by semicolons that end a statement, and keeps no comments', () => {
+describe('the statements after the transaction of a migration', () => {
+  it('are split at semicolons, without comments', () => {
     expect(
       splitStatements(`-- one; two
         select ';' ; -- three
@@ -113,7 +113,7 @@ describe('what comes after the transaction of a migration', () => {
     ]);
   });
 
-  it('is taken up again where it failed, and what it needs is not ready before', async () => {
+  it('are repeated after a failure, and the schema is not ready before', async () => {
     await write(
       '000001_first.sql',
       `create table t (n integer); create table ready (n integer);
@@ -125,17 +125,17 @@ describe('what comes after the transaction of a migration', () => {
     await fresh.database.query('insert into ready values (1)');
     expect(await run()).toMatchObject({ applied: ['000001_first.sql'] });
     expect((await readSchema(fresh.database, at())).missing).toEqual([]);
-    // Twice, as it was begun twice.
+    // Two rows, because it was begun twice.
     expect(await fresh.database.query('select n from t')).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
-  it('builds an index while others write, and makes a half-built one anew', async () => {
+  it('build an index while others write, and rebuild a half-built one', async () => {
     await write('000001_first.sql', 'create table t (n integer); insert into t values (1), (1);');
     await run();
     const index = 'create unique index concurrently t_n on t (n)';
     await expect(fresh.database.query(index)).rejects.toThrow(/duplicate|could not create/);
     expect(await indexes('t')).toEqual([{ name: 't_n', valid: false }]);
-    // As a node would after the first had been ended in the middle. What stands before the index mends the rows.
+    // Repeats the build after an interruption. The statements before the index repair the rows.
     await write(
       '000002_second.sql',
       `-- Afterwards:\ndelete from t a using t b where a.n = b.n and a.ctid > b.ctid;\n${index};`,
@@ -161,7 +161,7 @@ describe('what comes after the transaction of a migration', () => {
     expect(await indexes('t')).toEqual([{ name: 't_n', valid: true }]);
   });
 
-  it('builds the index of a table in partitions from those of each, and goes on where it was interrupted', async () => {
+  it('build the index of a partitioned table from its partitions, and continue after an interruption', async () => {
     await write(
       '000001_first.sql',
       `create table t (n integer) partition by range (n);
@@ -174,7 +174,7 @@ describe('what comes after the transaction of a migration', () => {
       '000002_second.sql',
       '-- Afterwards:\nselect 1/(3 - count(*)) from t;\ncreate unique index concurrently t_n on t (n);',
     );
-    // As far as a build gets that is interrupted at the second partition.
+    // State of a build that was interrupted at the second partition.
     await fresh.database.query('create unique index t_n on only t (n)');
     await fresh.database.query('create unique index t_1_t_n on t_1 (n)');
     await fresh.database.query('alter index t_n attach partition t_1_t_n');
@@ -195,20 +195,20 @@ describe('a contract', () => {
     await write('000003_third.sql', 'alter table t add column m integer;');
   });
 
-  it('waits until it is asked for, and holds up nothing else', async () => {
+  it('waits for --contract, and blocks no other migration', async () => {
     expect(await run()).toEqual({ version: 3, applied: ['000003_third.sql'] });
     expect((await readSchema(fresh.database, at())).missingContracts).toMatchObject([{ version: 2 }]);
     expect(await run({ contract: true })).toEqual({ version: 3, applied: ['000002_second.sql'] });
     expect((await readSchema(fresh.database, at())).missingContracts).toEqual([]);
   });
 
-  it('is applied in its turn to a database that has no schema yet', async () => {
+  it('is applied in order to a database without a schema', async () => {
     const other = await freshDatabase({ migrated: false });
     expect((await migrate(other.url, { folder: at() })).applied).toHaveLength(3);
     await other.close();
   });
 
-  it('keeps out builds that do not know it; what only adds does not', async () => {
+  it('locks out builds that do not know it; an expand migration does not', async () => {
     await run();
     await remove('000003_third.sql');
     expect((await readSchema(fresh.database, at())).missing).toEqual([]);
@@ -221,7 +221,7 @@ describe('a contract', () => {
   });
 });
 
-it('a database of the time before migrations were of two kinds is read as it is', async () => {
+it('a database from before contract migrations is readable', async () => {
   await write('000001_first.sql', 'create table t (n integer);');
   await run();
   await fresh.database.query('alter table schema_migrations drop column is_contract, drop column is_finished');

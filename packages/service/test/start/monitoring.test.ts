@@ -8,7 +8,7 @@ import { packageRoot, SHIPPED_MAIN, serviceUrl } from '../support/processes.js';
 const TOKEN = 'a-token-of-some-length';
 const fresh = ofFile(installation);
 
-/** Where the interface is, and where the banner says that machines may ask. */
+/** Returns the URL of the interface, and the operations URL of the banner. */
 async function serve(more: Record<string, string>) {
   const running = fresh.node(more, SHIPPED_MAIN);
   const interfaceUrl = await serviceUrl(running);
@@ -23,14 +23,14 @@ const statuses = async (url: string, headers: Record<string, string> = {}) =>
     ),
   );
 
-describe('what machines ask', () => {
-  it('is on the port of the interface, unless settings say otherwise', async () => {
+describe('/metrics, /healthz and /readyz', () => {
+  it('are on the port of the interface by default', async () => {
     const { interfaceUrl, operationsUrl } = await serve({});
     expect(operationsUrl).toBe(interfaceUrl);
     expect(await statuses(interfaceUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 200 });
   });
 
-  it('METRICS_PORT: /metrics and /healthz are there alone, /readyz on both', async () => {
+  it('METRICS_PORT: /metrics and /healthz are only there, /readyz is on both', async () => {
     const { interfaceUrl, operationsUrl } = await serve({ METRICS_PORT: '0' });
     expect(operationsUrl).not.toBe(interfaceUrl);
     expect(new URL(operationsUrl).hostname).toBe('127.0.0.1');
@@ -43,7 +43,7 @@ describe('what machines ask', () => {
     expect(await elsewhere.json()).toMatchObject({ code: '404001', data: null });
   });
 
-  it('METRICS_TOKEN: /metrics wants it; what probes ask does not. PUBLIC_URL: is not named under it when the service starts', async () => {
+  it('METRICS_TOKEN: /metrics requires it, probes do not. PUBLIC_URL: the banner does not use it for them', async () => {
     const { running, operationsUrl } = await serve({ METRICS_TOKEN: TOKEN, PUBLIC_URL: 'https://pay.example' });
     expect(operationsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(running.stderr()).not.toContain('https://pay.example/healthz');
@@ -56,7 +56,7 @@ describe('what machines ask', () => {
         passedOn.some((start) => place.startsWith(start)),
         place,
       ).toBe(true);
-    // On this machine, where operators reach it before they have an address for it.
+    // On this machine, where operators reach the console before it has a URL.
     expect(running.stderr()).toContain(`Console       ${operationsUrl}/console`);
     expect(await statuses(operationsUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 401 });
     expect(await statuses(operationsUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });

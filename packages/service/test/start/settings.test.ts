@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
-/** What is wrong with these settings, in one line for a person. */
+/** Returns the one-line error of these settings. */
 function told(env: Record<string, string>): string {
   try {
     checkNodeSettings(readSettings(env));
@@ -38,7 +38,7 @@ function told(env: Record<string, string>): string {
   return 'nothing';
 }
 
-/** Starts the service, expects it to refuse, and gives the one line that it says. */
+/** Starts the service, expects a refusal, and returns its one line. */
 async function refusal(env: Record<string, string>): Promise<string> {
   const running = start(MAIN, { DATA_DIR: dataDir, PORT: '0', ...env });
   expect(await running.exited).toBe(1);
@@ -128,12 +128,12 @@ describe('a bad setting stops the start with one line that names it', () => {
     for (const value of Object.values(env)) if (value.length > 20) expect(line).not.toContain(value);
   });
 
-  it('and that is all that the service says', async () => {
+  it('and is the only output of the service', async () => {
     const env = { PORT: 'eighty' };
     expect(await refusal(env)).toBe(`perennial: ${told(env)}`);
   });
 
-  it('defaults are those of the documentation', () => {
+  it('the defaults are those of the documentation', () => {
     expect(readSettings({})).toMatchObject({
       environment: 'sandbox',
       host: '127.0.0.1',
@@ -154,7 +154,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect(readSettings(PRODUCTION)).toMatchObject({ migrate: 'never', drainSeconds: 5 });
   });
 
-  it('production is warned of what may be right, but hardly is', () => {
+  it('production warns about settings that are probably wrong', () => {
     const warnings = (more: Record<string, string>) => checkNodeSettings(readSettings({ ...PRODUCTION, ...more }));
     expect(warnings({})).toEqual([]);
     expect(warnings({ PORT: '10.0.0.7:8080' })).toEqual([]);
@@ -167,7 +167,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect(warnings({ ...proxied, METRICS_PORT: '9464' })).toEqual([]);
     expect(warnings({ ...proxied, METRICS_PORT: '0.0.0.0:9464' })).toHaveLength(1);
     expect(warnings({ ...proxied, METRICS_TOKEN: 'a-token-of-some-length' })).toEqual([]);
-    // In a sandbox everybody may do as they like.
+    // A sandbox gets no warnings.
     expect(checkNodeSettings(readSettings({ PORT: '0.0.0.0:8080' }))).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect([consoleHost, consolePort]).toEqual(['127.0.0.1', 0]);
   });
 
-  it('mails come from whom SMTP_URL names, or else from the first who gets them', () => {
+  it('the sender of mails is that of SMTP_URL, or the first recipient', () => {
     const env = { SMTP_URL: 'smtp://mail.example', ALERT_EMAIL: 'ann@example.com,ben@example.com' };
     expect(readSettings(env).alertEmail?.from).toBe('ann@example.com');
     const named = { ...env, SMTP_URL: 'smtp://mail.example?from=alerts@example.com' };
@@ -194,15 +194,15 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect(readSettings(env).singleSignOn?.name).toBe('login.example');
   });
 
-  it('events are kept for as many days as are named, from 30 to 3650', () => {
+  it('events are kept for 30 to 3650 days', () => {
     for (const days of [30, 365, 3650]) {
       expect(readSettings({ EVENTS_RETENTION_DAYS: String(days) }).eventsRetentionDays).toBe(days);
     }
   });
 });
 
-describe('a start that cannot work says why in one line', () => {
-  /** Of those that leave it as it is. */
+describe('a failed start prints one line', () => {
+  /** Shared by tests that do not change it. */
   const shared = ofFile(freshDatabase);
 
   it('a port is taken', async () => {
@@ -210,7 +210,7 @@ describe('a start that cannot work says why in one line', () => {
     await new Promise((resolve) => taken.once('listening', resolve));
     const port = String((taken.address() as net.AddressInfo).port);
     const env = { DATABASE_URL: shared.url, MASTER_KEY: KEY };
-    // The third: the interface's, when that of the metrics is free.
+    // The third row: the port of the interface, while that of the metrics is free.
     const taking = [{ PORT: port }, { METRICS_PORT: port }, { PORT: port, METRICS_PORT: '0' }];
     expect(await Promise.all(taking.map((more) => refusal({ ...env, ...more })))).toEqual([
       expect.stringMatching(/EADDRINUSE.*; set PORT to another port$/),
@@ -248,7 +248,7 @@ describe('a start that cannot work says why in one line', () => {
     const env = { DATA_DIR: dataDir, DATABASE_URL: fresh.url, MASTER_KEY: KEY };
     const stored = async () =>
       (await fresh.database.query<{ currency: string }>('select currency from installation'))[0];
-    // As a node of the version before has made it.
+    // As created by a node of the previous version.
     await claimInstallation(fresh.database, 'sandbox', openVault([Buffer.from(KEY, 'base64')]));
     expect(await stored()).toEqual({ currency: null });
     const first = start(MAIN, { ...env, PORT: '0', CURRENCY: 'eur' });
@@ -280,7 +280,7 @@ describe('a start that cannot work says why in one line', () => {
     await fresh.close();
   });
 
-  it('an address is none of this machine', async () => {
+  it('the address is not on this machine', async () => {
     const env = { DATABASE_URL: shared.url, MASTER_KEY: KEY };
     const places = ['PORT', 'METRICS_PORT'].map((name) => refusal({ ...env, [name]: 'no-such-host.invalid:9464' }));
     expect(await Promise.all(places)).toEqual([
@@ -289,7 +289,7 @@ describe('a start that cannot work says why in one line', () => {
     ]);
   });
 
-  it('DATA_DIR cannot be made', async () => {
+  it('DATA_DIR cannot be created', async () => {
     const file = path.join(dataDir, 'a-file');
     await writeFile(file, '');
     expect(await openingRefusal({ DATA_DIR: path.join(file, 'data') })).toMatch(/DATA_DIR|data folder/);

@@ -22,7 +22,7 @@ import {
   until,
 } from '../support/processes.js';
 
-/** The same for all of them: however a service was stopped, the next one starts. */
+/** Shared by all tests: however a service was stopped, the next one starts. */
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await preparedDataDir();
@@ -44,7 +44,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const baseUrl = await serviceUrl(running);
     const postmaster = postmasterPid(dataDir);
     expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
-    // As a terminal and npm do, which both tell it.
+    // Twice, as by a terminal and npm.
     running.child.kill(signal);
     running.child.kill('SIGTERM');
     running.child.kill('SIGINT');
@@ -54,7 +54,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   });
 });
 
-it('a bug, an error that nobody waits for, is in the log and ends the service in order, with 1', async () => {
+it('an uncaught error is logged and stops the service in order, with exit code 1', async () => {
   const onSignal = `process.on('SIGUSR2', () => void Promise.reject(new Error('nobody waits for this')))`;
   const running = start('--import', { DATA_DIR: dataDir, PORT: '0' }, [
     `data:text/javascript,${encodeURIComponent(onSignal)}`,
@@ -76,7 +76,7 @@ it('a bug, an error that nobody waits for, is in the log and ends the service in
   expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
-it('drains: running requests are finished and answered, nothing new is begun, kept-alive and silent connections hold nothing up', async () => {
+it('drains: finishes requests in flight, begins none, and is not delayed by kept-alive or silent connections', async () => {
   const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' };
   const opened = await openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined });
   const { database } = opened;
@@ -145,20 +145,20 @@ describe('DRAIN_SECONDS', () => {
         .on('error', reject);
     });
 
-  it('/readyz is 503 first, requests go on being served and end their connections, and a second signal ends at once', async () => {
+  it('/readyz is 503 first, requests are still served and end their connections; a second signal exits at once', async () => {
     const running = start(SHIPPED_MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '300' });
     const { port } = new URL(await serviceUrl(running));
     const agent = new http.Agent({ keepAlive: true });
     expect(await request(Number(port), '/readyz', agent)).toEqual({ status: 200, connection: 'keep-alive' });
     running.child.kill('SIGTERM');
     await until('it is not ready', async () => (await request(Number(port), '/readyz', agent)).status === 503);
-    // Over a new connection, and with the answer that this connection is over.
+    // Over a new connection, which the answer closes.
     expect(await request(Number(port), '/healthz', agent)).toEqual({ status: 200, connection: 'close' });
     expect((await send(`http://127.0.0.1:${port}`, 'POST', '/openapi/v1/auth/token', {}, Buffer.alloc(0))).code).toBe(
       '401001',
     );
     expect(running.stderr()).toMatch(/\/readyz answers 503, and requests are served for another 300 s/);
-    // One that comes at once would be the same one.
+    // An immediate second signal would count as the same one.
     await until('a second signal has ended it', () => {
       running.child.kill('SIGTERM');
       return running.child.exitCode !== null;
@@ -167,7 +167,7 @@ describe('DRAIN_SECONDS', () => {
     agent.destroy();
   });
 
-  it('when they are over it drains as ever', async () => {
+  it('drains as usual afterwards', async () => {
     const running = start(SHIPPED_MAIN, { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '1' });
     await serviceUrl(running);
     running.child.kill('SIGTERM');

@@ -9,7 +9,7 @@ import { type Running, serviceUrl, until } from '../support/processes.js';
 const fresh = ofEachTest(() => installation({ migrated: false }));
 const node = (more: Record<string, string>) => fresh.node({ MIGRATE: 'never', ...more });
 
-/** What the log says that it waits for. */
+/** Returns the cause that the log names while the node waits. */
 const waitsFor = (running: Running) =>
   until('a line of the log', () => {
     const line = running
@@ -19,7 +19,7 @@ const waitsFor = (running: Running) =>
     return line === undefined ? undefined : (JSON.parse(line) as Record<string, string>);
   });
 
-/** So many lines of requests, once they are there. */
+/** Waits for this number of request lines. */
 const requestLines = (running: Running, count: number) =>
   until('lines of requests', () => {
     const lines = running
@@ -36,7 +36,7 @@ const ask = async (port: number, place: string, init: RequestInit = {}) => {
 };
 
 describe('a node that waits', () => {
-  it('for a migration is alive and not ready, refuses the rest in the usual form, and then serves on the same port', async () => {
+  it('for a migration is alive and not ready, refuses requests in the envelope, and then serves on the same port', async () => {
     const port = await freePort();
     const running = node({ PORT: String(port), METRICS_TOKEN: 'a-token-of-some-length' });
     expect(await waitsFor(running)).toMatchObject({
@@ -69,7 +69,7 @@ describe('a node that waits', () => {
     expect(await ask(port, 'openapi/v1/auth/token', call)).toMatchObject({ status: 401 });
   });
 
-  it('for a database that is away says so where METRICS_PORT is, and takes no connection of the interface', async () => {
+  it('for an unreachable database answers on METRICS_PORT, and accepts no connection of the interface', async () => {
     const [away, port, metricsPort] = [await freePort(), await freePort(), await freePort()];
     const running = node({
       DATABASE_URL: `postgres://nobody:s3cret@127.0.0.1:${away}/none`,
@@ -88,7 +88,7 @@ describe('a node that waits', () => {
     expect(running.stdout()).not.toContain('s3cret');
   });
 
-  it('a connection that somebody keeps open does not keep it from serving', async () => {
+  it('serves although a client keeps a connection open', async () => {
     const port = await freePort();
     const running = node({ PORT: String(port) });
     await waitsFor(running);

@@ -24,7 +24,7 @@ export interface RecordedSpan {
   hasEnded: boolean;
 }
 
-/** What an SDK does, as far as a test looks: keeps spans in memory, and the context along promises and callbacks. */
+/** A minimal SDK: keeps spans in memory, and the context across promises and callbacks. */
 export function recordSpans(): RecordedSpan[] {
   const spans: RecordedSpan[] = [];
   const tracer: Tracer = {

@@ -38,7 +38,7 @@ describe('with an SDK', () => {
   });
 
   it('a request is a span under its caller’s, with its statements and the call to the institution below', async () => {
-    // With it the client has its token.
+    // Gives the client its token.
     await channel.call('products/list', {});
     await until('its end', () => spans.filter(({ kind }) => kind === 'SERVER').every(({ hasEnded }) => hasEnded));
     spans.length = 0;
@@ -74,14 +74,14 @@ describe('with an SDK', () => {
     }
   });
 
-  it('a request without a traceparent begins a trace of its own', async () => {
+  it('a request without a traceparent starts a new trace', async () => {
     spans.length = 0;
     await channel.call('products/list', {}, { headers: { traceparent: 'nonsense' } });
     await until('the span', () => spans.find(({ kind, hasEnded }) => kind === 'SERVER' && hasEnded));
     expect(spans.find(({ kind }) => kind === 'SERVER')).toMatchObject({ parentId: undefined });
   });
 
-  it('a push is a trace of its own, and its receiver is told of it', async () => {
+  it('a push starts a new trace, and sends its traceparent to the receiver', async () => {
     await channel.call('orders/create', collectRequest(channel));
     spans.length = 0;
     const node = createSendingNode(service);
@@ -89,7 +89,7 @@ describe('with an SDK', () => {
     await node.stop();
     const pushes = spans.filter(({ name }) => name === 'push');
     expect(pushes.length).toBeGreaterThan(0);
-    // What a job asks the database belongs to nothing, and is no trace.
+    // Statements of a job belong to no span and are not traced.
     expect(spans).toEqual(pushes);
     expect(pushes.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`).toSorted()).toEqual(
       pushHeaders.toSorted(),

@@ -28,12 +28,12 @@ describe('without an SDK', () => {
     expect(findTracing()).toBeUndefined();
   });
 
-  it('a traceparent is passed on to the institution as it came', async () => {
+  it('a traceparent is passed on to the institution unchanged', async () => {
     await bridge.debit({ traceparent: CALLER });
     expect(bridge.calls.at(-1)).toMatchObject({ operation: 'debit', headers: { traceparent: CALLER } });
   });
 
-  it.each(['-more', ''])('one of a later version is read as the first: 01…%s', async (more) => {
+  it.each(['-more', ''])('a later version is read like the first: 01…%s', async (more) => {
     await bridge.debit({ traceparent: CALLER.replace(/^00/, '01') + more });
     expect(bridge.calls.at(-1)).toMatchObject({ operation: 'debit', headers: { traceparent: CALLER } });
   });
@@ -45,12 +45,12 @@ describe('without an SDK', () => {
     `${CALLER}-more`,
     CALLER.replace(/^00/, 'ff'),
     '',
-  ])('what is no traceparent is not: %j', async (traceparent) => {
+  ])('an invalid traceparent is not passed on: %j', async (traceparent) => {
     await bridge.debit({ traceparent });
     expect(bridge.calls.at(-1)?.headers['traceparent']).toBeUndefined();
   });
 
-  it('the line about a call without an answer names the request that it was made for', async () => {
+  it('the log line about a call without an answer names its request', async () => {
     const reply = await bridge.debit({});
     const line = captured.lines().find(({ msg }) => msg === 'no answer of the bridge that could be trusted');
     expect(line).toMatchObject({
