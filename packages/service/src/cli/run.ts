@@ -33,7 +33,6 @@ export async function runCommand(
   }
 }
 
-/** Returns the text that a failure writes to stderr. */
 export function failureText(line: string, json: boolean): string {
   return json ? `${toVisibleJson({ error: line })}\n` : `perennial: ${toTerminalText(line)}\n`;
 }

@@ -32,9 +32,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, Recor
   readonly notices: NoticeRouteDeps;
   readonly redeem: RedeemDeps;
   readonly developers: DevelopersDeps;
-  /** Unset: this node has no console. */
   readonly console?: ConsoleDeps | undefined;
-  /** True if the console has its own listener. */
   readonly isConsoleApart?: boolean;
   readonly trustedProxies: readonly string[];
   readonly httpLimits?: Partial<HttpLimits> | undefined;
@@ -43,7 +41,6 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, Recor
   readonly isMonitoredApart?: boolean;
 }
 
-/** Progress of a node that stops. */
 interface Stopping {
   isLeaving: boolean;
   isDraining: boolean;

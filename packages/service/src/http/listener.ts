@@ -81,5 +81,4 @@ export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }
 
-/** Converts the list to Fastify's form. */
 export const toTrustProxy = (proxies: readonly string[]) => (proxies.length === 0 ? false : [...proxies]);

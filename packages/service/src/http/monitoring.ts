@@ -25,7 +25,6 @@ export interface MonitoringDeps {
   /** True if this node is about to stop, or stopping. */
   readonly isLeaving: () => boolean;
   readonly readsOnly: boolean;
-  /** Bearer token that /metrics requires. */
   readonly metricsToken?: string | undefined;
 }
 
@@ -61,7 +60,6 @@ export function addMonitoringRoutes(
   );
 }
 
-/** Creates the app of the three routes for their own listener. */
 export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
   const app = createPlainApp(deps);
   addReadinessRoute(app, deps);

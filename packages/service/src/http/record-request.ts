@@ -10,7 +10,6 @@ export interface RecordDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** Undefined if calls are not recorded. */
   readonly requestLog?: RequestLog | undefined;
 }
 

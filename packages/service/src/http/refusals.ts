@@ -20,7 +20,6 @@ export interface RefusalDeps {
 export type Refuse = (reply: FastifyReply, refusal: Refusal) => FastifyReply;
 export type NotFound = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** Returns the function that sends a refusal in its envelope. */
 export function createRefuse(clock: Clock, halfCloseMs: number): Refuse {
   return (reply, { result, http = result.http, message, mistakes, headers, why }) => {
     reply.resultCode = result.code;

@@ -69,7 +69,6 @@ export function createEarlyRefusal(deps: RefuseEarlyDeps) {
         if (paths.has(path) && (isOnSpare || !load.mayEnter(channel))) return refuse(request, response, path, channel);
         return serve(request, response);
       },
-    /** Writes the log lines that are still held back. */
     stop: () => lines.flush(),
   };
 }

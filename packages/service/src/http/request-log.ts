@@ -35,7 +35,6 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
   let strangers = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
-  /** True if the last write failed. */
   let isFailing = false;
 
   /** Writes the entries that wait now. New entries, and the rest after a failure, wait for the next run. */

@@ -98,7 +98,6 @@ export function readSettings(env: Env = process.env) {
     /** Separate listener for /metrics and /healthz. Unset: they use the port of the interface. */
     metricsPort,
     metricsHost,
-    /** Bearer token that /metrics requires. */
     metricsToken: readToken(env, 'METRICS_TOKEN'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     /** Unset: pretty on a terminal, else JSON. */
@@ -113,7 +112,6 @@ export function readSettings(env: Env = process.env) {
     /** Destinations of alerts, besides the list. */
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
-    /** on: serves the developers' pages. */
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
     /** on: serves the console, beside the interface or on its own port. */
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),

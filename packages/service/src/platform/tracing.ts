@@ -54,7 +54,6 @@ export function findTracing() {
       const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': name };
       return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
     },
-    /** Runs work within the span. */
     runWithin: <T>({ context: at }: Pick<StartedSpan, 'context'>, work: () => T): T => context.with(at, work),
     currentContext: () => context.active(),
   };

@@ -203,7 +203,6 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
       return (await settleAsKnown(context, stored, outcome)) ?? settleAndAnswer(context, attempt, outcome);
     },
 
-    /** Continues a creation that was interrupted between its two transactions. */
     async resume(context: Context, subject: string): Promise<Answer> {
       const { channel, caller, database } = context;
       const attempt = await findLastTryOfFirstPeriod(database, Number(subject));

@@ -139,7 +139,6 @@ export interface OrderTerms {
 /** Source of the first debit in mode A. */
 interface FirstDebit {
   readonly paymentChannelCode: string;
-  /** Shared agreement that is included in the order. */
   readonly agreement: AgreementInsert | null;
   readonly exclusiveNumber: Buffer | undefined;
 }

@@ -42,7 +42,6 @@ export async function openDatabaseForCommand(
   return openDatabaseFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
 }
 
-/** The process of a command. */
 export interface Terminal {
   readonly env: Env;
   readonly stdout: Writable & { readonly isTTY?: boolean };

@@ -47,10 +47,8 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
   }
 
   return {
-    /** True if any client was counted. */
     isUsed: () => allowances.size > 0,
     isReached: (who: string) => left(who) < 1,
-    /** Throws RateLimited if the client has reached the limit. */
     check,
     count,
     checkAndCount(who: string): void {

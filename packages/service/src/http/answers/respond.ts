@@ -70,7 +70,6 @@ export class NodeStarting extends NodeBusy {
 /** This node waits for an operator's decision. The message names the decision and is shown by the readiness probe. */
 export class NodeAwaitsDecision extends NodeBusy {}
 
-/** This node's clock is wrong; another node will answer. */
 export class NodeClockWrong extends NodeBusy {
   override message = 'the clock is wrong';
 }

@@ -33,7 +33,6 @@ export function createUnreadCloser(writeTimeout: number) {
         socket.once('close', () => connections.delete(socket));
       });
     },
-    /** True if this closer has closed the connection. */
     hasCut: (socket: Socket) => cut.has(socket),
     stop: () => clearInterval(timer),
   };

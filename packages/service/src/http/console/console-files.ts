@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import { createStaticFiles, KEEP_FOR_GOOD, pageHeaders, sendStaticFile } from '../answers/static-files.js';
 
-/** Output folder of the console's build. */
 const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);
 
 const findFile = createStaticFiles(new URL('assets/', FOLDER));

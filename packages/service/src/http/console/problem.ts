@@ -11,7 +11,6 @@ import { PlainError, type Refusal } from '../../platform/plain-error.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import { toRefusal } from '../answers/respond.js';
 
-/** A refusal by the console itself. */
 export class Problem extends Error {
   constructor(
     readonly kind: ProblemKind,

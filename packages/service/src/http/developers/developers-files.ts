@@ -3,7 +3,6 @@ import type { Environment } from '../../platform/settings.js';
 import { escapeHtml } from '../../redeem/html.js';
 import { createStaticFiles } from '../answers/static-files.js';
 
-/** Output folder of the build of the developers' pages. */
 const FOLDER = new URL('../developers/dist/site/', PACKAGE_FOLDER);
 
 export interface Installation {

@@ -12,7 +12,7 @@ import { sendStartPage } from './start-page.js';
 export interface DevelopersDeps extends Installation {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default: on. Off: only the start page remains. */
+  /** Default: on. Off: serves only the start page. */
   readonly developers?: 'on' | 'off';
   /** Replaces the usual limit in tests. */
   readonly developersFilesPerMinute?: number;
@@ -22,7 +22,6 @@ export interface DevelopersContext {
   readonly isDraining: () => boolean;
   /** True if the console is on this listener. */
   readonly hasConsole: boolean;
-  /** Answers an unknown path. */
   readonly notFound: NotFound;
   /** Sandbox only. */
   readonly findRefused: FindRefused | undefined;

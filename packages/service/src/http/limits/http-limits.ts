@@ -12,7 +12,6 @@ export const HTTP_LIMITS = {
   writeTimeout: 30_000,
   /** Time limit of a whole long answer. */
   answerTimeout: 300_000,
-  /** Time for which a stopping node waits for long answers. */
   drainTime: 10_000,
   longAnswers: 64,
   longAnswersPerChannel: 16,

@@ -49,7 +49,6 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   const limits = { ...DEFAULT_LIMITS, ...given };
   const insideOf = new Map<string, ChannelInside>();
   let inside = 0;
-  /** Number of channels that have requests inside. */
   let channels = 0;
   const rate = createRateMeter(now, () => inside);
 
@@ -150,9 +149,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   return {
     /** True if a request of any channel may enter. */
     hasRoomForAnybody: (): boolean => inside < limits.alwaysAllowed,
-    /** True if a request of the channel `who` may enter. */
     mayEnter,
-    /** Throws NodeBusy if the request may not enter. */
     enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest {
       if (!mayEnter(who)) throw new NodeBusy();
       return new CountedRequest(insideOfChannel(who), socket);

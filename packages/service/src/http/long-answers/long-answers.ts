@@ -91,7 +91,6 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   return {
     send,
-    /** Cuts all long answers of a stopping node. */
     cutAll(): void {
       for (const cut of open) cut('stopping');
     },

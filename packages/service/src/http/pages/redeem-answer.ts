@@ -51,7 +51,6 @@ export function sendPage(reply: FastifyReply, answer: PageAnswer, halfCloseMs: n
   return reply.getHeader('connection') === 'close' ? answerAndHalfClose(reply, page, halfCloseMs) : reply.send(page);
 }
 
-/** Redirects after a post, so that reloading the page repeats nothing. */
 export function redirect(reply: FastifyReply, address: string): FastifyReply {
   return reply
     .code(303)

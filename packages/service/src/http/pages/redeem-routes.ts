@@ -68,7 +68,6 @@ export interface RedeemDeps {
 export interface RedeemRouteContext {
   readonly isDraining: () => boolean;
   readonly load: NodeLoad;
-  /** True if forms are refused. */
   readonly readsOnly: boolean;
   readonly halfCloseMs: number;
 }
@@ -434,7 +433,6 @@ interface AskedAddress {
   readonly done: string | undefined;
 }
 
-/** Reads the link and the requested part of the page from a URL. */
 function asked({ raw }: FastifyRequest): AskedAddress {
   const fields = readFormFields((raw.url ?? '').replace(/^[^?]*\??/, ''));
   return { link: readLink(fields), from: fields.get('from'), done: fields.get('done') };

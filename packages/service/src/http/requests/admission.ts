@@ -80,7 +80,7 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
       };
       const answer = await ask(asked, caller);
       if (!answer.current) {
-        // The channel has changed since this node read it. Nothing was recorded, and the new row decides.
+        // The channel has changed since this node read it. The statement recorded nothing, and the new row decides.
         channel = await authenticate(request, await channels.reload(request.headers.appId));
         continue;
       }

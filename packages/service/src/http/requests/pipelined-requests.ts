@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of one connection that may wait for earlier answers. */
 const MAX_PIPELINED = 16;
 
 /**

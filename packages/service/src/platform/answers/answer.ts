@@ -20,7 +20,6 @@ export interface WrittenAnswer extends AnswerOutcome {
  */
 export interface DescribedAnswer extends AnswerOutcome {
   readonly description: object;
-  /** Undefined until it is created. */
   readonly data?: string | TextPieces;
 }
 

@@ -48,7 +48,6 @@ export async function* readCsvRecords(
   /** Lines given to the parser, which reads a little ahead, and whether the last of them is incomplete. */
   let lines = 1;
   let isOpen = false;
-  /** Line on which the next record begins. */
   let line = 1;
   const found: CsvRecord[] = [];
 

@@ -27,9 +27,7 @@ export const CONNECTION_CHECK_MS = 4_000;
 
 const READ_ONLY_STATE = '25006';
 
-/** Notifications about the database. */
 export interface DatabaseEvents {
-  /** Called when an idle connection breaks. */
   readonly onIdleError?: ((error: Error) => void) | undefined;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: ((isSilent: boolean) => void) | undefined;
@@ -46,7 +44,6 @@ export interface ConnectionPoolOptions extends DatabaseEvents {
   readonly onUnavailable: (error: Unavailable) => void;
 }
 
-/** A connection of the pool, with its state. */
 export interface Connection extends WatchedConnection {
   readonly generation: number;
   session: Session | undefined;

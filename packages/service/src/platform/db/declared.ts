@@ -38,7 +38,6 @@ interface Declaration<Types extends Parameters, Row, Value> {
   readonly value?: (row: Row) => Value;
 }
 
-/** A declared statement as a function. */
 export type Query<Values extends readonly unknown[], Result> = (db: Queryable, ...values: Values) => Promise<Result>;
 
 type Ask<Types extends Parameters, Result> = Query<GivenFor<Types>, Result>;

@@ -14,7 +14,6 @@ export interface RunQuery {
   <Row>(text: UncheckedSql, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Returns the first row, or undefined if there is none. */
 export async function queryOne<Row, Types extends readonly ValueType[]>(
   db: Queryable,
   statement: Statement<Row, Types>,
@@ -56,7 +55,6 @@ export interface TransactionOptions {
 
 type AnyQuery = (statement: UncheckedSql, values?: readonly unknown[]) => Promise<unknown[]>;
 
-/** A call of `query`, with the parts of its statement. */
 export interface QueryCall {
   readonly name?: string | undefined;
   readonly text: string;

@@ -101,7 +101,6 @@ export function createStatementWatch<Connection extends WatchedConnection>(
   return {
     add: (connection: Connection): void => void connections.add(connection),
     remove: (connection: Connection): void => void connections.delete(connection),
-    /** Limit 0: the statement has none. */
     begin(connection: Connection, limitMs: number): void {
       connection.since = tick;
       connection.limit = ticksIn(limitMs);

@@ -14,7 +14,6 @@ export interface AnswerHead {
   readonly wanted?: string | undefined;
 }
 
-/** Head as read so far. */
 interface PartialHead {
   readonly status: number;
   readonly isHttp11: boolean;

@@ -14,11 +14,10 @@ export interface Answer {
   readonly status: number;
   readonly body: string;
   readonly header?: string | undefined;
-  /** True if the answer was longer than the limit. */
   readonly isCut: boolean;
   /** True if the connection can be used for another request. */
   readonly keepAlive: boolean;
-  /** Time for which the other end keeps an idle connection, if it says so. */
+  /** Time for which the other end keeps an idle connection, if it sends it. */
   readonly keptMs?: number | undefined;
 }
 

@@ -18,7 +18,6 @@ export interface Target {
   /** IP address to connect to, or a name that the operating system resolves. */
   readonly address: string;
   readonly port: number;
-  /** Undefined: without TLS. */
   readonly security?: { readonly context: tls.SecureContext; readonly host: string };
 }
 
@@ -89,7 +88,6 @@ class SocketConnection {
   private wanted: WantedAnswer | undefined;
   /** Set while no answer is awaited. */
   private onDisturbed: ((error?: Error) => void) | undefined;
-  /** Reader of a partial answer. */
   private reader: AnswerReader | undefined;
   /** Last answer that came in one packet, and its bytes. */
   private lastBytes = '';

@@ -1,4 +1,3 @@
-/** The answer is not well-formed HTTP/1.1. */
 export class BadAnswer extends Error {}
 
 /** From the first position, up to but not including the second. */
@@ -14,7 +13,6 @@ const CR = 13;
 export class IncomingBytes {
   /** Everything before this position has been read. */
   position = 0;
-  /** Number of bytes that have arrived. */
   size = 0;
   private bytes: Buffer = Buffer.alloc(0);
   /** No line ends before this position. */

@@ -120,7 +120,6 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
         };
         startOrWait({ place: undefined, request, wanted, deadline, onEnd });
       }),
-    /** Interrupts the requests in flight. */
     close(): void {
       isClosed = true;
       for (const { deadline } of [...waiting.toArray(), ...inFlight.toArray()]) deadline.cancelStep(new ClientClosed());

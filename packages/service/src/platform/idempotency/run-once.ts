@@ -46,7 +46,6 @@ export interface IdempotentRequest {
   readonly key: string | undefined;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** The row that admission found for the key. */
   readonly known: IdempotencyRow | undefined;
 }
 

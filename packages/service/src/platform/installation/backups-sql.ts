@@ -1,6 +1,5 @@
 import { columns, declareList, declareWrite } from '../db/database.js';
 
-/** Records that a backup was made now. */
 export const storeBackup = declareWrite({
   text: `insert into backups (way, made_at) values ('OTHER', now()) on conflict (way) do update set made_at = excluded.made_at`,
   parameters: [],

@@ -4,7 +4,6 @@ import { columns, type Queryable, statement } from '../db/database.js';
 import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
-  /** Difference above which a warning is logged. */
   readonly warnSeconds: number;
   /** Difference above which the node is not ready and starts no work that depends on the time. */
   readonly maxSeconds: number;
@@ -69,7 +68,6 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
   return {
     /** Resolves after the first comparison, also if it failed. */
     firstLook,
-    /** Asks the database for the time. */
     async compare(): Promise<void> {
       try {
         await look();

@@ -70,7 +70,6 @@ export async function claimDatabase(db: Queryable): Promise<string | undefined> 
   return `copies of this database cannot be recognized: grant execute on function pg_control_system() to ${role}`;
 }
 
-/** True if nodes wait on this database until it is adopted. */
 export async function needsAdoption(db: Queryable): Promise<boolean> {
   const remembered = await findRemembered(db);
   return remembered !== null && remembered !== (await readIdentity(db)).current;

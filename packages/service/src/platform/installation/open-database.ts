@@ -247,7 +247,6 @@ export async function connectToDatabase(
   }
 }
 
-/** Turns errors of the embedded server into PlainErrors. */
 async function withPlainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

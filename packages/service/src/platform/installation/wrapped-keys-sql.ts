@@ -63,7 +63,6 @@ export async function countWrappedKeys(db: Queryable, at: KeyPlace): Promise<num
   return (await queryOne(db, PLACES[at].count))?.count ?? 0;
 }
 
-/** Returns the distinct ids of the master keys in use. */
 export const findMasterKeyIds = declareList({
   text: `${Object.values(PLACES)
     .map(({ masterKeys }) => masterKeys)

@@ -37,7 +37,6 @@ const SENSITIVE_FIELDS = [
 const sensitiveFields = new Set(SENSITIVE_FIELDS);
 
 export interface LogOptions {
-  /** Name of the node, in every line. */
   readonly node?: string;
   readonly format?: LogFormat;
 }
@@ -92,7 +91,7 @@ function findCause(fields: unknown): string | undefined {
   return err === undefined ? fields.cause : `${fields.cause}: ${errorCode(err) ?? err.name}`;
 }
 
-/** Treats the many SQLSTATEs of an outage as one cause. Those that an operator must repair are separate causes. */
+/** Treats the many SQLSTATEs of an outage as one cause. States that an operator must repair are separate causes. */
 function outageCause(err: Error): string {
   const state = sqlState(err) ?? '';
   return /^(25006|28|3D000|42501|53)/.test(state) ? `${DATABASE_AWAY}: ${state}` : DATABASE_AWAY;

@@ -2,7 +2,6 @@ export interface Repeated {
   readonly cause: string;
   /** Number of lines with this cause, including the first. */
   readonly times: number;
-  /** Seconds since the first line. */
   readonly seconds: number;
 }
 
@@ -15,7 +14,6 @@ const LOOK_MS = 10_000;
 const SUMMARY_MS = 60_000;
 /** Time without a line after which a cause has ended. Failing jobs retry within seconds. */
 const QUIET_MS = 30_000;
-/** Limit on causes that are counted separately. */
 const MAX_CAUSES = 1_000;
 const OTHERS = 'others';
 

@@ -24,7 +24,6 @@ export interface MigrateOptions {
 }
 
 export interface MigrationResult {
-  /** Version of the last applied migration. */
   readonly version: number;
   /** File names. */
   readonly applied: readonly string[];

@@ -8,7 +8,6 @@ import { formatAmount } from '../../../operator/money.js';
 import { openExistingDatabase } from '../../../platform/installation/open-database.js';
 import { actorName, addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 
-/** Commands around backups, and before a restored copy is used. */
 export function addBackupCommands(perennial: Command, commandLine: CommandLine): void {
   const { perform, show } = commandLine;
   addCommand(perennial, 'backup-record', 'record that a backup was made now, for its age in /metrics', [

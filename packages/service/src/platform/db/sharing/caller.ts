@@ -7,7 +7,6 @@ export interface Caller {
    * begun.
    */
   isWaiting(): boolean;
-  /** Time for which the client will still wait. */
   waitLeftMs(): number;
   /** True if many other callers wait at this node. */
   isNodeBusy(): boolean;

@@ -119,7 +119,6 @@ export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINIT
         end(line);
       }
     },
-    /** Amount of waiting work of all channels. */
     get waiting() {
       let count = 0;
       for (const line of waitingLines) count += line.waiting.length;

@@ -52,7 +52,6 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
           }),
       };
     },
-    /** Number of waiting requests of all channels. */
     get waiting() {
       return queue.waiting;
     },
