@@ -53,6 +53,6 @@ export function toUrls(settings: Settings, { url, console }: Listening) {
   return { publicUrl, consoleUrl: settings.consoleUrl ?? `${console ?? publicUrl}/console` };
 }
 
-/** True if events may go to this machine: a sandbox on its embedded database. */
+/** Returns true if events may go to this machine: a sandbox on its embedded database. */
 export const allowsLocalCallbacks = ({ environment, databaseUrl }: Settings): boolean =>
   environment === 'sandbox' && databaseUrl === undefined;

@@ -61,6 +61,6 @@ export function createRecorder(
   };
 }
 
-/** True for the polls of a developer's machine, once a second, which would bury the channel's other calls. */
+/** Returns true for the polls of a developer's machine, once a second, which would bury the channel's other calls. */
 const isPoll = (endpoint: string, code: string): boolean =>
   endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;

@@ -2,7 +2,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readTraceparent, type StartedSpan, TRACEPARENT, type Tracing } from '../platform/tracing.js';
 
-/** False for health checks, which come every few seconds, and for unknown paths. */
+/** Returns false for health checks, which come every few seconds, and for unknown paths. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
 
 /** Starts a span for each request, from its headers to the end of its answer. */

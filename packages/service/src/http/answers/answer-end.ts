@@ -32,7 +32,7 @@ function endListeners(socket: Socket): Set<() => void> {
   return ends;
 }
 
-/** True if the client can no longer receive the answer. */
+/** Returns true if the client can no longer receive the answer. */
 export function isAnswerEnded({ raw, request }: FastifyReply): boolean {
   return raw.destroyed || request.raw.socket.destroyed;
 }

@@ -86,7 +86,7 @@ export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheContr
   return reply.send(isCompressed ? file.compressed : file.bytes);
 }
 
-/** True if the client accepts brotli at least as much as plain bytes, which are the fallback. */
+/** Returns true if the client accepts brotli at least as much as plain bytes, which are the fallback. */
 function prefersBrotli(header: string | string[] | undefined): boolean {
   const accepted = readAccepted(String(header ?? ''));
   const qualityOf = (name: string) => accepted.find((one) => one.name === name)?.quality;

@@ -37,7 +37,7 @@ export function createConnectionBound(limits: ConnectionLimits, onDrop: () => vo
         if (open > connections) spare.add(socket);
       });
     },
-    /** True if API requests on the connection are refused. Then any answer closes the connection. */
+    /** Returns true if API requests on the connection are refused. Then any answer closes the connection. */
     isSpare({ socket }: IncomingMessage, response: ServerResponse): boolean {
       if (open <= connections || !spare.has(socket)) return false;
       response.shouldKeepAlive = false;

@@ -147,7 +147,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   }
 
   return {
-    /** True if a request of any channel may enter. */
+    /** Returns true if a request of any channel may enter. */
     hasRoomForAnybody: (): boolean => inside < limits.alwaysAllowed,
     mayEnter,
     enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest {

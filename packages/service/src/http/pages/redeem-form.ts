@@ -5,8 +5,8 @@ import { type FormFields, readFormFields } from '../../redeem/link.js';
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * True if the browser says that the post comes from another site. Browsers that say nothing, or hide the origin (as
- * older ones do because of our referrer policy), are checked only by the form's token.
+ * Returns true if the browser reports that the post comes from another site. Browsers that send nothing, or hide the
+ * origin (as older ones do because of our referrer policy), are checked only by the form's token.
  */
 export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boolean {
   const site = headers['sec-fetch-site'];

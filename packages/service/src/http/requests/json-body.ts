@@ -72,7 +72,7 @@ function checkDepthAndValues(bytes: Buffer): void {
   }
 }
 
-/** True if only white space lies between this closing bracket and its opening bracket. */
+/** Returns true if only white space lies between this closing bracket and its opening bracket. */
 function isEmpty(bytes: Buffer, closing: number): boolean {
   let before = closing - 1;
   // Skips white space and control characters, which are refused later.

@@ -30,12 +30,12 @@ export class OutdatedConnection extends Unavailable {}
  */
 export class NumberTaken extends HeldUp {}
 
-/** True if the database itself is away, so that no statement can succeed. */
+/** Returns true if the database itself is away, so that no statement can succeed. */
 export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
-/** True for a lock or statement timeout. An immediate retry would only take as long again. */
+/** Returns true for a lock or statement timeout. An immediate retry would only take as long again. */
 export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
@@ -107,9 +107,9 @@ export function toUnavailable(error: unknown): Unavailable | undefined {
 }
 
 /**
- * True for the warning that answers a commit whose wait for synchronous replication was cancelled. The commit is done
- * here, and perhaps on no replica. A resend finds it done. The statement that admits the resend commits too, and so
- * waits for the replicas for both.
+ * Returns true for the warning that answers a commit whose wait for synchronous replication was cancelled. The commit
+ * is done here, and perhaps on no replica. A resend finds it done, and waits for the replicas, because its admission
+ * commits too.
  */
 export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'code' | 'routine'>): boolean =>
   code === '01000' && routine === 'SyncRepWaitForLSN';
@@ -117,7 +117,7 @@ export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'c
 /** Tables whose primary key comes only from a sequence. */
 const NUMBERED_TABLES = new Set(['orders', 'agreements', 'channels', 'audit_log', 'reconciliation_differences']);
 
-/** True if a number of a sequence was already used. */
+/** Returns true if a number of a sequence was already used. */
 export function isNumberTaken(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return false;
   return NUMBERED_TABLES.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;

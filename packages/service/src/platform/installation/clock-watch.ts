@@ -77,9 +77,9 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
     },
     /** Seconds by which this node's clock is ahead at least. Negative if behind, 0 before the first comparison. */
     skewSeconds: (): number => skew,
-    /** True if the clock was compared and is close enough. */
+    /** Returns true if the clock was compared and is close enough. */
     isRight: (): boolean => verdict === 'right' || verdict === 'off',
-    /** True if the clock was compared and is too far off. */
+    /** Returns true if the clock was compared and is too far off. */
     isWrong: (): boolean => verdict === 'wrong',
   };
 }

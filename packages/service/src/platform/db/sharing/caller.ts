@@ -3,12 +3,12 @@ import { Unavailable } from '../failures.js';
 /** The client that waits for the answer of a request (docs/decisions/0025-under-pressure.md). */
 export interface Caller {
   /**
-   * False if the client has hung up or waited too long: then nothing is begun for it. Always true once something was
-   * begun.
+   * Returns false if the client has hung up or waited too long: then nothing is begun for it. Always true once
+   * something was begun.
    */
   isWaiting(): boolean;
   waitLeftMs(): number;
-  /** True if many other callers wait at this node. */
+  /** Returns true if many other callers wait at this node. */
   isNodeBusy(): boolean;
   /** Marks the request as begun: it is finished even if the caller hangs up. */
   markBegun(): void;
