@@ -170,7 +170,7 @@ function readText(env: Env, name: string): string | undefined {
 function readName(env: Env, variable: string): string | undefined {
   const value = readText(env, variable);
   if (value !== undefined && !/^[!-~]{1,64}$/.test(value)) {
-    throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters, but is "${value}"`);
+    throw new SettingsError(`${variable} must be 1 to 64 visible ASCII characters`);
   }
   return value;
 }

@@ -92,7 +92,7 @@ describe('a channel’s texts in its order', () => {
     const seen = await promisify(execFile)('python3', ['-c', onTerminal, process.execPath, BIN, ...args], {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...line.settings() },
     }).catch((error: { stdout: string }) => error);
-    expect(seen.stdout).toContain('perennial: a CSV report is not for a terminal: give --output');
+    expect(seen.stdout).toContain('perennial: a CSV report cannot be printed to a terminal: give --output');
     expect(seen.stdout).not.toContain('\u001b');
   });
 });

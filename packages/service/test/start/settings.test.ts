@@ -161,7 +161,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     const proxied = { PORT: '0.0.0.0:8080', TRUSTED_PROXIES: '10.0.0.0/8' };
     expect(warnings({ PORT: '[::]:8080' })).toEqual([
       expect.stringContaining('TRUSTED_PROXIES is empty'),
-      expect.stringContaining('/metrics is on every address'),
+      expect.stringContaining('/metrics listens on every address'),
     ]);
     expect(warnings(proxied)).toEqual([expect.stringContaining('/metrics')]);
     expect(warnings({ ...proxied, METRICS_PORT: '9464' })).toEqual([]);
