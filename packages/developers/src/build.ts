@@ -16,7 +16,7 @@ import { gatherVectors } from './vectors.js';
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const wire = path.join(folder, '..', 'wire');
 
-/** Writes all pages to `out`. `scripts`: those of the browser, by their names. `clients`: files to be downloaded. */
+/** Writes all pages to `out`. `scripts` are the browser's, by file name. `clients` are offered for download. */
 export function buildPages(
   out: string,
   scripts: Readonly<Record<string, string>>,
@@ -41,12 +41,12 @@ export function buildPages(
     JSON.stringify(gatherVectors(readFolder(path.join(wire, 'vectors'), '.json', JSON.parse)), null, 2),
   );
   for (const [name, content] of Object.entries(clients)) write(`clients/${name}`, content);
-  // Whole or not at all: one that is cut off while it writes leaves the pages as they were.
+  // Replaces the folder at the end, so that an interrupted build leaves the old pages.
   rmSync(out, { recursive: true, force: true });
   renameSync(made, out);
 }
 
-/** Names have a hash of the content in them, so that browsers may keep them for good. */
+/** Writes the assets under names with a content hash, so that browsers may cache them forever. */
 function writeAssets(
   write: (name: string, content: string) => void,
   scripts: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ function writeAssets(
   );
 }
 
-/** The files of a folder by their names without endings, each as `read` makes it. */
+/** Returns the files of a folder by name without `ending`, each converted by `read`. */
 function readFolder<Content>(place: string, ending: string, read: (text: string) => Content): Record<string, Content> {
   const files = readdirSync(place).filter((file) => file.endsWith(ending));
   return Object.fromEntries(
@@ -87,20 +87,20 @@ function renderAll(): Page[] {
 function navigation(): NavigationGroup[] {
   return [
     {
-      title: 'Begin',
+      title: 'Start',
       links: [
-        { path: '', title: 'The first order' },
+        { path: '', title: 'Quick start' },
         { path: 'signature', title: 'Signature diagnosis' },
       ],
     },
     { title: 'Guides', links: GUIDES.map(({ name, title }) => ({ path: `guides/${name}`, title })) },
-    { title: 'Reference', links: [{ path: 'reference', title: 'How every call works' }] },
+    { title: 'Reference', links: [{ path: 'reference', title: 'API reference' }] },
     ...referenceNavigation(),
     {
-      title: 'For machines',
+      title: 'Downloads',
       links: [
         { path: 'openapi.json', title: 'OpenAPI 3.1' },
-        { path: 'vectors.json', title: 'Vectors' },
+        { path: 'vectors.json', title: 'Test vectors' },
       ],
     },
   ];

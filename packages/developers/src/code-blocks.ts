@@ -1,7 +1,7 @@
 import { highlight } from './highlight.js';
 import { type Html, html, raw } from './html.js';
 
-/** A block of code. It can be reached by keyboard, since it may scroll. A group, since a page has too many of them for landmarks. */
+/** Renders a block of code. It is focusable because it may scroll, and a group because a page has too many for landmarks. */
 export function renderCode(code: string, grammar: string, label: string): Html {
   return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${raw(highlight(code, grammar))}</code></pre></div>`;
 }
@@ -13,20 +13,20 @@ export interface Tab {
 
 let serial = 0;
 
-/** Made anew for each build: names must be the same each time. */
+/** Resets the counter, so that every build generates the same names. */
 export function resetTabs(): void {
   serial = 0;
 }
 
 interface TabsOptions {
   readonly label: string;
-  /** What a reader's choice is remembered under. */
+  /** Key under which the browser remembers the reader's choice. */
   readonly memory?: string;
-  /** Around whole examples, with text and code in them, rather than around one block of code. */
+  /** Whether the tabs contain whole examples, rather than one block of code each. */
   readonly isOuter?: boolean;
 }
 
-/** One of several shown at a time, without script: a radio button for each. */
+/** Renders tabs as radio buttons, which work without a script. */
 export function renderTabs(tabs: readonly Tab[], { label, memory, isOuter = false }: TabsOptions): Html {
   const [only] = tabs;
   if (only && tabs.length === 1) return only.content;
@@ -41,7 +41,7 @@ export function renderTabs(tabs: readonly Tab[], { label, memory, isOuter = fals
   return html`<div class="tabs${isOuter ? ' outer' : ''}" role="group" aria-label="${label}"${remembered}>${choices}<div class="panels">${panels}</div></div>`;
 }
 
-/** Long lists of an answer are cut after two entries: what they look like is clear by then. */
+/** Formats JSON, and cuts lists of more than three objects after the second. */
 export function formatJson(value: unknown): string {
   return JSON.stringify(value, shorten, 2).replaceAll(/"… (\d+) more"/g, '… $1 more');
 }

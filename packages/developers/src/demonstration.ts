@@ -8,7 +8,7 @@ import {
   signWebhook,
 } from '@perennial/wire';
 
-/** The secrets of the vectors. They are published and belong to nobody: everything that an example shows is made with them. */
+/** Published secrets of the test vectors. No channel uses them. All examples are signed and encrypted with them. */
 export const DEMONSTRATION = {
   appId: 'test_demo',
   appSecret: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
@@ -18,23 +18,22 @@ export const DEMONSTRATION = {
 
 export const bytesOf = (secret: string): Uint8Array => fromBase64(secret) ?? new Uint8Array();
 
-/** Of every example, so that it is the same at every build. */
+/** Fixed header values of all examples, so that every build is the same. */
 export const EXAMPLE_HEADERS = {
   timestamp: '1768449600000',
   nonce: '00112233445566778899aabbccddeeff',
   requestId: '6f1c1e0e-5d0b-4a53-9f7e-2f8d9f0f7a11',
 } as const;
 
-/** Where the receiver of the examples listens. */
 export const RECEIVER_PATH = '/events';
 
-/** The signature of a request with these headers and this very body. */
+/** Signs a request with `EXAMPLE_HEADERS` and exactly this body. */
 export function signForShow(path: string, body: string): string {
   const parts: RequestSignParts = { path, query: '', bodySha256: sha256Hex(Buffer.from(body)), ...EXAMPLE_HEADERS };
   return signRequest(parts, bytesOf(DEMONSTRATION.appSecret));
 }
 
-/** The headers that an event with this very body is sent with. */
+/** Returns the headers of a push with exactly this body. */
 export function pushHeadersFor(eventId: string, body: string): PushHeaders {
   const { timestamp, nonce } = EXAMPLE_HEADERS;
   const bodySha256 = sha256Hex(Buffer.from(body));

@@ -15,8 +15,8 @@ highlighter.configure({ classPrefix: 'hl-' });
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
 /**
- * Returns code as HTML with its parts marked by classes. Code in a language that is not registered is only escaped. An apostrophe is
- * written as `escapeHtml` writes it, because `textOf` reads that form alone.
+ * Returns code as HTML with highlighting classes. Code in an unregistered language is only escaped. Apostrophes become `&#39;`,
+ * because `textOf` reads only that form.
  */
 export const highlight = (code: string, language: string): string =>
   language in LANGUAGES

@@ -1,11 +1,11 @@
-/** Escaped HTML. Only the template below makes it, and `raw` of what is HTML already. */
+/** Escaped HTML, created by the template `html`, or by `raw` from trusted HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 export type Value = Html | string | number | undefined | readonly Value[];
 
-/** A template whose values are escaped unless they are Html themselves. Attributes must be in double quotes. */
+/** Template tag that escapes its values unless they are `Html`. Attributes must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(parts.map((part, index) => part + toHtmlText(values[index])).join(''));
 }
@@ -29,7 +29,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 
-/** The text of a piece of HTML, for the search. */
+/** Returns the text of HTML, for the search. */
 export const textOf = (text: string): string =>
   text
     .replace(/<\/?(?:a|b|code|em|span|strong)\b[^>]*>/g, '')

@@ -1,25 +1,25 @@
 import { type Html, html, raw } from './html.js';
 
-/** Are put in when a page is served. */
+/** Placeholders, which the service replaces when it serves a page. */
 export const ROOT = '__ROOT__';
 export const ENVIRONMENT = '__ENVIRONMENT__';
 export const CURRENCY = '__CURRENCY__';
 
 export interface Page {
-  /** Behind /developers, without a slash before it: `guides/webhooks`. Empty for the first page. */
+  /** Path below /developers, without a leading slash: `guides/webhooks`. Empty for the first page. */
   readonly path: string;
   readonly title: string;
   /** One sentence, for search engines and the search. */
   readonly summary: string;
-  /** What the search says of it: Guide, Tool, Endpoint orders/create. */
+  /** Label in search results: Guide, Tool, Endpoint orders/create. */
   readonly kind: string;
   readonly body: Html;
-  /** Beside the text where there is room. */
+  /** Shown beside the text on wide screens. */
   readonly aside?: Html;
-  /** Words that a reader may look for and that the text itself does not have, or not as its title. */
+  /** Additional search keywords. */
   readonly words?: string;
   readonly shape: 'guide' | 'reference' | 'wide';
-  /** Scripts of its own, by their names. */
+  /** File names of scripts in addition to page.js. */
   readonly scripts?: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export interface NavigationGroup {
   readonly links: readonly { readonly path: string; readonly title: string; readonly note?: string }[];
 }
 
-/** File names with their hashes, by plain names. */
+/** Hashed file names, by plain names. */
 export type Assets = Readonly<Record<string, string>>;
 
 export const hrefOf = (path: string): string => `${ROOT}/developers${path === '' ? '' : `/${path}`}`;
@@ -70,7 +70,7 @@ ${page.aside ? html`<div class="aside">${page.aside}</div>` : ''}
 
 const NAMED = /( role="(?:region|group)" aria-label=")([^"]+)(?=")/g;
 
-/** Parts of one page that have the same name are counted: a list of them would not tell them apart. */
+/** Numbers regions and groups of a page that have the same label, because screen readers list them by label. */
 function nameOnce(): (whole: string, before: string, name: string) => string {
   const seen = new Map<string, number>();
   return (_, before, name) => {
@@ -109,7 +109,7 @@ function renderNavigation(page: Page, groups: readonly NavigationGroup[]): Html 
 </nav>`;
 }
 
-/** The headings of a text, as links. */
+/** Returns the headings of a text as links, undefined if there are fewer than two. */
 export function renderContents(body: Html): Html | undefined {
   const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.*?)<a class="anchor"/g)];
   if (headings.length < 2) return undefined;

@@ -16,10 +16,10 @@ export const slugOf = (text: string): string =>
 export const renderHeading = (level: number, inner: string, id: string): string =>
   `<h${level} id="${id}">${inner}<a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${level}>\n`;
 
-/** The heading that what is rendered stands under: it names tables and code. */
+/** Current heading while rendering. Labels of tables and code contain it. */
 let section = '';
 
-/** Around what may be wider than a phone. */
+/** Wraps a table in a region that scrolls sideways on narrow screens. */
 export const renderTable = (label: string, table: string): string =>
   `<div class="table" tabindex="0" role="region" aria-label="${escapeHtml(label)}"><table>${table}</table></div>\n`;
 
@@ -31,7 +31,7 @@ const marked = new Marked({
       return depth === 1 ? `<h1>${inner}</h1>\n` : renderHeading(depth, inner, slugOf(inner));
     },
     code: ({ text, lang = '' }) => renderCode(text, lang.split(' ')[0] ?? '', `Code: ${section}`).text,
-    // Only what is long may break inside: a status that does so in a narrow column cannot be read.
+    // Only long code may break: a broken status in a narrow column is unreadable.
     codespan: ({ text }) => `<code${text.length > 28 ? ' class="long"' : ''}>${escapeHtml(text)}</code>`,
     link({ href, tokens }) {
       const to = href.startsWith('/') ? ROOT + href : href;
@@ -42,10 +42,10 @@ const marked = new Marked({
       const box = `<input type="checkbox"${item.checked ? ' checked' : ''}>`;
       return item.task ? `<li class="task"><label>${box}<span>${inner}</span></label></li>\n` : `<li>${inner}</li>\n`;
     },
-    // The item has it, beside all of its text.
+    // `listitem` renders the checkbox.
     checkbox: () => '',
     table(token) {
-      // A first column without a heading holds the headings of the rows.
+      // A first column without a heading contains row headings.
       const namesRows = token.header[0]?.text === '';
       const cell = ({ tokens, text }: Tokens.TableCell, scope: string | undefined) => {
         const tag = scope === undefined || text === '' ? 'td' : 'th';
@@ -62,10 +62,10 @@ const marked = new Marked({
   },
 });
 
-/** Pieces that are made of data and stand in a line of their own, as `{{codes}}`. */
+/** Generated parts of a page, by the name in a line such as `{{codes}}`. */
 export type Pieces = Readonly<Record<string, () => Html>>;
 
-/** `title`: what the text stands under, until it has a heading of its own. */
+/** Renders a page. `title` labels tables and code above the first heading. */
 export function renderMarkdown(text: string, pieces: Pieces = {}, title = ''): Html {
   section = title;
   const parts = text.split(/^\{\{([\w-]+)\}\}$/m);
@@ -78,7 +78,7 @@ function renderPiece(name: string, pieces: Pieces): string {
   return make().text;
 }
 
-/** Blocks of code with `tab=Name` that follow one another are one block with a choice. */
+/** Renders Markdown, and merges adjacent code blocks with `tab=Name` into tabs. */
 function renderBlocks(text: string): string {
   const groups: Token[][] = [];
   for (const token of marked.lexer(text)) {
@@ -96,7 +96,7 @@ function renderBlocks(text: string): string {
     .join('');
 }
 
-/** A block with `tab=Name` is one of them. One with `call endpoint` and a body is the call in every language. */
+/** Returns one tab for a block with `tab=Name`, and one per language for `call ENDPOINT`. */
 function tabsOf(token: Token): Tab[] {
   if (token.type !== 'code') return [];
   const { text, lang = '' } = token as Tokens.Code;
@@ -117,5 +117,5 @@ function tabNameOf(token: Token): string | undefined {
   return token.type === 'code' ? / tab=(\w+)/.exec((token as Tokens.Code).lang ?? '')?.[1] : undefined;
 }
 
-/** A line or a sentence, without a paragraph around it. */
+/** Renders Markdown without a paragraph around it. */
 export const renderInline = (text: string): Html => raw(marked.parseInline(text, { async: false }));

@@ -19,7 +19,7 @@ export interface Field {
   readonly values: readonly (readonly [string, string])[];
   readonly fallback: string | undefined;
   readonly range: string | undefined;
-  /** Of an object, or of each object of an array. */
+  /** Fields of an object, or of the objects in an array. */
   readonly children: readonly Field[];
 }
 
@@ -34,14 +34,14 @@ export interface Described {
   readonly request: readonly Field[];
   readonly answer: readonly Field[];
   readonly hasEncrypted: boolean;
-  /** Its own, in order of precedence. */
+  /** Codes of this endpoint, in order of precedence. */
   readonly codes: readonly Code[];
-  /** Those that it shares with others. */
+  /** Codes that it shares with other endpoints. */
   readonly commonCodes: readonly Code[];
   readonly examples: readonly Example[];
 }
 
-/** What a field means. Empty when nobody has said it. */
+/** Returns the description of a field, empty if there is none. */
 export function textOfField(schema: JsonSchema, name: string, direction: Direction): string {
   const shared = direction === 'request' ? REQUEST_FIELDS : ANSWER_FIELDS;
   return OWN_FIELDS[`${nameOf(schema)}.${name}`] ?? shared[name] ?? '';
@@ -78,7 +78,7 @@ function typeOf(name: string, { type, items, pattern }: JsonSchema): string {
 
 function rangeOf({ minimum, maximum, minItems, maxItems }: JsonSchema): string | undefined {
   const most = maximum ?? maxItems;
-  // A bound that no caller meets is no use to one.
+  // Omits bounds that no caller can reach.
   if (most === undefined || most > 1_000_000) return undefined;
   const unit = maxItems === undefined ? '' : ' entries';
   return `${minimum ?? minItems ?? 0} to ${most}${unit}`;
@@ -91,7 +91,7 @@ export function describeCode(code: ResultCode): Code {
 
 export const ALL_CODES: readonly Code[] = resultCodes.map(describeCode);
 
-/** Of the codes that are no business of one endpoint alone, those that this one may answer. */
+/** Returns the codes that this endpoint may answer and no endpoint lists as its own. */
 function commonCodesOf({ token, write }: Endpoint, hasEncrypted: boolean): Code[] {
   const own = new Set(endpoints.flatMap(({ codes }) => codes).map((name) => CODES[name].code));
   return ALL_CODES.filter(({ code, name }) => {
@@ -109,7 +109,7 @@ function describeEndpoint(endpoint: Endpoint): Described {
   const hasEncrypted = request.some(isEncrypted);
   return {
     endpoint,
-    text: ENDPOINT_TEXTS[endpoint.name] ?? { group: 'Rehearsals', title: endpoint.name, text: endpoint.summary },
+    text: ENDPOINT_TEXTS[endpoint.name] ?? { group: 'Sandbox', title: endpoint.name, text: endpoint.summary },
     request,
     answer: fieldsOf(endpoint.response as JsonSchema, 'answer'),
     hasEncrypted,

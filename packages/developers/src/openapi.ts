@@ -18,7 +18,7 @@ import { CURRENCY } from './layout.js';
 import { type Code, type Described, type Direction, ENDPOINTS, EVENTS, textOfField } from './model.js';
 import { type JsonSchema, nameOf, propertiesOf } from './schema.js';
 
-/** The interface as OpenAPI 3.1, made of the schemas that the service itself checks requests by. */
+/** Returns the API as OpenAPI 3.1, built from the schemas that the service validates requests with. */
 export function describeInterface(version: string): object {
   const schemas = new SchemaNames();
   const paths = Object.fromEntries(
@@ -32,21 +32,21 @@ export function describeInterface(version: string): object {
     info: {
       title: 'Perennial',
       version,
-      summary: 'Recurring subscriptions for partner platforms, over one signed HTTP interface',
+      summary: 'Recurring subscriptions for partner platforms, through a signed HTTP API',
       description: [
-        'Every endpoint is called with POST and a JSON object. Each request is signed: seven lines, HMAC-SHA256 under `appSecret`, in base64.',
-        'Fields whose names end in `Encrypted` hold ciphertext under `aesKey`.',
-        `Everything in the examples is made with published secrets that belong to nobody: appSecret \`${DEMONSTRATION.appSecret}\`, aesKey \`${DEMONSTRATION.aesKey}\`, callbackSecret \`${DEMONSTRATION.callbackSecret}\`. A signature in an example is that of the first example body, written without spaces.`,
+        'Call every endpoint with POST and a JSON object. Sign every request: HMAC-SHA256 of seven lines under `appSecret`, in base64.',
+        'Fields whose names end in `Encrypted` contain ciphertext under `aesKey`.',
+        `All examples use published secrets that no channel has: appSecret \`${DEMONSTRATION.appSecret}\`, aesKey \`${DEMONSTRATION.aesKey}\`, callbackSecret \`${DEMONSTRATION.callbackSecret}\`. An example signature is for the first example body, serialised without spaces.`,
         'Times are `yyyy-MM-dd HH:mm:ss` in UTC+8, amounts are integers in cents, identifiers are strings.',
         `All amounts of this installation are in ${CURRENCY}: a cent is a hundredth of it.`,
-        'An optional field of a request that is null counts as absent. The schemas here leave that out, since a request need not have it.',
-        'Text must be writable as UTF-8 and have no NUL: half a surrogate pair or U+0000 is refused with 400001. The schemas here leave that out, since languages differ in the patterns for it.',
+        'Null in an optional request field counts as absent. The schemas do not allow null there, because no request needs it.',
+        'Strings with a lone surrogate or U+0000 are 400001. The schemas omit this rule, because its pattern differs between languages.',
         `The guides: ${PUBLIC_URL}/developers`,
       ].join('\n\n'),
       'x-currency': CURRENCY,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    externalDocs: { url: `${PUBLIC_URL}/developers`, description: 'Guides, examples and the diagnosis of signatures' },
+    externalDocs: { url: `${PUBLIC_URL}/developers`, description: 'Guides, examples and the signature diagnosis' },
     servers: [{ url: PUBLIC_URL, description: 'this installation' }],
     tags: [...new Set(ENDPOINTS.map(({ text }) => text.group))].map((name) => ({ name })),
     paths: { ...paths, '/developers/refused/{requestId}': { get: describeRefused() } },
@@ -62,14 +62,14 @@ export function describeInterface(version: string): object {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The `accessToken` of auth/token, beside the signature.',
+          description: 'The `accessToken` of auth/token, in addition to the signature.',
         },
       },
     },
   };
 }
 
-/** Gives each schema of wire a place in the document, once. */
+/** Collects the named schemas of the document, each once. */
 class SchemaNames {
   private readonly byName = new Map<string, object>();
 
@@ -77,7 +77,7 @@ class SchemaNames {
     const name = nameOf(schema);
     if (name === undefined) return this.describe(schema, direction);
     if (!this.byName.has(name)) {
-      // Its place first: what it holds comes after it in the document.
+      // Reserves the place first, so that nested schemas follow it in the document.
       this.byName.set(name, {});
       this.byName.set(name, this.describe(schema, direction));
     }
@@ -92,7 +92,7 @@ class SchemaNames {
     const { properties, items, pattern, ...rest } = schema;
     return {
       ...rest,
-      // It is said in the description: hardly a language but the service's own can read it.
+      // Omits STORABLE, because few languages can read the pattern. The description of the API states the rule.
       ...(pattern === undefined || pattern === STORABLE ? {} : { pattern }),
       ...REQUEST_RULES[nameOf(schema) ?? ''],
       ...(items === undefined ? {} : { items: this.refTo(items, direction) }),
@@ -129,23 +129,18 @@ const parameter = (name: string, required: boolean, description: string, schema:
 
 const PARAMETERS = {
   appId: parameter(HEADERS.appId, true, 'Your `appId`.', { examples: [DEMONSTRATION.appId] }),
-  timestamp: parameter(
-    HEADERS.timestamp,
-    true,
-    'Now, in Unix milliseconds; at most 5 minutes from the service clock.',
-    {
-      pattern: '^-?[0-9]{1,19}$',
-      examples: [EXAMPLE_HEADERS.timestamp],
-    },
-  ),
-  nonce: parameter(HEADERS.nonce, true, '32 hex characters, random, never twice within 10 minutes.', {
+  timestamp: parameter(HEADERS.timestamp, true, 'Current time in Unix milliseconds, at most 5 minutes off.', {
+    pattern: '^-?[0-9]{1,19}$',
+    examples: [EXAMPLE_HEADERS.timestamp],
+  }),
+  nonce: parameter(HEADERS.nonce, true, '32 random hex characters, unique for 10 minutes.', {
     pattern: '^[0-9a-fA-F]{32}$',
     examples: [EXAMPLE_HEADERS.nonce],
   }),
   requestId: parameter(
     HEADERS.requestId,
     true,
-    '1 to 1,024 visible ASCII characters of your choice; comes back as `requestId`.',
+    '1 to 1,024 visible ASCII characters of your choice, returned as `requestId`.',
     {
       pattern: '^[!-~]{1,1024}$',
       examples: [EXAMPLE_HEADERS.requestId],
@@ -154,14 +149,14 @@ const PARAMETERS = {
   idempotencyKey: parameter(
     HEADERS.idempotencyKey,
     false,
-    'Recommended: 1 to 128 visible ASCII characters. A resend with the same key and body gets the first outcome again, for 7 days.',
+    'Recommended: 1 to 128 visible ASCII characters. For 7 days a resend with the same key and body gets the first result.',
     { pattern: '^[!-~]{1,128}$', examples: ['0b7a6d0e-9d1f-4c53-8f0c-4f9f8d1b2a33'] },
   ),
 };
 
 const SEVEN_LINES = 'POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce';
 
-/** Of each operation its own: its example is the signature of the operation's first example. */
+/** Returns the signature header of one operation. Its example is the signature of the operation's first example body. */
 const signatureParameter = (secret: string, lastLine: string, signature: string) =>
   parameter(
     HEADERS.signature,
@@ -220,12 +215,12 @@ const asJson = (schema: object, examples: readonly (readonly [string, object])[]
 export const operationId = (name: string): string =>
   name.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Success has data and code 0; every refusal that is an outcome has another code, and null in place of data. */
+/** Describes HTTP 200: code 0 with data, or the code of a business refusal with null. */
 function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, schemas: SchemaNames): object {
   const refusals = [...codes, ...commonCodes].filter(({ http }) => http === 200);
   const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');
   return {
-    description: ['Carried out, or refused for a reason of business:', listCodes(refusals)].join('\n\n'),
+    description: ['Success, or a business refusal:', listCodes(refusals)].join('\n\n'),
     content: asJson(
       {
         oneOf: [
@@ -256,7 +251,7 @@ const exampleEnvelope = ({ name, code, message }: ResultCode, data: unknown = nu
 });
 
 const listCodes = (codes: readonly Code[]): string =>
-  codes.map(({ code, name, when, advice }) => `- \`${code}\` ${name}: ${when}. Then: ${advice}.`).join('\n');
+  codes.map(({ code, name, when, advice }) => `- \`${code}\` ${name}: ${when}. What to do: ${advice}.`).join('\n');
 
 const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
   properties: { code: { description: ENVELOPE_FIELDS['code'], enum: codes.map(({ code }) => code) } },
@@ -268,7 +263,7 @@ const RETRY_AFTER = {
 const DIAGNOSED = {
   [HEADERS.diagnosis]: {
     description:
-      'Of 401002 and 401003 in the sandbox: the names of the mistakes that the message describes, separated by commas.',
+      'Only with 401002 and 401003 in the sandbox: the names of the mistakes in the message, separated by commas.',
     schema: { type: 'string', examples: ['secret-not-decoded'] },
   },
 };
@@ -288,7 +283,7 @@ function describeFault(codes: readonly Code[]): object {
   };
 }
 
-/** The envelope that the service writes, with what is known of some of its fields. */
+/** Returns the schema of the envelope, with `known` overriding some fields. */
 function envelopeSchema(known: Readonly<Record<string, object>>): object {
   const fields = Object.entries(AnyEnvelope.properties).map(([name, schema]) => {
     const own = name === 'data' ? known[name] : { ...schema, ...known[name] };
@@ -298,21 +293,21 @@ function envelopeSchema(known: Readonly<Record<string, object>>): object {
 }
 
 const failureSchema = (): object =>
-  envelopeSchema({ data: { description: 'Null: there is no result.', type: 'null' }, success: { const: false } });
+  envelopeSchema({ data: { description: 'Null.', type: 'null' }, success: { const: false } });
 
-/** No endpoint of the interface: neither signed nor in an envelope. */
+/** Describes the diagnosis endpoint, which is neither signed nor has an envelope. */
 function describeRefused(): object {
   const requestId = { name: 'requestId', in: 'path', required: true, schema: { type: 'string' } };
   const schema = {
     type: 'object',
     required: ['diagnosis'],
-    properties: { diagnosis: { description: 'What the service has found.', $ref: '#/components/schemas/Diagnosis' } },
+    properties: { diagnosis: { description: 'The diagnosis.', $ref: '#/components/schemas/Diagnosis' } },
   };
   return {
     operationId: 'readDiagnosis',
     summary: 'Read what is wrong with a signature',
     description:
-      'What the sandbox has found of a request that it refused with 401002 or 401003, for 15 minutes, at the node that refused it. Without a signature: who knows the request id may read it, and it has no secret and no signature in it.',
+      'Returns the diagnosis of a request that the sandbox refused with 401002 or 401003. Only the node that refused the request has it, for 15 minutes. The call needs no signature: anyone who knows the request id may read the diagnosis, which contains no secret and no signature.',
     tags: ['Access'],
     'x-sandbox-only': true,
     security: [],
@@ -320,7 +315,7 @@ function describeRefused(): object {
     responses: {
       200: { description: 'The diagnosis.', content: { 'application/json': { schema } } },
       404: {
-        description: 'Nothing is known of such a request.',
+        description: 'This node has no diagnosis of that request.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
       },
     },
@@ -332,19 +327,22 @@ const DIAGNOSIS = {
   required: ['lines', 'likely'],
   properties: {
     lines: {
-      description: 'The seven lines that the service has built from the bytes that came.',
+      description: 'The seven lines that the service built from the received bytes.',
       type: 'array',
       items: { type: 'string' },
     },
     likely: {
-      description: 'What is probably wrong, the likeliest first.',
+      description: 'Probable mistakes, the most likely first.',
       type: 'array',
       items: {
         type: 'object',
         required: ['mistake', 'hint'],
         properties: {
-          mistake: { description: 'Its name, which stays what it is.', enum: MISTAKES.map(({ mistake }) => mistake) },
-          hint: { description: 'What to change; for people.', type: 'string' },
+          mistake: {
+            description: 'Name of the mistake. It does not change between versions.',
+            enum: MISTAKES.map(({ mistake }) => mistake),
+          },
+          hint: { description: 'Readable text: what to change.', type: 'string' },
         },
       },
     },
@@ -354,7 +352,7 @@ const DIAGNOSIS = {
 const WEBHOOK_SUMMARIES: Readonly<Record<EventType, string>> = {
   'order.status.changed': 'An order changed',
   'payment.status.changed': 'A period changed',
-  'payment.upcoming': 'A period is debited or billed soon, for channels that have asked for it',
+  'payment.upcoming': 'A period will be debited or billed soon; sent to channels that have enabled it',
 };
 
 function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number], schemas: SchemaNames): object {
@@ -364,7 +362,7 @@ function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number]
     operationId: operationId(eventType.replaceAll('.', '-')),
     summary: WEBHOOK_SUMMARIES[eventType],
     description:
-      'Sent to the callback address that an operator has registered. Signed as requests are, under `callbackSecret`, with the event id in the seventh line. Sent again until it is acknowledged, eleven times at most.',
+      'Sent to the callback address that the operator registered, at most eleven times until it is acknowledged. Signed like a request, under `callbackSecret`, with the event id in the seventh line.',
     tags: ['Events'],
     parameters: [
       ...useParameters('appId', 'timestamp', 'nonce'),
@@ -377,7 +375,7 @@ function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number]
     },
     responses: {
       200: {
-        description: 'What you answer, within 5 seconds. Everything else is a refusal.',
+        description: 'Your answer, within 5 seconds. Everything else is a refusal.',
         content: {
           'application/json': { schema: schemas.refTo(WebhookAck as JsonSchema, 'answer'), example: { code: '0' } },
         },

@@ -1,7 +1,7 @@
 import * as wire from '@perennial/wire';
 import { CLOSED_SETS } from './content/request-rules.js';
 
-/** The parts of JSON Schema that the interface is written in. */
+/** The subset of JSON Schema that the API uses. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -17,10 +17,7 @@ export interface JsonSchema {
   readonly default?: unknown;
 }
 
-/**
- * The names under which wire exports its schemas, by their properties: a schema that is optional somewhere is another object
- * there, but its properties are the same one.
- */
+/** Export names of wire's schemas, by their `properties`: an optional schema is a copy, but shares that object. */
 const NAMES: ReadonlyMap<unknown, string> = (() => {
   const names = new Map<unknown, string>();
   for (const [name, value] of Object.entries(wire)) {
@@ -31,11 +28,11 @@ const NAMES: ReadonlyMap<unknown, string> = (() => {
   return names;
 })();
 
-/** Undefined for a schema that has no name of its own. */
+/** Returns undefined if wire does not export the schema. */
 export const nameOf = (schema: JsonSchema): string | undefined =>
   schema.properties === undefined ? undefined : NAMES.get(schema.properties);
 
-/** The fields of a schema, with the values of sets that only the documentation closes. */
+/** Returns the fields of a schema, with the enums of `CLOSED_SETS`. */
 export function propertiesOf(schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
   return Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const values = CLOSED_SETS[`${nameOf(schema)}.${name}`];

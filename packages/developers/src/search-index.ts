@@ -1,7 +1,7 @@
 import { textOf } from './html.js';
 import type { Page } from './layout.js';
 
-/** What the search looks through: a section of a page. Short names, since it is sent to the browser. */
+/** A section of a page in the search index. Names are short because the index is sent to the browser. */
 export interface SearchEntry {
   /** Path of the page, with the section. */
   readonly u: string;
@@ -9,15 +9,14 @@ export interface SearchEntry {
   readonly t: string;
   /** Heading of the section; empty for the beginning of a page. */
   readonly h: string;
-  /** What kind of page it is. */
+  /** Kind of the page. */
   readonly k: string;
-  /** Other words that it is looked for by; of the beginning of a page alone. */
+  /** Additional keywords, only for the beginning of a page. */
   readonly w?: string;
-  /** The text. */
   readonly x: string;
 }
 
-/** Documents that are no pages. */
+/** Downloads, which are not pages. */
 const DOCUMENTS: readonly SearchEntry[] = [
   {
     u: 'openapi.json',
@@ -25,7 +24,7 @@ const DOCUMENTS: readonly SearchEntry[] = [
     h: '',
     k: 'Document',
     w: 'swagger schema generator import',
-    x: 'The interface as a document, for generators of clients and for tools that import it, such as Postman. Requests must be signed: the collection does that.',
+    x: 'The API for code generators and for tools that import it, such as Postman. Requests must be signed: use the Postman collection.',
   },
   {
     u: 'clients/perennial.postman_collection.json',
@@ -33,15 +32,15 @@ const DOCUMENTS: readonly SearchEntry[] = [
     h: '',
     k: 'Document',
     w: 'postman insomnia bruno newman import collection',
-    x: 'Every endpoint as a request that signs and encrypts by itself, with the address of this installation.',
+    x: 'Every endpoint as a request that is signed and encrypted automatically, with the address of this installation.',
   },
   {
     u: 'vectors.json',
-    t: 'Vectors',
+    t: 'Test vectors',
     h: '',
     k: 'Document',
     w: 'test vectors known answers',
-    x: 'Known answers for signatures, ciphertext, redemption links and times, to test a client of your own.',
+    x: 'Expected results for signatures, ciphertext, redemption links and times, to test your own client.',
   },
 ];
 
@@ -49,10 +48,10 @@ export function buildSearchIndex(pages: readonly Page[]): SearchEntry[] {
   return [...pages.filter(({ kind }) => kind !== '' && kind !== 'Search').flatMap(sectionsOf), ...DOCUMENTS];
 }
 
-/** What stands around a text rather than in it. */
+/** Parts of a page that are not its text. */
 const AROUND = /<p class="(?:eyebrow|call|chips|callout only-production)">.*?<\/p>/gs;
 
-/** Headings begin sections, and so does each result code. */
+/** Splits a page at its headings and result codes. */
 function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEntry[] {
   const parts = body.text.split(/(?=<h[23] id="|<li id="code-)/);
   return parts.map((part, index) => {

@@ -3,17 +3,17 @@ import { encryptFields } from './encrypted-examples.js';
 
 export interface Snippet {
   readonly language: string;
-  /** As the highlighter knows it. */
+  /** Name of the language in the highlighter. */
   readonly grammar: string;
   readonly code: string;
 }
 
-/** A text that the client encrypts. */
+/** Plaintext that the client encrypts. */
 class Encrypted {
   constructor(readonly text: string) {}
 }
 
-/** How one language writes values. */
+/** Literals of one language. */
 interface Notation {
   readonly indent: string;
   readonly text: (text: string) => string;
@@ -22,7 +22,7 @@ interface Notation {
   readonly list: readonly [string, string];
   readonly object: readonly [string, string];
   readonly entry: (key: string, value: string) => string;
-  /** Whether a comma may stand behind the last entry. */
+  /** True if the language allows a trailing comma. */
   readonly lastComma: boolean;
 }
 
@@ -98,12 +98,12 @@ const withMarks = (request: object): unknown => encryptFields(request, (text) =>
 
 const camel = (text: string): string => text.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const methodOf = (endpoint: string): string => endpoint.split('/').map(camel).join('.');
-/** What the answer is called. */
+/** Returns the name of the variable that holds the answer. */
 const resultName = (endpoint: string): string => {
   const names: Readonly<Record<string, string>> = {
     'auth/token': 'token',
     'products/list': 'products',
-    'payment-channels/list': 'ways',
+    'payment-channels/list': 'channels',
     'agreements/bind-sms': 'binding',
     'agreements/bind-confirm': 'agreement',
     'agreements/user-data': 'cards',
@@ -111,12 +111,12 @@ const resultName = (endpoint: string): string => {
     'orders/list': 'orders',
     'payments/query': 'period',
     'events/list': 'events',
-    'events/replay': 'sent',
+    'events/replay': 'replay',
   };
   return names[endpoint] ?? (endpoint.includes('orders/') ? 'order' : 'answer');
 };
 
-/** A request body for sh: JSON in single quotes, with the ciphertext put in where it is needed. */
+/** Returns a body for sh: JSON for single quotes, with calls of `seal` for encrypted fields. */
 function shellBody(request: object): string {
   const json = JSON.stringify(
     encryptFields(request, (text) => `⟦${text}⟧`),
@@ -124,17 +124,17 @@ function shellBody(request: object): string {
     2,
   );
   const quoted = json.replaceAll("'", `'\\''`);
-  // Marks that JSON leaves as they are, and that are in no example.
+  // ⟦ and ⟧ are not escaped in JSON and occur in no example.
   return quoted.replaceAll(/⟦([^⟧]*)⟧/g, (_, text: string) => `'"$(seal ${text})"'`);
 }
 
-/** The same call in each language. SDK and clients sign by themselves. */
+/** Returns the same call in each language. The SDK and the clients sign it. */
 export function snippetsFor(endpoint: EndpointName, request: Readonly<Record<string, unknown>>): Snippet[] {
   const value = withMarks(request);
   const name = resultName(endpoint);
   const isEmpty = Object.keys(request).length === 0;
   const nodeBody = endpoint === 'auth/token' || isEmpty ? '' : write(value, NODE);
-  const nodeComment = endpoint === 'auth/token' ? '// The client gets and renews tokens by itself.\n' : '';
+  const nodeComment = endpoint === 'auth/token' ? '// The client gets and renews tokens automatically.\n' : '';
   const body = (notation: Notation) => write(value, notation);
   const compact = JSON.stringify(request);
   const shell = compact.length <= 44 && !compact.includes('Encrypted') ? compact : shellBody(request);

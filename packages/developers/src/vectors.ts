@@ -1,21 +1,21 @@
-/** What each file of known answers is for. */
+/** Descriptions of the test vectors, by file name. */
 export const VECTOR_TEXTS: Readonly<Record<string, string>> = {
   'request-signature':
     'Signatures of requests under an appSecret: the body in hex, the text to sign, and the signature.',
-  'webhook-signature': 'Signatures of events under a callbackSecret, as a receiver has to check them.',
+  'webhook-signature': 'Signatures of events under a callbackSecret, as a receiver must verify them.',
   'encrypted-fields-v2':
-    'Encrypted fields in the form svc_aes_v2, with the key that is derived, the IV and what must be refused.',
-  'encrypted-fields': 'Encrypted fields in the form svc_aes_v1, with the IV and what must be refused.',
+    'Encrypted fields in svc_aes_v2, with the derived key and the IV, and values that must be refused.',
+  'encrypted-fields': 'Encrypted fields in svc_aes_v1, with the IV, and values that must be refused.',
   'redeem-link': 'Signatures of redemption links under a callbackSecret.',
-  time: 'Times in UTC+8 as answers write them, and the forms in which requests may have them.',
+  time: 'Times in UTC+8 in the format of answers, and the formats that requests may use.',
 };
 
-/** All of them in one document; each is as its file has it. */
+/** Joins all test vectors in one document, with their unchanged content. */
 export function gatherVectors(files: Readonly<Record<string, unknown>>): object {
   const names = [...Object.keys(VECTOR_TEXTS), ...Object.keys(files).filter((name) => !(name in VECTOR_TEXTS))];
   return {
     description:
-      'Known answers for clients in any language, worked out by a program that shares nothing with the service. The keys are published and belong to nobody.',
+      'Expected results for clients in any language, computed by a program that shares no code with the service. The keys are published, and no channel uses them.',
     vectors: Object.fromEntries(
       names.map((name) => [name, { description: VECTOR_TEXTS[name] ?? '', content: files[name] }]),
     ),

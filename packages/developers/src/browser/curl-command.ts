@@ -2,14 +2,14 @@ import { isKnown, takesValue, toLongName } from './curl-options.js';
 import { type PastedRequest, readHeader, readTarget } from './request-parts.js';
 import { readShellCommand, type ShellWord } from './shell-words.js';
 
-/** An option under its long name, or a word that is none. */
+/** An option by its long name, or a word without an option. */
 interface Argument {
   readonly option?: string;
   readonly value: ShellWord;
 }
 
 const NOTHING: ShellWord = { text: '', variables: [] };
-/** The body that these make is not what stands in the command. */
+/** Options whose body is not the text in the command. */
 const OTHER_BODIES = new Set(['data-urlencode', 'form', 'form-string', 'upload-file']);
 const BODIES = new Set(['data', 'data-ascii', 'data-binary', 'data-raw', 'json']);
 
@@ -49,14 +49,14 @@ function listArguments(words: readonly ShellWord[]): Argument[] {
   return found;
 }
 
-/** `--data value`, and `--data=value`, which only others than curl take. */
+/** Reads `--data value`, and `--data=value`, which curl itself does not accept. */
 function readLong({ text, variables }: ShellWord, next: () => ShellWord): Argument {
   const [, option = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   if (value !== undefined) return { option, value: { text: value, variables } };
   return { option, value: takesValue(option) ? next() : NOTHING };
 }
 
-/** `-sd value` and `-sdvalue`: letters without values, then one that has the rest or the next word. */
+/** Reads `-sd value` and `-sdvalue`: flags, then one option whose value is the rest or the next word. */
 function readShort({ text, variables }: ShellWord, next: () => ShellWord): Argument[] {
   const letters = text.slice(1);
   const options = [...letters].map(toLongName);
@@ -84,7 +84,7 @@ function readBody(given: readonly Argument[], elsewhere: Map<string, string>): s
   const other = given.find(({ option = '' }) => OTHER_BODIES.has(option));
   const file = bodies.find(({ option, value }) => option !== 'data-raw' && value.text.startsWith('@'))?.value;
   const variables = bodies.flatMap(({ value }) => value.variables);
-  if (other) elsewhere.set('body', `The body is made by --${other.option}: paste it here as it is sent.`);
+  if (other) elsewhere.set('body', `--${other.option} builds the body: paste the body as it was sent.`);
   else if (file) elsewhere.set('body', explainFile(file.text.slice(1)));
   else if (variables.length > 0) elsewhere.set('body', explainVariables(variables));
   return other || file ? '' : bodies.map(({ value }) => value.text).join('&');
@@ -92,12 +92,12 @@ function readBody(given: readonly Argument[], elsewhere: Map<string, string>): s
 
 const explainFile = (name: string) =>
   name === '-'
-    ? 'The body comes from another command: paste it here.'
-    : `The body is in a file, ${name}: paste its content here.`;
+    ? 'The body comes from another command: paste it.'
+    : `The body is in the file ${name}: paste its content.`;
 const explainVariables = (names: readonly string[]) =>
-  `${[...new Set(names)].join(', ')} is replaced by your shell: put here what was sent.`;
+  `${[...new Set(names)].join(', ')} is replaced by your shell: paste the value that was sent.`;
 
-/** As curl chooses it: GET, unless there is something to send. */
+/** Returns the method that curl chooses: GET, unless it has a body to send. */
 function readMethod(given: readonly Argument[]): string {
   const has = (name: string) => given.some(({ option }) => option === name);
   const named = given.findLast(({ option }) => option === 'request')?.value.text;
@@ -108,14 +108,14 @@ function readMethod(given: readonly Argument[]): string {
   return given.some(({ option = '' }) => BODIES.has(option) || OTHER_BODIES.has(option)) ? 'POST' : 'GET';
 }
 
-/** Of several words that may be the address, one that says it is: the others may be values of options that are not known. */
+/** Prefers a word that begins with http, because other words may be values of unknown options. */
 function findAddress(given: readonly Argument[]): { address: ShellWord; others: string[] } {
   const bare = given.filter(({ option }) => option === undefined || option === 'url').map(({ value }) => value);
   const address = bare.find(({ text }) => /^https?:\/\//i.test(text)) ?? bare[0] ?? NOTHING;
   return { address, others: bare.filter((one) => one !== address).map(({ text }) => shorten(text)) };
 }
 
-/** The host alone may be a variable: it is not signed. */
+/** A host that is a variable, which is allowed because the host is not signed. */
 const OWN_HOST = /^(?:https?:\/\/)?(?:\$\w+|\$\{[^}]*\})(?::\d+)?(?=\/)/;
 
 function readAddress({ text, variables }: ShellWord, elsewhere: Map<string, string>): { path: string; host: string } {
@@ -126,7 +126,7 @@ function readAddress({ text, variables }: ShellWord, elsewhere: Map<string, stri
   return readTarget(/^https?:/.test(text) || text === '' ? text : `http://${text}`);
 }
 
-/** Those that would change the request too. */
+/** Known options that change the request but are not interpreted. */
 const NOT_FOLLOWED = new Set(['config', 'url-query']);
 
 function listUnknown(given: readonly Argument[]): string[] {

@@ -1,14 +1,14 @@
-/** Options by their long names, with the short one behind a slash. */
+/** Parses a list of long names, each with an optional short name after a slash. */
 const toNames = (list: string) =>
   list
     .trim()
     .split(/\s+/)
     .map((one) => one.split('/') as [long: string, short?: string]);
 
-/** What a request is made of. */
+/** Options that define the request. */
 const READ = toNames(`request/X header/H data/d data-raw data-binary data-ascii json url
   data-urlencode form/F form-string upload-file/T config/K url-query`);
-/** They are followed by a value, which then is no address. */
+/** Options that take a value, which must not be mistaken for the address. */
 const SKIPPED = toNames(`abstract-unix-socket alt-svc aws-sigv4 cacert capath cert/E cert-type ciphers connect-timeout
   connect-to continue-at/C cookie/b cookie-jar/c create-file-mode crlfile curves delegation dns-interface dns-servers doh-url
   dump-header/D engine etag-compare etag-save expect100-timeout happy-eyeballs-timeout-ms hsts interface keepalive-time
@@ -34,7 +34,7 @@ const LONG_NAMES = new Map(
 );
 
 export const takesValue = (name: string): boolean => WITH_VALUE.has(name);
-/** Each flag has its opposite. */
+/** Returns true also for the negated form `no-NAME`. */
 export const isKnown = (name: string): boolean => KNOWN.has(name) || KNOWN.has(name.replace(/^no-/, ''));
-/** A letter that is not known is its own name. */
+/** Returns `-LETTER` for an unknown letter. */
 export const toLongName = (letter: string): string => LONG_NAMES.get(letter) ?? `-${letter}`;

@@ -1,4 +1,4 @@
-/** An element with text or other elements in it. Text is never read as HTML. */
+/** Creates an element. Text content is never parsed as HTML. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

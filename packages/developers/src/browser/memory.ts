@@ -1,4 +1,4 @@
-/** What a reader has chosen, for the next page. A browser that keeps nothing loses nothing but that. */
+/** Stores a choice of the reader for other pages, if the browser allows it. */
 export function remember(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);

@@ -29,7 +29,7 @@ function startThemeSwitch(): void {
   });
 }
 
-/** A language that was chosen once is chosen everywhere where it is offered. */
+/** Applies a chosen language to all tabs. */
 function startChoices(): void {
   for (const group of document.querySelectorAll<HTMLElement>('[data-memory]')) {
     const memory = group.dataset['memory'] ?? '';
@@ -39,7 +39,7 @@ function startChoices(): void {
       remember(memory, target.value);
       const before = group.getBoundingClientRect().top;
       choose(memory, target.value);
-      // What is above may have become longer or shorter: the reader stays where they are.
+      // Keeps the tabs in place, because the text above may have changed its height.
       scrollBy({ top: group.getBoundingClientRect().top - before, behavior: 'instant' });
     });
   }
@@ -51,7 +51,7 @@ function choose(memory: string, value: string | null): void {
     if (choice.value === value) choice.checked = true;
 }
 
-/** What was ticked off on a list stays so, in this browser. */
+/** Remembers ticked checkboxes in this browser. */
 function startTasks(): void {
   for (const box of document.querySelectorAll<HTMLInputElement>('.task input')) {
     const name = `task ${location.pathname} ${box.closest('.task')?.textContent?.trim()}`;
@@ -76,7 +76,7 @@ function startCopyButtons(): void {
   }
 }
 
-/** Without a clipboard, as on plain HTTP, the text is selected. */
+/** Copies the text, or selects it if there is no clipboard, as on plain HTTP. */
 async function copy(from: Element | null): Promise<boolean> {
   if (!from) return false;
   try {
@@ -88,7 +88,7 @@ async function copy(from: Element | null): Promise<boolean> {
   }
 }
 
-/** In the list of what is on this page. */
+/** Marks the visible section in the list "On this page". */
 function markSectionInView(): void {
   const links = new Map(
     [...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]),
@@ -105,7 +105,7 @@ function markSectionInView(): void {
   mark();
 }
 
-/** The list of pages is longer than most screens. */
+/** Scrolls the navigation to the current page, because it is longer than most screens. */
 function showCurrentPage(): void {
   const navigation = find<HTMLElement>('.navigation');
   const current = navigation?.querySelector<HTMLElement>('[aria-current]');

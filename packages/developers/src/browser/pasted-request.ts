@@ -7,7 +7,7 @@ export function readPastedRequest(text: string): PastedRequest | undefined {
   return /^[$>#]?\s*curl\b/.test(trimmed) ? readCurl(trimmed.replace(/^[$>#]\s*/, '')) : readHttp(trimmed);
 }
 
-/** The first line, headers, an empty line, the body. The first line may be missing. */
+/** Reads a raw HTTP request. The request line may be missing. */
 function readHttp(text: string): PastedRequest {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const [, method = '', target = ''] = /^(?:> )?([A-Z]+) +(\S+)/.exec(lines[0] ?? '') ?? [];
@@ -27,7 +27,7 @@ function readHttp(text: string): PastedRequest {
   };
 }
 
-/** What is pasted often has a line break more than what was sent; the length says so. */
+/** Removes line breaks after the body, which pasting often adds: down to Content-Length, or all of them without that header. */
 function cutToLength(body: string, headers: ReadonlyMap<string, string>): string {
   const length = Number(headers.get('content-length') ?? Number.NaN);
   const bytes = new TextEncoder().encode(body);

@@ -1,15 +1,15 @@
-/** A request as somebody has pasted it. What was not there is empty. */
+/** A pasted request. Missing parts are empty. */
 export interface PastedRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
   readonly host: string;
-  /** By their names in lower case. */
+  /** Values by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** Of `path`, `body` and the names of headers: those whose text is elsewhere, and where. */
+  /** Explanations for `path`, `body` and header names whose value is not in the pasted text. */
   readonly elsewhere: ReadonlyMap<string, string>;
-  /** Words that are not understood. */
+  /** Words that could not be interpreted. */
   readonly leftOut: readonly string[];
 }
 

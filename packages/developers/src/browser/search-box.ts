@@ -3,7 +3,7 @@ import { addressOf, describeFound, type Found, loadIndex, search } from './searc
 
 const MOST = 8;
 
-/** The box at the top: suggestions while one types, the page of results on Enter. `/` leads to it. */
+/** Starts the search box: suggestions while typing, results on Enter. The key `/` focuses it. */
 export function startSearchBox(): void {
   const input = find<HTMLInputElement>('.search input');
   if (!input?.parentElement) return;
@@ -93,7 +93,7 @@ function describeOutcome(query: string, count: number | undefined): string {
   return `Nothing found for “${query}”. Try fewer words, the name of a field, or a code such as 401002.`;
 }
 
-/** The page of results. */
+/** Fills the page of results. */
 export async function startResults(): Promise<void> {
   const list = find('#results');
   const said = find('#results-said');
@@ -103,7 +103,7 @@ export async function startResults(): Promise<void> {
   const box = find<HTMLInputElement>('.search input');
   if (box) box.value = query;
   if (query.trim() === '') {
-    said.textContent = 'Type what you are looking for into the box at the top.';
+    said.textContent = 'Type your search into the box at the top.';
     box?.focus();
     return;
   }

@@ -1,6 +1,6 @@
 import { element } from './dom.js';
 
-/** As the build has written it: path, title, heading, kind, other words, text. */
+/** An entry of the search index: path, title, heading, kind, keywords, text. */
 interface Entry {
   readonly u: string;
   readonly t: string;
@@ -18,7 +18,7 @@ export interface Found {
 const root = document.documentElement.dataset['root'] ?? '';
 let index: Promise<readonly Entry[]> | undefined;
 
-/** Loaded when somebody begins to search. */
+/** Loads the index at the first search. */
 export function loadIndex(): Promise<readonly Entry[]> {
   index ??= fetch(`${root}/developers/search-index.json`).then((answer) => answer.json() as Promise<readonly Entry[]>);
   index.catch(() => {
@@ -31,7 +31,7 @@ export const addressOf = ({ u }: Entry): string => `${root}/developers/${u}`.rep
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_.]+/gu) ?? [];
 
-/** Sections that have every word of the query, those that have it in a heading first. */
+/** Returns the sections that contain every word of the query, best match first. */
 export async function search(query: string): Promise<Found[]> {
   const words = wordsOf(query);
   if (words.length === 0) return [];
@@ -49,16 +49,16 @@ function scoreOf(entry: Entry, words: readonly string[]): number {
     if (found === 0) return 0;
     score += found;
   }
-  // The beginning of a page rather than its middle, of those that are alike.
+  // On a tie, prefers the beginning of a page.
   return score + (entry.h === '' ? 2 : 0);
 }
 
-/** Letters of a word that may be two words glued together: fewer are found in the middle of other words. */
+/** Minimum length of a word that is also searched across word boundaries. Shorter words would match too often. */
 const GLUED = 6;
 
 const squashed = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** Retries and retry, codes and code. */
+/** Removes plural endings: retries becomes retry. */
 const stemOf = (word: string): string => word.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
 
 function scoreOfWord({ t, h, w = '', x }: Entry, word: string): number {
@@ -74,11 +74,11 @@ function scoreOfWord({ t, h, w = '', x }: Entry, word: string): number {
   return inHeading * 12 + scoreIn(t) * 8 + scoreIn(w) * 8 + scoreIn(x) * 2;
 }
 
-/** `idempotencykey` is about what stands under the heading Idempotency. */
+/** Returns true if the word begins with a word of the heading: `idempotencykey` matches Idempotency. */
 const isBegunBy = (word: string, heading: string): boolean =>
   wordsOf(heading).some((one) => one.length >= GLUED && word.startsWith(one));
 
-/** The title, where it is, and the words around what was searched. */
+/** Returns title, kind and an excerpt with the matches marked. */
 export function describeFound({ entry }: Found, query: string, title: (text: string) => Node): Node[] {
   const words = wordsOf(query);
   const heading = entry.h === '' ? entry.t : `${entry.t}: ${entry.h}`;

@@ -1,25 +1,24 @@
-/** A word of a command. What the shell would put into it is not known here. */
+/** A word of a command, with variables unexpanded. */
 export interface ShellWord {
-  /** With variables as they are written. */
   readonly text: string;
-  /** `$name`, `${name}`, `$(command)`: whatever the shell replaces. */
+  /** Parts that the shell replaces: `$name`, `${name}`, `$(command)`. */
   readonly variables: readonly string[];
 }
 
 export interface ShellCommand {
   readonly words: readonly ShellWord[];
-  /** From where on it could not be read, as behind a quotation mark that is not closed. */
+  /** Text that could not be parsed, for example after an unclosed quotation mark. */
   readonly rest: string;
 }
 
 const COMMAND = String.raw`\$\((?:[^()]|\([^()]*\))*\)`;
 const VARIABLE = String.raw`${COMMAND}|\$\{[^}]*\}|\$[A-Za-z_]\w*|\$[\d@*#?$!]|\x60[^\x60]*\x60`;
 const IN_DOUBLE = new RegExp(String.raw`\\\r?\n|\\([\\"$\x60])|(${VARIABLE})`, 'g');
-/** A pipe, another command, a file: what follows is not for this command. */
+/** End of the command: a pipe, a redirection or a separator. */
 const END = String.raw`\d?[<>]|[|;&]`;
 const PART = new RegExp(
   [
-    // A terminal shows > before a line that goes on.
+    // A terminal shows > before a continuation line.
     String.raw`(?<joint>\\\r?\n(?:> )?)`,
     String.raw`(?<space>\s+)`,
     String.raw`\$'(?<ansi>(?:[^'\\]|\\.)*)'`,
@@ -33,7 +32,7 @@ const PART = new RegExp(
   'gsy',
 );
 
-/** Words as a shell reads them, up to the end of the command. */
+/** Splits text into words like a shell, up to the end of the command. */
 export function readShellCommand(text: string): ShellCommand {
   const words: ShellWord[] = [];
   let word: ShellWord | undefined;
@@ -90,7 +89,7 @@ function unescapeAnsi(content: string): string {
   }, content);
 }
 
-/** One character may be written as several bytes. */
+/** Decodes a run of byte escapes as UTF-8, because one character may take several. */
 function decodeBytes(escapes: string): string {
   const bytes = escapes
     .split('\\')
@@ -99,5 +98,5 @@ function decodeBytes(escapes: string): string {
   return new TextDecoder().decode(Uint8Array.from(bytes));
 }
 
-/** Half of a pair is written on its own by programs that know no more. */
+/** Accepts lone surrogates, because some programs escape each half of a pair separately. */
 const toChar = (code: number) => (code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code));

@@ -29,11 +29,11 @@ const setValue = (id: string, value: string): void => {
   if (one) one.value = value;
 };
 
-/** What the fields cannot show of a request that was pasted. */
+/** Properties of the pasted request that have no form field. */
 interface Pasted {
   readonly method: string;
   readonly host: string;
-  /** By their ids: fields whose text is elsewhere, where, and what stands in them until somebody puts it there. */
+  /** Form fields, by id, whose value is not in the pasted text: an explanation, and the placeholder shown in the field. */
   readonly elsewhere: ReadonlyMap<string, { readonly where: string; readonly shown: string }>;
   readonly leftOut: readonly string[];
 }
@@ -46,7 +46,6 @@ const HEADER_FIELDS = [
   ['signature', HEADERS.signature],
 ] as const;
 
-/** Who has pasted a request sees what was read from it, and may correct that. */
 let pasted = NOTHING_PASTED;
 field('request')?.addEventListener('input', readPasted);
 find('#signature-form')?.addEventListener('submit', (event) => {
@@ -76,7 +75,7 @@ function readPasted(): void {
   pasted = { method, host, leftOut, elsewhere: new Map(elsewhere) };
 }
 
-/** The fields that have to be filled in first. */
+/** Returns the ids of fields that are empty or still show a placeholder. */
 function listMissing(): string[] {
   const ids = ['path', ...HEADER_FIELDS.map(([id]) => id), 'body'];
   const isMissing = (id: string) => id !== 'body' && textIn(id).trim() === '';
@@ -101,36 +100,36 @@ function showDiagnosis(): void {
     const parts = find<HTMLDetailsElement>('#parts');
     if (parts) parts.open = true;
     show(outcome, [
-      say('wrong', 'The request is not complete', explainMissing(missing)),
+      say('wrong', 'The request is incomplete', explainMissing(missing)),
       ...sayMethod(),
       ...sayLeftOut(),
     ]);
     return;
   }
   if (appSecret === undefined || appSecret.length !== 32) {
-    const what = appSecret === undefined ? 'It is not base64.' : `It has ${appSecret.length} bytes.`;
+    const what = appSecret === undefined ? 'is not base64' : `has ${appSecret.length} bytes`;
     show(outcome, [
-      say('wrong', 'The appSecret cannot be used', `${what} It is 32 bytes in standard base64: 44 characters.`),
+      say('wrong', 'The appSecret is invalid', `It must be 32 bytes in standard base64 (44 characters), but ${what}.`),
     ]);
     return;
   }
   show(outcome, [...sayMethod(), ...describe(diagnose(appSecret), pasted.method), ...sayLeftOut()]);
 }
 
-/** A method is refused before a signature is looked at. */
+/** Reports a wrong method, which the service refuses before it checks the signature. */
 function sayMethod(): HTMLElement[] {
   const { method } = pasted;
   if (method === 'POST') return [];
-  const text = `This request is sent with ${method}, which is refused with ${CODES.METHOD_NOT_ALLOWED.code} whatever its signature.`;
-  const way = method === 'GET' ? ' curl sends GET with -G, and without a body: add -X POST or --data-raw.' : '';
-  return [say('wrong', 'Endpoints take POST', text + way)];
+  const text = `The request is sent with ${method}, so it is refused with ${CODES.METHOD_NOT_ALLOWED.code}, whatever its signature.`;
+  const way = method === 'GET' ? ' curl sends GET with -G or without a body: add -X POST or --data-raw.' : '';
+  return [say('wrong', 'Use POST', text + way)];
 }
 
 function sayLeftOut(): HTMLElement[] {
   const { leftOut } = pasted;
   if (leftOut.length === 0) return [];
-  const text = `Left out of the command: ${leftOut.join(' ')}. Compare what was read from it with what you have sent.`;
-  return [say('wrong', 'Not everything was understood', text)];
+  const text = `Ignored in the command: ${leftOut.join(' ')}. Compare the parts of the request with what you sent.`;
+  return [say('wrong', 'The command was not fully understood', text)];
 }
 
 function diagnose(appSecret: Uint8Array): Diagnosis {
@@ -153,7 +152,7 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
       callbackSecret: fromBase64(textIn('callback-secret').trim()),
       aesKey: fromBase64(textIn('aes-key').trim()),
     },
-    // A request that was pasted is old: only what cannot be milliseconds is compared with now.
+    // Compares only timestamps that are not milliseconds with the clock, because a pasted request is old.
     {
       publicUrl: location.origin + root,
       ...(/^\d{13}$/.test(timestamp) ? {} : { now: performance.timeOrigin }),
@@ -162,11 +161,9 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
 }
 
 function describe({ lines, likely }: Diagnosis, method = 'POST'): HTMLElement[] {
-  const right = method === 'POST' ? 'The signature is right' : 'With POST, its signature is right';
+  const right = method === 'POST' ? 'The signature is correct' : 'With POST the signature would be correct';
   const findings =
-    likely.length === 0
-      ? [say('right', right, 'These are the seven lines, and this is their signature.')]
-      : likely.map(sayMistake);
+    likely.length === 0 ? [say('right', right, 'It is the signature of these seven lines.')] : likely.map(sayMistake);
   const list = lines.map((line, at) =>
     element(
       'li',
@@ -185,13 +182,13 @@ function describe({ lines, likely }: Diagnosis, method = 'POST'): HTMLElement[] 
 const say = (kind: 'right' | 'wrong', title: string, text: string): HTMLElement =>
   element('div', { class: `finding ${kind}` }, element('p', {}, element('b', {}, title)), element('p', {}, text));
 
-/** The hint comes first: it may be of a relative of what the name says. */
+/** Shows the hint first, because the name stands for a family of mistakes and the hint is specific. */
 const sayMistake = ({ mistake, hint }: Finding): HTMLElement =>
   element(
     'div',
     { class: 'finding wrong' },
     element('p', {}, element('b', {}, hint)),
-    element('p', { class: 'name' }, 'In an answer: ', element('code', {}, mistake)),
+    element('p', { class: 'name' }, 'Name in answers: ', element('code', {}, mistake)),
   );
 
 function show(outcome: HTMLElement, content: readonly HTMLElement[]): void {
@@ -199,7 +196,7 @@ function show(outcome: HTMLElement, content: readonly HTMLElement[]): void {
   outcome.scrollIntoView({ block: 'nearest' });
 }
 
-/** The body was hashed with a space that was not sent. */
+/** Fills in a request whose body was hashed with spaces that were not sent. */
 function fillExample(): void {
   const appSecret = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
   const body = '{"grantType":"client_credentials","appId":"test_demo"}';
@@ -237,7 +234,6 @@ function showRefusedOfAddress(): void {
   void showRefused(requestId);
 }
 
-/** What the service has found itself, with the secrets that it knows. */
 async function showRefused(requestId: string): Promise<void> {
   const outcome = find<HTMLElement>('#refused-outcome');
   if (!outcome || requestId === '') return;
@@ -250,11 +246,11 @@ async function describeRefused(requestId: string): Promise<HTMLElement[]> {
       headers: { accept: 'application/json' },
     });
     const found: { diagnosis: Diagnosis } | undefined = answer.ok ? await answer.json() : undefined;
-    return found ? describe(found.diagnosis) : [say('wrong', 'Nothing is known of it', NOT_KNOWN)];
+    return found ? describe(found.diagnosis) : [say('wrong', 'No diagnosis found', NOT_KNOWN)];
   } catch {
     return [say('wrong', 'The service does not answer', 'Try again in a moment.')];
   }
 }
 
 const NOT_KNOWN =
-  'The request was not refused for its signature, or by another node, or more than a quarter of an hour ago; or this is not a sandbox.';
+  'The service keeps diagnoses only in the sandbox, for 15 minutes, for requests with a wrong signature or timestamp, and only on the node that refused them.';

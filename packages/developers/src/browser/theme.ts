@@ -1,7 +1,7 @@
-// Before anything is painted: the scheme that the reader has chosen here before.
+// Applies the reader's colour scheme before the first paint.
 try {
   const chosen = localStorage.getItem('theme');
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset['theme'] = chosen;
 } catch {
-  // Without storage the device decides.
+  // Without storage, the scheme of the device applies.
 }

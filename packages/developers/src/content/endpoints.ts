@@ -2,186 +2,183 @@ export interface EndpointText {
   readonly group: string;
   /** Two or three words, for the navigation and as a heading. */
   readonly title: string;
-  /** In Markdown: what it is for, and what a caller should know before the fields. */
+  /** Markdown, shown above the fields. */
   readonly text: string;
 }
 
 /** Groups in the order of the navigation. */
-export const GROUPS = [
-  'Access',
-  'What can be sold',
-  'Agreements',
-  'Orders',
-  'Payments',
-  'Events',
-  'Rehearsals',
-] as const;
+export const GROUPS = ['Access', 'Catalog', 'Agreements', 'Orders', 'Payments', 'Events', 'Sandbox'] as const;
 
 export const ENDPOINT_TEXTS: Readonly<Record<string, EndpointText>> = {
   'auth/token': {
     group: 'Access',
     title: 'Get a token',
-    text: `Every other endpoint wants an access token beside the signature. This one is signed in the same way, and needs none.
+    text: `Returns an access token, which every other endpoint requires in addition to the signature. This request is signed in the
+same way, without a token.
 
-A token is good for two hours. A channel may hold several at once, and a new one does not end the others: each of your processes can
-have its own. On 401005 or 401006 get a new one and send the request once more.`,
+A token is valid for two hours. A channel may have several tokens at once: a new one does not invalidate the others, so each of your
+processes can have its own. On 401005 or 401006 get a new token and resend the request once.`,
   },
   'products/list': {
-    group: 'What can be sold',
+    group: 'Catalog',
     title: 'List products',
-    text: `The products that your channel may sell: price, length of a period, number of periods and benefits. An operator authorizes
-them. The sandbox starts with \`TEST_SPU_001\` (12 periods of one month) and \`TEST_SPU_DAILY_7\` (7 periods of one day).`,
+    text: `Returns the products that your channel may sell: price, length of a period, number of periods and benefits. Your operator
+authorizes them. The sandbox has \`TEST_SPU_001\` (12 periods of one month) and \`TEST_SPU_DAILY_7\` (7 periods of one day).`,
   },
   'payment-channels/list': {
-    group: 'What can be sold',
+    group: 'Catalog',
     title: 'List payment channels',
-    text: `The ways to an institution that your channel may use when the service debits the user. You need it to let users choose, and
-to see where agreements of your own may be shared.`,
+    text: `Returns the payment channels that the service may use to debit your users. Use it to let users choose one, and to see which
+ones accept your shared agreements.`,
   },
   'agreements/bind-sms': {
     group: 'Agreements',
     title: 'Start binding a card',
-    text: `Way A.1. Sends a verification code to the mobile that the bank knows. The user types it on your page, and
+    text: `A.1 only. Sends a verification code to the mobile that is registered with the bank. The user types the code on your page, and
 [bind-confirm](/developers/reference/agreements/bind-confirm) finishes the binding.
 
-A code that could not be sent is still code \`0\`: look at \`smsStatus\`, and send again with the \`bindOrderNo\`. A second send may bring
-another card, but not another user (400001) or payment channel (410007), and it ends the code before it.
+If the code could not be sent, the answer is still code \`0\`: check \`smsStatus\`, and call this endpoint again with the \`bindOrderNo\`.
+The second call may change the card, but not the user (400001) or the payment channel (410007). It invalidates the previous code.
 
-The first code that is sent ties the login mobile to the user for good: one user has one mobile and one mobile one user, within a
-channel.`,
+The first code that is sent registers the login mobile for the user permanently. Within a channel, a user has one mobile, and a mobile
+belongs to one user.`,
   },
   'agreements/bind-confirm': {
     group: 'Agreements',
     title: 'Finish binding a card',
-    text: `Way A.1. Hands in the code that the user has typed. With \`BIND_SUCCESS\` the binding may carry any number of orders, for any
-product.
+    text: `A.1 only. Submits the code that the user typed. After \`BIND_SUCCESS\` the binding can be used for any number of orders and
+products.
 
-\`BIND_FAIL\` has two meanings. If the code was only wrong, another may be confirmed on the same binding. If the institution refused the
-binding, the next bind-confirm is 410003, and bind-sms with the \`bindOrderNo\` begins again. A code is good for 5 minutes, in
-production also for 5 tries.
+\`BIND_FAIL\` has two meanings. If only the code was wrong, submit another one on the same binding. If the institution refused the
+binding, the next bind-confirm is 410003: start again with bind-sms and the \`bindOrderNo\`. A code is valid for 5 minutes, in production
+for at most 5 attempts.
 
-503001 here means that the institution did not say. Send again with the same Idempotency-Key: it is asked again.
+503001 means that the institution did not return a result. Resend with the same Idempotency-Key, and the service asks again.
 
-A user has one agreement for each card and payment channel. When a card is bound again, the earlier binding is \`REPLACED\`, and its
-orders are debited on the new one from then on. The earlier \`bindOrderNo\` stands for the new one. No event tells of it.`,
+A user has one agreement per card and payment channel. If a card is bound again, the earlier binding is \`REPLACED\`, and its orders are
+debited on the new one. The earlier \`bindOrderNo\` then refers to the new binding. No event is sent.`,
   },
   'agreements/user-data': {
     group: 'Agreements',
     title: "A user's cards",
-    text: `Agreements that were bound at some time, also those that have ended since. Name a user, a card or an identity document; all
-that are given must match. Card data comes encrypted under the \`aesKey\` that your channel has now.`,
+    text: `Returns agreements that have been bound, including those that have ended. Filter by user, card or identity document; all given
+filters must match. Card data is encrypted with the current \`aesKey\` of your channel.`,
   },
   'agreements/replace': {
     group: 'Agreements',
     title: 'Replace an agreement',
-    text: `Way A.2. Moves an order to another shared agreement, when a user has a new card at the institution. When it is answered, the
-order runs on the new agreement and the old one is \`REPLACED\`. A debit on its way keeps the agreement it was started with.
+    text: `A.2 only. Moves an order to another shared agreement, for example when a user has a new card at the institution. When the
+answer arrives, the order uses the new agreement, and the old one is \`REPLACED\`. A debit in flight still uses the old agreement.
 
-A period that is \`FAIL_RETRY\`, or whose debit on its way fails, is debited again on the new agreement: at once, or with
-\`retryFailedNow\` false after the product's delay. No event tells of the replacement itself.`,
+A period that is \`FAIL_RETRY\`, or whose debit in flight fails, is retried on the new agreement: immediately, or after the product's delay
+if \`retryFailedNow\` is false. No event is sent for the replacement itself.`,
   },
   'orders/create': {
     group: 'Orders',
     title: 'Create an order',
-    text: `Sells a product to a user, in one of [three ways](/developers/guides/three-ways). In A the first debit happens while you wait;
-in B the order is active and billed when it is answered.
+    text: `Sells a product to a user, in one of [three ways](/developers/guides/three-ways). In A the call waits for the first debit. In B
+the order is active and its first period is billed when the answer arrives.
 
-| way | first period | order | what it means |
+| way | first period | order | meaning |
 |---|---|---|---|
 | A | \`SUCCESS\` | \`ACTIVE\` | debited; the benefits are issued |
-| A | \`PROCESSING\` | \`INITIALIZING\` | no result within 8 s; wait for its events, or ask orders/query |
+| A | \`PROCESSING\` | \`INITIALIZING\` | no result within 8 s; wait for the events, or poll orders/query |
 | A | \`FAIL\` | \`TERMINATED\` | declined; a new order needs a new \`externalOrderNo\` |
-| B | \`BILLED\` | \`ACTIVE\` | billed; the benefits are issued, collecting is yours |
+| B | \`BILLED\` | \`ACTIVE\` | billed; the benefits are issued, and you charge the user |
 
-Send an Idempotency-Key. Without one a resend makes no second order either: \`externalOrderNo\` is taken, and the answer is 420002.`,
+Send an Idempotency-Key. Without one, a resend does not create a second order either: \`externalOrderNo\` is in use, so the answer is
+420002.`,
   },
   'orders/query': {
     group: 'Orders',
     title: 'Read an order',
-    text: `The order as it is now, by your number or by the service's. While something is left to claim, each answer has a fresh
-\`redeemUrl\`: ask when your user wants to go there.`,
+    text: `Returns the current state of an order, by your number or the service's. While benefits are left to claim, each answer has a new
+\`redeemUrl\`: call this endpoint when your user wants to open the page.`,
   },
   'orders/list': {
     group: 'Orders',
     title: "A user's orders",
-    text: 'All orders of one user, the newest first, each whole as orders/query has it. Read it by `cursor` if it may be long.',
+    text: 'Returns all orders of one user, newest first, each as in orders/query. Use `cursor` if the list may be long.',
   },
   'orders/unsubscribe': {
     group: 'Orders',
     title: 'End an order',
-    text: `Ends a subscription. When it is answered, it is done: there is no next payment and no new redemption link, and periods that
-were not started are \`CANCELED\`. What was paid or billed stays, with its benefits. In A the agreement is \`CANCELED\` too, unless
-another order of the user runs on it, and the institution is told in the background: its refusal changes nothing for the order.
+    text: `Cancels a subscription. The cancellation is complete when the answer arrives: no further payments, no new redemption links, and
+periods that have not started are \`CANCELED\`. Periods that were paid or billed keep their benefits. In A the agreement is \`CANCELED\`
+too, unless another order of the user uses it. The service notifies the institution in the background; if the institution refuses, the
+order is still canceled.
 
-| state of the order | answer |
+| status of the order | answer |
 |---|---|
-| \`ACTIVE\` | code \`0\`: it is \`UNSUBSCRIBED\` now |
-| \`UNSUBSCRIBED\`, \`TERMINATED\` | code \`0\` with the order as it is: nothing happens |
+| \`ACTIVE\` | code \`0\`: the order is now \`UNSUBSCRIBED\` |
+| \`UNSUBSCRIBED\`, \`TERMINATED\` | code \`0\` with the unchanged order |
 | \`COMPLETED\` | 420004: its last period is over |
 | \`INITIALIZING\` | 420008: the first debit has no result yet |
 
-After 420008 ask orders/query until the first debit has a result, and try again with a new Idempotency-Key.`,
+After 420008 poll orders/query until the first debit has a result, then retry with a new Idempotency-Key.`,
   },
   'payments/query': {
     group: 'Payments',
     title: 'Read a period',
-    text: `One period of an order: what was paid, what was refunded, and what the user has claimed of it. A period that has not begun can
-be read as well.`,
+    text: `Returns one period of an order: the amounts paid and refunded, and the benefits that the user has claimed. Future periods can
+be read too.`,
   },
   'events/list': {
     group: 'Events',
     title: 'List events',
-    text: `What your channel was told or is about to be, newest first, for as long as the service keeps it (180 days, unless the operator
-says otherwise). For a receiver that was away and wants to see what it has missed. All fields are optional.`,
+    text: `Returns the events of your channel and their delivery, newest first. The service keeps events for 180 days by default. Use this
+endpoint to find the events that your receiver missed. All fields are optional.`,
   },
   'events/replay': {
     group: 'Events',
     title: 'Send events again',
-    text: `Sends events again, with the same \`eventId\`, from the first push of the schedule on. Either up to 100 by their ids, in whatever
-state they are; or, by a range of time, those that are \`GIVE_UP\` or \`NO_CALLBACK\`, at most 10,000 in one call, the oldest first: ask again
-until \`replayed\` is 0.
+    text: `Sends events again, with the same \`eventId\`, and restarts their retry schedule. Select either up to 100 events by id, in any
+delivery status; or a time range, for events that are \`GIVE_UP\` or \`NO_CALLBACK\`. One call replays at most 10,000 events, oldest first:
+repeat it until \`replayed\` is 0.
 
-If one of \`eventIds\` does not exist, nothing is sent and the answer is 400001. Replays of a channel are done one at a time: one that
-has waited 10 s for the others is 429001.
+If one of the \`eventIds\` does not exist, nothing is sent and the answer is 400001. Replays of a channel run one at a time: a call that
+has waited 10 s for others is 429001.
 
-An event that was acknowledged before stays \`DELIVERED\` unless it is refused to the end.`,
+An event that was acknowledged before stays \`DELIVERED\`, unless your receiver refuses every push of the replay.`,
   },
   'sandbox/orders/advance': {
-    group: 'Rehearsals',
+    group: 'Sandbox',
     title: 'Move an order in time',
-    text: `Runs the next periods of an order now, as if their time had come: the same steps as in earnest, each at the moment it is due,
-with its events, its benefits and that moment as its time. A year takes a second or less.
+    text: `Runs the next periods of an order now, in the same steps as in production. Each step is recorded at its due time, with its
+events and benefits. A year takes about a second.
 
-| call | what happens |
+| call | result |
 |---|---|
 | \`"cycles": 1\` | the next period is debited or billed |
-| \`"cycles": 1, "outcomes": ["FAIL_RETRY"]\` | the debit fails and is due again a day later |
-| the same again | still \`FAIL_RETRY\`, due again three days later |
-| \`"cycles": 2, "outcomes": ["FAIL_RETRY", "SUCCESS"]\` | one period fails five times and is \`FAIL\`, the next is \`SUCCESS\` |
+| \`"cycles": 1, "outcomes": ["FAIL_RETRY"]\` | the debit fails; its retry is due a day later |
+| the same again | still \`FAIL_RETRY\`; the next retry is due three days later |
+| \`"cycles": 2, "outcomes": ["FAIL_RETRY", "SUCCESS"]\` | the first period fails five times and is \`FAIL\`, the next is \`SUCCESS\` |
 | \`"cycles": 1, "outcomes": ["AGREEMENT_INVALID"]\` | the period is \`FAIL\`, the order \`UNSUBSCRIBED\` |
 
-Every try of a period has the outcome of the period. Of the last period that \`cycles\` asks for there is one try. In B nothing can
-fail: any outcome but \`SUCCESS\` is 400001. Nothing due is code \`0\` with the order as it is.
+Every attempt of a period has the outcome of the period. The last period that \`cycles\` requests is attempted once; earlier ones run
+their full retry schedule. In B no period can fail: any outcome except \`SUCCESS\` is 400001. If nothing is due, the answer is code \`0\`
+with the unchanged order.
 
-On a payment channel behind a bridge the institution is really asked, so \`outcomes\` is 400001; where it does not say at once, the order
-stays there until it does. Notices before a debit come on the way, if your channel wants them.`,
+On a payment channel with a bridge the service calls the real institution, so \`outcomes\` is 400001. If the institution has no result
+yet, the order does not advance further until it has. Notices before a debit are sent if your channel has enabled them.`,
   },
   'sandbox/payments/refund': {
-    group: 'Rehearsals',
+    group: 'Sandbox',
     title: 'Refund a period',
-    text: `Refunds are made by operators; this makes one by the same steps, with the same event, so that you can rehearse it. Way A alone:
-in B you make refunds yourself, and it is 420009. A period that was not paid, or more than is left of it, is 400001.
+    text: `Refunds a period of an order in mode A, in the same steps and with the same event as a refund by an operator. Production has no
+such endpoint: operators make refunds there. An order in mode B is 420009, because you make its refunds yourself. A period that was not
+paid, or an amount above the rest, is 400001.
 
-Code \`0\` means that the refund was asked for. \`refundStatus\` says what the institution made of it: where it refuses, or does not
-say at once, the period is shown as it is.`,
+Code \`0\` means that the refund was requested. \`refundStatus\` is the institution's result. If it refuses, or has no result yet, the
+period is unchanged.`,
   },
   'sandbox/events/pull': {
-    group: 'Rehearsals',
+    group: 'Sandbox',
     title: 'Pull events',
-    text: `Your events as they are pushed, with the exact body and the headers with the signature of now, for a receiver on your machine
-that nobody can reach from outside. \`npx perennial-channel listen\` uses it. It changes nothing about what is sent to a callback address.
+    text: `Returns your events as the service pushes them: the exact body, and headers with a current signature. Use it for a receiver on
+your machine that has no public address, or run \`npx perennial-channel listen\`, which calls it. Pushes to your callback address are not
+affected.
 
-An event has its time before it can be seen. To miss none, ask again from a minute before \`readAt\`, and know by their \`eventId\` those
-that you have had.`,
+Events can appear late: poll from one minute before \`readAt\`, and skip the \`eventId\`s that you already have.`,
   },
 };

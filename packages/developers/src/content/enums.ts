@@ -1,21 +1,21 @@
-/** What the values of closed sets mean, by the name of the field that holds them. */
 const PAYMENT = {
   WAIT: 'not started',
   PROCESSING: 'being debited; no result yet',
   SUCCESS: 'debited',
-  FAIL_RETRY: 'the debit failed, and is tried again',
-  FAIL: 'the debit failed for good',
-  BILLED: 'billed to the channel, which collects',
-  CANCELED: 'will not come: the order was ended before',
-  REFUND_PART: 'debited, and a part was refunded',
-  REFUND_FULL: 'debited, and all of it was refunded',
+  FAIL_RETRY: 'the debit failed and will be retried',
+  FAIL: 'the debit failed permanently',
+  BILLED: 'billed to the channel, which charges the user',
+  CANCELED: 'canceled: the order ended before the period started',
+  REFUND_PART: 'debited and partly refunded',
+  REFUND_FULL: 'debited and fully refunded',
 };
 
 const MODES = {
   SVC_DEDUCT: 'the service debits the user (A)',
-  CHANNEL_COLLECT: 'the channel collects and is billed (B)',
+  CHANNEL_COLLECT: 'the channel charges the user and is billed (B)',
 };
 
+/** Meanings of enum values, by the name of the field. */
 export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   settlementMode: MODES,
   settlementModes: MODES,
@@ -31,31 +31,31 @@ export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
   previousStatus: PAYMENT,
   newStatus: PAYMENT,
   agreementStatus: {
-    BIND_ING: 'a code was asked for; not bound yet',
-    BIND_SUCCESS: 'bound: orders may run on it',
-    BIND_FAIL: 'the code was wrong, or the institution refused',
+    BIND_ING: 'a code was requested; not bound yet',
+    BIND_SUCCESS: 'bound: orders may use it',
+    BIND_FAIL: 'the code was wrong, or the institution refused the binding',
     CANCELED: 'ended; final',
-    REPLACED: 'another agreement has taken over; final',
+    REPLACED: 'replaced by another agreement; final',
   },
-  smsStatus: { SEND_SUCCESS: 'the code is on its way', SEND_FAIL: 'it could not be sent: try again' },
+  smsStatus: { SEND_SUCCESS: 'the code was sent', SEND_FAIL: 'the code could not be sent: call bind-sms again' },
   periodType: { DAY: 'days', MONTH: 'calendar months' },
-  cycleType: { SINGLE: 'orders of one period', MULTIPLE: 'orders of several periods' },
+  cycleType: { SINGLE: 'orders with one period', MULTIPLE: 'orders with several periods' },
   eventType: {
     'order.status.changed': 'an order changed',
     'payment.status.changed': 'a period changed',
-    'payment.upcoming': 'a period is debited or billed soon',
+    'payment.upcoming': 'a period will be debited or billed soon',
   },
   deliveryStatus: {
-    PENDING: 'still to be sent, or to be sent again',
+    PENDING: 'not yet acknowledged: waits for its first push or a retry',
     DELIVERED: 'acknowledged',
-    GIVE_UP: 'refused eleven times',
-    NO_CALLBACK: 'there was no address to send it to',
+    GIVE_UP: 'given up after eleven refused pushes',
+    NO_CALLBACK: 'no callback address was registered',
   },
   outcomes: {
     SUCCESS: 'the debit succeeds',
-    FAIL_RETRY: 'it fails, and is tried again by the schedule',
-    FAIL: 'it fails for good',
-    AGREEMENT_INVALID: 'the institution says that the agreement has ended',
+    FAIL_RETRY: 'the debit fails and is retried on schedule',
+    FAIL: 'the debit fails permanently',
+    AGREEMENT_INVALID: 'the institution reports that the agreement has ended',
   },
-  grantType: { client_credentials: 'the only one' },
+  grantType: { client_credentials: 'the only value' },
 };

@@ -6,10 +6,7 @@ import { MOVING_ON } from './story/moving-on.js';
 import { READING } from './story/reading.js';
 import { SELLING } from './story/selling.js';
 
-/**
- * A story in the order in which it is told: each call uses what the ones before have answered. Tests send all of it to a running
- * service.
- */
+/** Examples in the order of the story: calls use values from earlier answers. Tests send all of them to a running service. */
 export const EXAMPLES: readonly Example[] = [
   ...CATALOG,
   ...SELLING,

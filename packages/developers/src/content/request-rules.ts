@@ -1,7 +1,5 @@
 import { MAX_STRING_LENGTH, periodTypes } from '@perennial/wire';
 
-/** Rules across the fields of a request, as JSON Schema: what the service checks once each field by itself is right. */
-
 const has = (...fields: readonly string[]): object => ({ required: fields });
 const hasNone = (...fields: readonly string[]): object => ({ not: { anyOf: fields.map((field) => has(field)) } });
 const exactlyOne = (...fields: readonly string[]): object => ({ oneOf: fields.map((field) => has(field)) });
@@ -17,19 +15,19 @@ const inMode = (settlementMode: string, more: object = {}): object => ({
 const WAYS_TO_SELL = {
   oneOf: [
     {
-      title: 'A.1: on a card that was bound',
+      title: 'A.1: on a bound card',
       ...inMode('SVC_DEDUCT'),
       ...has('bindOrderNo'),
       ...hasNone('sharedAgreement'),
     },
     {
-      title: 'A.2: on an agreement of the channel',
+      title: 'A.2: on a shared agreement',
       ...inMode('SVC_DEDUCT'),
       ...has('sharedAgreement', 'channelUserId', 'mobileEncrypted'),
       ...hasNone('bindOrderNo'),
     },
     {
-      title: 'B: the channel collects',
+      title: 'B: the channel charges the user',
       ...inMode('CHANNEL_COLLECT', { channelAgreementRef: { type: 'string', maxLength: MAX_STRING_LENGTH } }),
       ...has('channelUserId', 'mobileEncrypted'),
       ...hasNone('bindOrderNo', 'sharedAgreement'),
@@ -37,7 +35,7 @@ const WAYS_TO_SELL = {
   ],
 };
 
-/** By the name of the schema. */
+/** Rules across the fields of a request, as JSON Schema, by schema name. The service checks them after the single fields. */
 export const REQUEST_RULES: Readonly<Record<string, object>> = {
   PagingRequest: PAGE_OR_CURSOR,
   UserDataRequest: {
@@ -54,10 +52,7 @@ export const REQUEST_RULES: Readonly<Record<string, object>> = {
   OrdersAdvanceRequest: { allOf: [ONE_ORDER, exactlyOne('cycles', 'to')] },
 };
 
-/**
- * Closed sets of values that the schema of a request leaves open, since another value has a code of its own there rather than
- * 400001. By `Schema.field`.
- */
+/** Enums that only the documentation closes, by `Schema.field`: the service refuses other values with a code other than 400001. */
 export const CLOSED_SETS: Readonly<Record<string, readonly string[]>> = {
   'OrdersCreateRequest.periodType': periodTypes,
 };

@@ -6,52 +6,52 @@ import { ALL_CODES } from '../model.js';
 import { VECTOR_TEXTS } from '../vectors.js';
 import { renderCodes } from './parts.js';
 
-/** In the order of the navigation, with what each is about in one sentence. */
+/** Guides in the order of the navigation. */
 export const GUIDES: readonly {
   readonly name: string;
   readonly title: string;
   readonly summary: string;
-  /** Other words that readers look for it by. */
+  /** Additional search keywords. */
   readonly words?: string;
 }[] = [
-  { name: 'three-ways', title: 'Three ways to sell', summary: 'Who takes the money, and which calls that needs.' },
+  { name: 'three-ways', title: 'Three ways to sell', summary: 'Who charges the user, and the calls for each way.' },
   {
     name: 'signing',
     title: 'Signing and encryption',
-    summary: 'Seven lines, one signature, and fields that only you and the service can read.',
+    summary: 'Sign requests, and encrypt personal data.',
     words: 'authentication hmac aes encrypt decrypt credentials secret key',
   },
   {
     name: 'webhooks',
-    title: 'Receiving events',
-    summary: 'Check, acknowledge, deal with it afterwards; what comes when.',
+    title: 'Webhooks',
+    summary: 'Receive events: verify, store and acknowledge them.',
     words: 'webhook webhooks callback receiver notification retry retries resend redelivery',
   },
   {
     name: 'redemption',
     title: 'Redemption',
-    summary: 'The link that leads users to what they have paid for.',
+    summary: 'The page where users claim the benefits that they paid for.',
     words: 'redeemUrl redeem link claim benefit voucher coupon',
   },
   {
     name: 'errors',
     title: 'Errors',
-    summary: 'Every result code, when it is answered and what to do then.',
+    summary: 'Every result code: what it means and what to do.',
     words: 'error code failure retry retries',
   },
   {
     name: 'limits',
     title: 'Limits',
-    summary: 'How much, how often, how long.',
+    summary: 'Rates, sizes and timeouts.',
     words: 'rate limit throttling timeout',
   },
   {
     name: 'sandbox',
-    title: 'Rehearsing',
-    summary: 'A year in a second, a card without money, a first debit that hangs.',
-    words: 'sandbox test testing mock simulate',
+    title: 'Sandbox',
+    summary: 'Test a year in a second, a card without funds, a first debit without a result.',
+    words: 'rehearse test testing mock simulate',
   },
-  { name: 'going-live', title: 'Going live', summary: 'What differs in production, and a list to go through before.' },
+  { name: 'going-live', title: 'Going live', summary: 'Differences in production, and a checklist.' },
 ];
 
 const PIECES: Pieces = {
@@ -89,8 +89,8 @@ function renderContract(mode: SettlementMode, label: string): Html {
   const rows = EVENT_CONTRACT.filter(({ settlementMode }) => settlementMode === mode).map((row) => {
     const events = row.events.map(({ eventType, status }) => `${shortName(eventType)} \`${status}\``);
     const voided = row.perVoidedPeriod ? [`payment \`${row.perVoidedPeriod.status}\` for each voided period`] : [];
-    const told = [...events, ...voided].join(', ');
-    return html`<tr><td>${row.when}</td><td>${renderInline(told === '' ? 'none' : told)}</td></tr>`;
+    const sent = [...events, ...voided].join(', ');
+    return html`<tr><td>${row.when}</td><td>${renderInline(sent === '' ? 'none' : sent)}</td></tr>`;
   });
   const table = html`<thead><tr><th scope="col">what happens</th><th scope="col">events, in this order</th></tr></thead><tbody>${rows}</tbody>`;
   return raw(renderTable(label, table.text));
@@ -100,8 +100,8 @@ function renderRetries(): Html {
   const waits = [0, ...WEBHOOK_RETRY_DELAYS_MS];
   const rows = waits.map(
     (ms, index) =>
-      html`<tr><td>${index + 1}</td><td>${index}</td><td>${index === 0 ? 'at once' : `${ms / 1000} s`}</td></tr>`,
+      html`<tr><td>${index + 1}</td><td>${index}</td><td>${index === 0 ? 'immediately' : `${ms / 1000} s`}</td></tr>`,
   );
-  const heads = html`<th scope="col">push</th><th scope="col"><code>retryNo</code></th><th scope="col">after the push before it was over</th>`;
+  const heads = html`<th scope="col">push</th><th scope="col"><code>retryNo</code></th><th scope="col">delay after the previous push</th>`;
   return raw(renderTable('Retries', html`<thead><tr>${heads}</tr></thead><tbody>${rows}</tbody>`.text));
 }

@@ -3,9 +3,9 @@ import { hrefOf } from '../layout.js';
 import { renderInline } from '../markdown.js';
 import type { Code, Field } from '../model.js';
 
-/** Fields one below the other; those inside another are indented below it. */
+/** Renders fields as a list, with nested fields indented below their parent. */
 export function renderFields(fields: readonly Field[], direction: 'request' | 'answer'): Html {
-  if (fields.length === 0) return html`<p class="quiet">Nothing: send <code>{}</code>.</p>`;
+  if (fields.length === 0) return html`<p class="quiet">No fields: send <code>{}</code>.</p>`;
   return html`<ul class="fields">${fields.map((field) => renderField(field, direction))}</ul>`;
 }
 
@@ -35,7 +35,7 @@ function renderChildren(children: readonly Field[], name: string, direction: 're
     : html`<details class="children"><summary>${children.length} fields of ${name}</summary>${list}</details>`;
 }
 
-/** `hasAnchors`: on the one page where a link to a code leads. */
+/** Renders result codes. `hasAnchors` is for the one page that links to a code lead to. */
 export function renderCodes(codes: readonly Code[], { hasAnchors = false } = {}): Html {
   return html`<ul class="codes">${codes.map(
     ({
@@ -54,7 +54,6 @@ const upper = (text: string): string => (/^[a-z]/.test(text) ? `${text[0]?.toUpp
 
 export const link = (path: string, text: string): Html => html`<a href="${hrefOf(path)}">${text}</a>`;
 
-/** Links as cards, each with a line of text. */
 export function renderCards(
   cards: readonly { readonly path: string; readonly title: string; readonly text: string }[],
 ): Html {

@@ -33,7 +33,7 @@ export function referenceNavigation(): NavigationGroup[] {
         path: pathOf(endpoint.name),
         title: text.title,
       })),
-      ...(title === 'Events' ? [{ path: WEBHOOKS_PATH, title: 'What a receiver gets' }] : []),
+      ...(title === 'Events' ? [{ path: WEBHOOKS_PATH, title: 'Events' }] : []),
     ],
   }));
 }
@@ -43,8 +43,8 @@ function overviewPage(text: string): Page {
   const contents = renderContents(body);
   return {
     path: 'reference',
-    title: 'How every call works',
-    summary: 'Base address, headers, the envelope, values, paging and idempotency.',
+    title: 'API reference',
+    summary: 'Base URL, headers, the envelope, formats, paging and idempotency.',
     kind: 'Reference',
     words: 'idempotency-key headers authentication pagination',
     body,
@@ -79,17 +79,17 @@ function endpointPage(one: Described): Page {
 <h1>${text.title}</h1>
 <p class="call"><span class="method">POST</span> <code>${endpoint.path}</code> <a class="to-example" href="#example">Example</a></p>
 ${chips.length > 0 ? html`<p class="chips">${chips}</p>` : ''}
-${endpoint.sandboxOnly ? html`<p class="callout only-production">This installation is in production, and does not have this endpoint: it answers 404001 here. It is for the sandbox.</p>` : ''}
+${endpoint.sandboxOnly ? html`<p class="callout only-production">This endpoint is available in the sandbox only. This installation is in production, where it is 404001.</p>` : ''}
 ${renderMarkdown(text.text, {}, text.title)}
 ${heading('Request', 'request')}
-${one.hasEncrypted ? html`<p class="quiet">How encrypted fields are made: ${link('guides/signing#encrypted-fields', 'signing and encryption')}.</p>` : ''}
+${one.hasEncrypted ? html`<p class="quiet">How to encrypt fields: ${link('guides/signing#encrypted-fields', 'signing and encryption')}.</p>` : ''}
 ${renderFields(one.request, 'request')}
 ${heading('Answer', 'answer')}
 <p class="quiet">In <code>data</code> of ${link('reference#answers', 'the envelope')}.</p>
 ${renderFields(one.answer, 'answer')}
 ${heading('Codes', 'codes')}
-${one.codes.length > 0 ? html`<p class="quiet">Its own, in the order in which one wins over the next.</p>${renderCodes(one.codes)}` : html`<p class="quiet">None of its own.</p>`}
-<details class="children"><summary>${one.commonCodes.length} codes that other endpoints may answer as well</summary>
+${one.codes.length > 0 ? html`<p class="quiet">Codes of this endpoint, in order of precedence.</p>${renderCodes(one.codes)}` : html`<p class="quiet">This endpoint has no codes of its own.</p>`}
+<details class="children"><summary>${one.commonCodes.length} common codes</summary>
 <ul class="common-codes">${one.commonCodes.map(renderCommonCode)}</ul></details>`;
   return {
     path: pathOf(endpoint.name),
@@ -120,7 +120,7 @@ ${renderCode(formatJson(exampleAnswer(example)), 'json', `Answer: ${example.summ
     return { name: tabName(example.name), content };
   });
   return html`<h2 class="only-read" id="example">Example: ${endpoint.name}</h2>${renderTabs(tabs, { label: 'Example', isOuter: true })}
-<p class="quiet small">${link('', 'How the clients are set up')}. Ciphertext is under the published demonstration key.</p>`;
+<p class="quiet small">${link('', 'Set up a client')}. Examples are encrypted with the published demonstration key.</p>`;
 }
 
 const SHORT_NAMES: Readonly<Record<string, string>> = { a1: 'A.1', a2: 'A.2', b: 'B' };
@@ -128,15 +128,15 @@ const tabName = (name: string): string => SHORT_NAMES[name] ?? name.replaceAll('
 
 function webhooksPage(): Page {
   const body = html`<p class="eyebrow">Events</p>
-<h1>What a receiver gets</h1>
+<h1>Events</h1>
 <p class="call"><span class="method">POST</span> <code>your callback address</code></p>
-<p>Every change of an order or a period is a signed request to the address that an operator has registered for your channel. Check the
-signature over the bytes that came, answer HTTP 200 with <code>{"code":"0"}</code> within 5 seconds, and deal with it afterwards. How:
-${link('guides/webhooks', 'receiving events')}.</p>
+<p>The service sends every change of an order or a period as a signed request to the callback address of your channel. Verify the
+signature over the raw bytes, answer HTTP 200 with <code>{"code":"0"}</code> within 5 seconds, and process the event afterwards. See
+${link('guides/webhooks', 'webhooks')}.</p>
 ${EVENTS.map(({ eventType, fields }) => html`${heading(eventType, eventType.replaceAll('.', '-'))}${renderFields(fields, 'answer')}`)}
-${heading('What you answer', 'what-you-answer')}
-<p>HTTP 200 and a JSON object whose <code>code</code> is the text <code>0</code>. Nothing else of it is read. Another status, a redirect,
-another body, <code>0</code> as a number: all of them count as not accepted, and the event comes again.</p>`;
+${heading('Your answer', 'your-answer')}
+<p>HTTP 200 and a JSON object whose <code>code</code> is the string <code>"0"</code>. The service ignores everything else in the answer.
+Another status, a redirect, another body, or the number <code>0</code> is a refusal, and the service retries.</p>`;
   const aside = html`<h2 class="only-read" id="example">Examples</h2>${renderTabs(
     EVENTS.map(({ eventType, example }) => ({
       name: eventType.replace('.status.changed', ''),
@@ -144,11 +144,11 @@ another body, <code>0</code> as a number: all of them count as not accepted, and
     })),
     { label: 'Event', isOuter: true },
   )}
-<p class="quiet small">Signed as it stands here under the published callbackSecret <code class="long">${DEMONSTRATION.callbackSecret}</code>, so that you
-can try your check on it. In earnest bodies come without spaces.</p>`;
+<p class="quiet small">Each example is signed as shown, with the published callbackSecret
+<code class="long">${DEMONSTRATION.callbackSecret}</code>, so that you can test your verification. Real bodies have no spaces.</p>`;
   return {
     path: WEBHOOKS_PATH,
-    title: 'What a receiver gets',
+    title: 'Events',
     summary: 'The body and the headers of order.status.changed, payment.status.changed and payment.upcoming.',
     kind: 'Reference',
     words: 'webhook webhooks callback notification push payload event events',
@@ -162,9 +162,9 @@ function renderPush(event: EventExample): Html {
   const body = formatJson(showEncrypted(event));
   const headers = Object.entries(pushHeadersFor(event.eventId, body)).map(([name, value]) => `${name}: ${value}`);
   return html`<p class="example-title">${event.eventType}</p>
-<p class="example-label">What is sent to you</p>
+<p class="example-label">Request to you</p>
 ${renderCode([`POST ${RECEIVER_PATH} HTTP/1.1`, ...headers].join('\n'), 'http', `Headers of ${event.eventType}`)}
 ${renderCode(body, 'json', `Body of ${event.eventType}`)}
-<p class="example-label">What you answer</p>
+<p class="example-label">Your answer</p>
 ${renderCode('{ "code": "0" }', 'json', `Answer to ${event.eventType}`)}`;
 }

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.js';
 import type { Page } from '../layout.js';
 import { renderMarkdown } from '../markdown.js';
 
-/** Where a request that was refused is looked at: pasted, or by its id. */
+/** Returns the page that diagnoses a refused request, pasted or by its request id. */
 export function signaturePage(text: string, mistakes: readonly Finding[]): Page {
   const body = renderMarkdown(text, {
     form: renderForm,
@@ -13,7 +13,7 @@ export function signaturePage(text: string, mistakes: readonly Finding[]): Page 
   return {
     path: 'signature',
     title: 'Signature diagnosis',
-    summary: 'Paste a request whose signature was refused, and see the seven lines and what is probably wrong.',
+    summary: 'Paste a request whose signature was refused, and see its seven lines and the probable mistake.',
     kind: 'Tool',
     body,
     shape: 'wide',
@@ -41,45 +41,45 @@ const secret = (id: string, label: string, hint: string): Html => html`<div>
 </div>`;
 
 function renderForm(): Html {
-  return html`<noscript><p class="callout">This page needs JavaScript: what you paste is looked at in your browser alone.</p></noscript>
+  return html`<noscript><p class="callout">This page needs JavaScript, because it checks your request in the browser.</p></noscript>
 <form class="form" id="signature-form" action="#outcome">
 <div>
 <label for="request">The request</label>
-<p class="hint" id="request-hint">A curl command, or HTTP as it was sent: the first line, the headers, an empty line, the body.</p>
+<p class="hint" id="request-hint">A curl command, or the raw HTTP request: request line, headers, an empty line, body.</p>
 <textarea id="request" rows="9" spellcheck="false" autocomplete="off" aria-describedby="request-hint"></textarea>
 </div>
-<details class="children" id="parts"><summary>What was read from it, or type it in here</summary>
+<details class="children" id="parts"><summary>Parts of the request: check them, or type them in</summary>
 <div class="pair parts">
 ${PARTS.map(part)}
 </div>
 <div class="parts">
 <label for="body">Body</label>
-<p class="hint" id="body-hint">Every character counts, spaces and line breaks too.</p>
+<p class="hint" id="body-hint">Every character counts, including spaces and line breaks.</p>
 <textarea id="body" rows="3" spellcheck="false" autocomplete="off" aria-describedby="body-hint"></textarea>
 </div>
 </details>
 <div class="pair">
-${secret('app-secret', 'appSecret', 'In base64, as it was handed to you.')}
-${secret('callback-secret', 'callbackSecret', 'May be left empty: to see whether it was used by mistake.')}
-${secret('aes-key', 'aesKey', 'May be left empty: to see whether it was used by mistake.')}
+${secret('app-secret', 'appSecret', 'In base64, as you received it.')}
+${secret('callback-secret', 'callbackSecret', 'Optional: detects a signature with the wrong secret.')}
+${secret('aes-key', 'aesKey', 'Optional: detects a signature with the wrong secret.')}
 </div>
 <div class="buttons">
 <button type="submit" class="button">Find the mistake</button>
 <button type="button" class="button button-quiet" id="example">Fill in an example</button>
 </div>
 </form>
-<section class="outcome" id="outcome" aria-live="polite" aria-label="What was found" tabindex="-1"></section>`;
+<section class="outcome" id="outcome" aria-live="polite" aria-label="Result" tabindex="-1"></section>`;
 }
 
 function renderRefused(): Html {
   return html`<form class="form" id="refused-form" action="#refused-outcome">
 <div>
 <label for="request-id">Request id</label>
-<p class="hint" id="request-id-hint">Your X-SVC-Request-Id. It is in the answer as well, as requestId.</p>
-<div class="row"><input type="text" id="request-id" spellcheck="false" autocomplete="off" maxlength="1024" aria-describedby="request-id-hint"><button type="submit" class="button">Look</button></div>
+<p class="hint" id="request-id-hint">Your X-SVC-Request-Id, or the requestId of the answer.</p>
+<div class="row"><input type="text" id="request-id" spellcheck="false" autocomplete="off" maxlength="1024" aria-describedby="request-id-hint"><button type="submit" class="button">Look up</button></div>
 </div>
 </form>
-<section class="outcome" id="refused-outcome" aria-live="polite" aria-label="What the service found" tabindex="-1"></section>`;
+<section class="outcome" id="refused-outcome" aria-live="polite" aria-label="Result of the service" tabindex="-1"></section>`;
 }
 
 function renderMistakes(mistakes: readonly Finding[]): Html {

@@ -4,7 +4,7 @@ import { renderMarkdown } from '../markdown.js';
 import { GUIDES } from './guides.js';
 import { renderCards } from './parts.js';
 
-/** The first page: an order in a minute, then where to go. */
+/** Returns the first page: the quick start, with links to guides and tools. */
 export function startPage(text: string): Page {
   const body = renderMarkdown(text, {
     guides: () =>
@@ -19,30 +19,30 @@ export function startPage(text: string): Page {
         {
           path: 'signature',
           title: 'Signature diagnosis',
-          text: 'Paste a request that was refused, and see what is wrong with it.',
+          text: 'Paste a refused request to find the mistake.',
         },
-        { path: 'openapi.json', title: 'OpenAPI 3.1', text: 'The interface as a document, for your generator.' },
+        { path: 'openapi.json', title: 'OpenAPI 3.1', text: 'The API for code generators.' },
         {
           path: 'clients/perennial.postman_collection.json',
           title: 'Postman collection',
-          text: 'Every endpoint with its signature, to try by hand.',
+          text: 'Try every endpoint by hand. Requests are signed automatically.',
         },
-        { path: 'vectors.json', title: 'Vectors', text: 'Known answers for signatures, ciphertext and times.' },
+        { path: 'vectors.json', title: 'Test vectors', text: 'Expected results for signatures, ciphertext and times.' },
       ]),
   });
   return {
     path: '',
     title: 'Perennial developers',
-    summary: 'Sell subscriptions over one signed interface: the first order in a minute, guides, reference.',
+    summary: 'Sell subscriptions through a signed JSON API: quick start, guides, reference.',
     kind: 'Start',
     body: html`<div class="start">${body}</div>`,
     shape: 'wide',
   };
 }
 
-/** For who has not found what they looked for. */
+/** Links for readers whose search or address led nowhere. */
 const WAYS_ON = [
-  { path: '', title: 'Start', text: 'The first order, all guides and tools.' },
+  { path: '', title: 'Start', text: 'Quick start, all guides and tools.' },
   { path: 'reference', title: 'Reference', text: 'All endpoints.' },
   { path: 'guides/errors', title: 'Errors', text: 'All result codes.' },
 ];
@@ -53,7 +53,7 @@ export function searchPage(): Page {
     title: 'Search',
     summary: 'Search these pages.',
     kind: 'Search',
-    body: html`<h1>Search</h1><p class="quiet" id="results-said" role="status">Searching and the signature diagnosis need JavaScript; everything else here works without.</p><ol class="results" id="results"></ol>
+    body: html`<h1>Search</h1><p class="quiet" id="results-said" role="status">The search and the signature diagnosis need JavaScript. All other pages work without it.</p><ol class="results" id="results"></ol>
 <section id="way-on" aria-label="Where else to look">${renderCards(WAYS_ON)}</section>`,
     shape: 'wide',
   };
@@ -65,7 +65,7 @@ export function notFoundPage(): Page {
     title: 'There is no such page',
     summary: 'There is no such page.',
     kind: '',
-    body: html`<h1>There is no such page</h1><p>The address may be mistyped, or the page has another name by now.</p>${renderCards(WAYS_ON)}`,
+    body: html`<h1>There is no such page</h1><p>The address may be mistyped, or the page may have moved.</p>${renderCards(WAYS_ON)}`,
     shape: 'wide',
   };
 }

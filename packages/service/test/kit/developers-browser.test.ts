@@ -217,7 +217,7 @@ describe('signature diagnosis', () => {
   /** Returns a correct request with these options. */
   const command = (options: string, sent = inHeaders) =>
     `curl ${options} https://pay.example${parts.path} ${sent.join(' ')}`;
-  const RIGHT = 'The signature is right';
+  const RIGHT = 'The signature is correct';
 
   it('reads curl commands as a shell and curl do', async () => {
     const page = await open('/developers/signature');
@@ -235,8 +235,8 @@ describe('signature diagnosis', () => {
       ['', 'sent with GET'],
       ['--data-binary "$body"', 'Missing: Body. Body: $body is replaced by your shell'],
       [String.raw`-d "{\"appId\":\"${'${app}'}\"}"`, 'Body: ${app} is replaced'],
-      ['-d @body.json', 'The body is in a file, body.json: paste its content here.'],
-      ['-F a=b', 'The body is made by --form'],
+      ['-d @body.json', 'The body is in the file body.json: paste its content.'],
+      ['-F a=b', '--form builds the body'],
     ] as const)
       expect([options, await diagnose(page, command(options))]).toEqual([options, expect.stringContaining(says)]);
     expect(await page.getByText(RIGHT).count()).toBe(0);
@@ -249,11 +249,11 @@ describe('signature diagnosis', () => {
     await page.getByText(RIGHT).waitFor();
     const piped = command(`-d ${quoted}`).replace('https://pay.example', '$BASE');
     expect(await diagnose(page, `${piped} 2>/dev/null | jq .`)).toContain(RIGHT);
-    expect(await page.getByText('Left out of the command').count()).toBe(0);
+    expect(await page.getByText('Ignored in the command').count()).toBe(0);
     expect(await diagnose(page, command(`--strange 1 -d ${quoted}`))).toContain(RIGHT);
-    await page.getByText('Left out of the command: --strange 1.').waitFor();
+    await page.getByText('Ignored in the command: --strange 1.').waitFor();
     await diagnose(page, `${command(`-d ${quoted}`)} -H "Accept: x`);
-    await page.getByText('Left out of the command: "Accept: x').waitFor();
+    await page.getByText('Ignored in the command: "Accept: x').waitFor();
   });
 
   it('explains the mistake before its name', async () => {
@@ -273,7 +273,7 @@ describe('signature diagnosis', () => {
     expect(await diagnose(page, curl(undecoded))).toContain('secret-not-decoded');
     expect(await page.locator('.lines li').count()).toBe(7);
     expect(await page.locator('.lines').textContent()).toContain(parts.bodySha256);
-    expect(await diagnose(page, curl(rightSignature))).toContain('The signature is right');
+    expect(await diagnose(page, curl(rightSignature))).toContain('The signature is correct');
     const lines = [
       `POST ${parts.path} HTTP/1.1`,
       'Host: pay.example',
@@ -305,7 +305,7 @@ describe('signature diagnosis', () => {
     expect(await page.locator('#refused-outcome .lines li').count()).toBe(7);
     expect(await page.content()).not.toContain(appSecret);
     await page.getByLabel('Request id').fill('of-nobody');
-    await page.getByRole('button', { name: 'Look' }).click();
-    await page.getByText('Nothing is known of it').waitFor();
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.getByText('No diagnosis found').waitFor();
   });
 });

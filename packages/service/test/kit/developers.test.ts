@@ -149,8 +149,7 @@ describe('code on a page', () => {
       await provisionDemo(service.operator, { dataDir: path.join(folder, 'data'), baseUrl: service.baseUrl });
       const client = (await get('/developers/clients/perennial.sh')).text;
       await writeFile(path.join(folder, 'perennial.sh'), client, { mode: 0o755 });
-      const code =
-        (await codeOf('/developers/reference/orders/create')).get('curl: B: billed to you, who collect') ?? '';
+      const code = (await codeOf('/developers/reference/orders/create')).get('curl: B: billed to you') ?? '';
       expect(code).toContain('$(seal 13900000003)');
       const env = { PATH: process.env['PATH'], no_proxy: '127.0.0.1' };
       const { stdout } = await promisify(execFile)('sh', ['-c', code], { cwd: folder, env });

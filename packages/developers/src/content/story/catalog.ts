@@ -1,11 +1,11 @@
 import { type Example, PAGE } from './cast.js';
 
-/** A token, and what can be sold and by which ways it can be debited. */
+/** Gets a token, and lists products and payment channels. */
 export const CATALOG: readonly Example[] = [
   {
     endpoint: 'auth/token',
     name: 'token',
-    summary: 'A token for two hours',
+    summary: 'A token, valid for two hours',
     request: { grantType: 'client_credentials', appId: 'test_demo' },
     answer: {
       accessToken: 'AAAB7qZp3vX0m2c1uYw8rT5kQnE4sLhJ',
@@ -16,7 +16,7 @@ export const CATALOG: readonly Example[] = [
   {
     endpoint: 'products/list',
     name: 'all',
-    summary: 'Everything that may be sold',
+    summary: 'All authorized products',
     request: {},
     answer: {
       items: [
@@ -50,7 +50,7 @@ export const CATALOG: readonly Example[] = [
   {
     endpoint: 'payment-channels/list',
     name: 'all',
-    summary: 'Every way to an institution',
+    summary: 'All authorized payment channels',
     request: { size: 10 },
     answer: {
       items: [

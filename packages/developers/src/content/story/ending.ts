@@ -1,12 +1,12 @@
 import { A1, type Example, STORY_TIME } from './cast.js';
 import { firstPeriod, mainOrder, paymentOrderNo } from './orders-and-periods.js';
 
-/** An order is ended, and a part of what was paid is given back. */
+/** Cancels an order, and refunds a part of its payment. */
 export const ENDING: readonly Example[] = [
   {
     endpoint: 'orders/unsubscribe',
     name: 'by-your-number',
-    summary: 'The user has changed her mind',
+    summary: 'The user cancels',
     request: { externalOrderNo: A1.externalOrderNo, reason: 'moved abroad' },
     answer: mainOrder(A1, {
       status: 'UNSUBSCRIBED',
@@ -19,7 +19,7 @@ export const ENDING: readonly Example[] = [
   {
     endpoint: 'sandbox/payments/refund',
     name: 'a-part',
-    summary: 'A part of the first period',
+    summary: 'A partial refund of the first period',
     request: { paymentOrderNo: paymentOrderNo(A1, 1), amountCent: 490, reason: 'goodwill' },
     answer: {
       ...firstPeriod(A1, { refundTime: STORY_TIME, refundAmountCent: 490, paymentStatus: 'REFUND_PART' }),

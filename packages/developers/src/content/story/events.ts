@@ -3,8 +3,6 @@ import { pushHeadersFor, RECEIVER_PATH } from '../../demonstration.js';
 import { A1, A2, type Example, type Order, PAGE, STORY_TIME } from './cast.js';
 import { orderPayload, paymentPayload, upcomingPayload } from './orders-and-periods.js';
 
-/** What is told of the story, and what a channel may ask about that. */
-
 export interface EventExample {
   readonly eventId: string;
   readonly eventType: EventType;
@@ -13,17 +11,17 @@ export interface EventExample {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const told = { occurredAt: STORY_TIME, retryNo: 0 };
+const firstPush = { occurredAt: STORY_TIME, retryNo: 0 };
 const orderEvent = (eventId: string, order: Order): EventExample => ({
   eventId,
   eventType: 'order.status.changed',
-  ...told,
+  ...firstPush,
   data: orderPayload(order),
 });
 const paymentEvent = (eventId: string, order: Order, sharedMobile: string | null): EventExample => ({
   eventId,
   eventType: 'payment.status.changed',
-  ...told,
+  ...firstPush,
   data: paymentPayload(order, sharedMobile),
 });
 
@@ -40,7 +38,7 @@ const UPCOMING_EVENT: EventExample = {
   data: upcomingPayload(A1),
 };
 
-/** One of each type, for the page that describes them. */
+/** One event of each type, for the webhooks page. */
 export const EVENT_EXAMPLES: readonly EventExample[] = [
   ORDER_EVENT,
   paymentEvent('3', A2, '13900000002'),
@@ -51,7 +49,7 @@ export const EVENTS_OF_THE_STORY: readonly Example[] = [
   {
     endpoint: 'events/list',
     name: 'of-an-order',
-    summary: 'What was told of one order',
+    summary: 'Events of one order',
     request: { externalOrderNo: A1.externalOrderNo, eventType: 'order.status.changed', size: 10 },
     answer: {
       events: [
@@ -81,7 +79,7 @@ export const EVENTS_OF_THE_STORY: readonly Example[] = [
   {
     endpoint: 'events/replay',
     name: 'by-time',
-    summary: 'All that was not delivered since a time',
+    summary: 'All undelivered events since a time',
     request: { from: '2026-01-01 00:00:00' },
     answer: { replayed: 0 },
   },

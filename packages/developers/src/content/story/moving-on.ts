@@ -1,19 +1,19 @@
 import { A2, B, DUE, type Example, RENEWED, SHARED, sharedAgreement } from './cast.js';
 import { mainOrder, paymentOrderNo } from './orders-and-periods.js';
 
-/** Time passes: a debit fails, the card is replaced, a month is billed. */
+/** Advances time: a debit fails, the card is replaced, a month is billed. */
 export const MOVING_ON: readonly Example[] = [
   {
     endpoint: 'sandbox/orders/advance',
     name: 'a-failed-debit',
-    summary: 'A debit that fails and is tried again',
+    summary: 'A debit that fails and is retried',
     request: { externalOrderNo: A2.externalOrderNo, cycles: 1, outcomes: ['FAIL_RETRY'] },
     answer: mainOrder(A2, { started: ['SUCCESS', 'FAIL_RETRY'], nextPayTime: '2026-02-16 12:00:00' }),
   },
   {
     endpoint: 'agreements/replace',
     name: 'a-new-card',
-    summary: 'A new card, debited at once',
+    summary: 'A new card, debited immediately',
     request: {
       externalOrderNo: A2.externalOrderNo,
       newSharedAgreement: sharedAgreement(RENEWED),

@@ -2,18 +2,17 @@ import { type PaymentStatus, redeemUrl } from '@perennial/wire';
 import { bytesOf, DEMONSTRATION } from '../../demonstration.js';
 import { DUE, type Order, PUBLIC_URL, STORY_TIME } from './cast.js';
 
-/** What the service says of an order of TEST_SPU_001, whose price is 1990 a month, and of its periods. */
-
+/** Monthly price of TEST_SPU_001, the product of all orders here. */
 const PRICE = 1990;
-/** A link is good for seven days. */
+/** Seven days after `STORY_TIME`. */
 const LINK_ENDS = 1_769_054_400;
 const LINK_OF_NOTICE_ENDS = 1_771_300_800;
-/** Of a link in a body that is signed: what is put in when a page is served would change its bytes. */
+/** Fixed host of a link in a signed body, because a placeholder would be replaced and invalidate the signature. */
 const SIGNED_HOST = 'https://pay.example';
 
 interface Progress {
   readonly status?: string;
-  /** Of the periods that were started, the first to the last. */
+  /** Statuses of the periods that have started, from the first. */
   readonly started: readonly PaymentStatus[];
   readonly nextPayTime?: string | null;
   readonly others?: PaymentStatus;
@@ -59,7 +58,7 @@ export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTim
 const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS, host = PUBLIC_URL): string =>
   redeemUrl({ host, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp }, bytesOf(DEMONSTRATION.callbackSecret));
 
-/** The first period, as payments/query has it. */
+/** Returns the first period as in payments/query. */
 export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>> = {}) => ({
   paymentOrderNo: paymentOrderNo(order, 1),
   orderNo: order.orderNo,
@@ -76,7 +75,7 @@ export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>
   ...more,
 });
 
-/** `data` of the event that tells of an order whose first period was debited. */
+/** Returns `data` of order.status.changed after the first debit. */
 export const orderPayload = (order: Order) => ({
   orderNo: order.orderNo,
   externalOrderNo: order.externalOrderNo,
@@ -93,7 +92,7 @@ export const orderPayload = (order: Order) => ({
   nextPayTime: DUE[1],
 });
 
-/** `data` of the event that tells of the first period of an order. The mobile is sent for agreements that are shared. */
+/** Returns `data` of payment.status.changed for the first period. Only shared agreements have a mobile. */
 export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
   orderNo: order.orderNo,
   externalOrderNo: order.externalOrderNo,
@@ -110,7 +109,7 @@ export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
   mobileEncrypted: sharedMobile,
 });
 
-/** `data` of the notice before the second period. */
+/** Returns `data` of payment.upcoming for the second period. */
 export const upcomingPayload = (order: Order) => ({
   orderNo: order.orderNo,
   externalOrderNo: order.externalOrderNo,

@@ -8,7 +8,7 @@ const ALICES_CARD = {
   agreementStatus: 'BIND_SUCCESS',
 };
 
-/** What was sold is asked for: orders, a period, cards. */
+/** Reads orders, a period and cards. */
 export const READING: readonly Example[] = [
   {
     endpoint: 'orders/query',
@@ -27,7 +27,7 @@ export const READING: readonly Example[] = [
   {
     endpoint: 'orders/list',
     name: 'of-a-user',
-    summary: 'What one user has',
+    summary: 'Orders of one user',
     request: { channelUserId: ALICE, size: 20 },
     answer: { orders: [mainOrder(A1, { started: ['SUCCESS'] })], ...PAGE, size: 20 },
   },
@@ -41,7 +41,7 @@ export const READING: readonly Example[] = [
   {
     endpoint: 'agreements/user-data',
     name: 'of-a-user',
-    summary: 'The cards of one user',
+    summary: 'Cards of one user',
     request: { channelUserId: ALICE },
     answer: {
       bankDataList: [ALICES_CARD],
@@ -51,7 +51,7 @@ export const READING: readonly Example[] = [
   {
     endpoint: 'agreements/user-data',
     name: 'of-a-card',
-    summary: 'Who has bound a card',
+    summary: 'Agreements of one card',
     request: { bankCardNoEncrypted: BINDING.card, size: 10 },
     answer: {
       bankDataList: [ALICES_CARD],

@@ -1,7 +1,7 @@
 import { A1, A2, ALICE, B, BINDING, BORIS, CHEN, cardFields, type Example, SHARED, sharedAgreement } from './cast.js';
 import { mainOrder } from './orders-and-periods.js';
 
-/** A card is bound, and an order is sold in each of the three ways. */
+/** Binds a card, and creates an order in each of the three ways. */
 export const SELLING: readonly Example[] = [
   {
     endpoint: 'agreements/bind-sms',
@@ -18,14 +18,14 @@ export const SELLING: readonly Example[] = [
   {
     endpoint: 'agreements/bind-confirm',
     name: 'right-code',
-    summary: 'The code that the user has typed',
+    summary: 'The code that the user typed',
     request: { bindOrderNo: BINDING.bindOrderNo, smsCodeEncrypted: '123456' },
     answer: { agreementNo: BINDING.agreementNo, agreementStatus: 'BIND_SUCCESS', bankCardTailNo: '4567' },
   },
   {
     endpoint: 'orders/create',
     name: 'a1',
-    summary: 'A.1: debited from the card that was bound',
+    summary: 'A.1: debited from a bound card',
     request: {
       settlementMode: 'SVC_DEDUCT',
       externalOrderNo: A1.externalOrderNo,
@@ -37,7 +37,7 @@ export const SELLING: readonly Example[] = [
   {
     endpoint: 'orders/create',
     name: 'a2',
-    summary: 'A.2: debited on an agreement of yours',
+    summary: 'A.2: debited on your shared agreement',
     request: {
       settlementMode: 'SVC_DEDUCT',
       externalOrderNo: A2.externalOrderNo,
@@ -51,7 +51,7 @@ export const SELLING: readonly Example[] = [
   {
     endpoint: 'orders/create',
     name: 'b',
-    summary: 'B: billed to you, who collect',
+    summary: 'B: billed to you',
     request: {
       settlementMode: 'CHANNEL_COLLECT',
       externalOrderNo: B.externalOrderNo,
