@@ -9,7 +9,7 @@ const { sharedAgreement } = orderA2;
 const paramInvalid = (detail: string) =>
   expect.objectContaining({ detail, result: expect.objectContaining({ code: '400001' }) });
 
-const EXCLUSIVE = 'orderNo and externalOrderNo exclude each other';
+const EXCLUSIVE = 'orderNo and externalOrderNo are mutually exclusive';
 
 const check = (name: EndpointName, body: object) => (ENDPOINTS[name] as { check?(body: object): void }).check?.(body);
 
@@ -42,13 +42,17 @@ describe('orders/create', () => {
       without(orderA1, 'bindOrderNo'),
       'bindOrderNo or sharedAgreement is required with SVC_DEDUCT',
     ],
-    ['A with both agreements', { ...orderA2, bindOrderNo: '1' }, 'bindOrderNo and sharedAgreement exclude each other'],
+    [
+      'A with both agreements',
+      { ...orderA2, bindOrderNo: '1' },
+      'bindOrderNo and sharedAgreement are mutually exclusive',
+    ],
     ['A.2 without the user', without(orderA2, 'channelUserId'), 'channelUserId is required'],
     ['A.2 without the mobile', without(orderA2, 'mobileEncrypted'), 'mobileEncrypted is required'],
     [
       'A.2 with another user inside',
       { ...orderA2, sharedAgreement: { ...sharedAgreement, channelUserId: 'user-2' } },
-      'sharedAgreement.channelUserId differs from channelUserId',
+      'sharedAgreement.channelUserId must equal channelUserId',
     ],
     ['B with a binding', { ...orderB, bindOrderNo: '1' }, 'bindOrderNo is not allowed with CHANNEL_COLLECT'],
     [
@@ -67,7 +71,7 @@ describe('orders/create', () => {
     [
       'B with one that cannot be stored',
       withReference(orderB, 'a\u0000b'),
-      'channelAgreementRef holds a character that is not allowed',
+      'channelAgreementRef contains a character that is not allowed',
     ],
   ];
   it.each(refused)('refuses %s', (_name, body, detail) => {
@@ -82,13 +86,13 @@ const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['sandbox/orders/advance', 'no order', { cycles: 1 }, 'orderNo or externalOrderNo is required'],
   ['sandbox/orders/advance', 'two orders', { orderNo: '1', externalOrderNo: '1', to: 'x' }, EXCLUSIVE],
   ['sandbox/orders/advance', 'no end', { orderNo: '1', outcomes: ['FAIL'] }, 'cycles or to is required'],
-  ['sandbox/orders/advance', 'two ends', { orderNo: '1', cycles: 1, to: 'x' }, 'cycles and to exclude each other'],
+  ['sandbox/orders/advance', 'two ends', { orderNo: '1', cycles: 1, to: 'x' }, 'cycles and to are mutually exclusive'],
   ['sandbox/orders/advance', 'no time', { orderNo: '1', to: '2026-02-30 00:00:00' }, 'to must be a time'],
   [
     'sandbox/orders/advance',
     'more outcomes than periods',
     { orderNo: '1', cycles: 1, outcomes: ['FAIL', 'FAIL'] },
-    'outcomes are more than cycles',
+    'outcomes must not have more entries than cycles',
   ],
   [
     'agreements/user-data',
@@ -100,13 +104,13 @@ const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['events/list', 'a beginning that is no time', { from: 'yesterday' }, 'from must be a time'],
   ['events/list', 'an end that is no time', { from: '2026-02-01 00:00:00', to: '2026-02-30' }, 'to must be a time'],
   ['events/replay', 'nothing', {}, 'eventIds, from or to is required'],
-  ['events/replay', 'ids and a time', { eventIds: ['1'], to: 'x' }, 'eventIds and a range of time exclude each other'],
+  ['events/replay', 'ids and a time', { eventIds: ['1'], to: 'x' }, 'eventIds and a time range are mutually exclusive'],
   ['events/replay', 'a beginning that is no time', { from: '2026-02-30 00:00:00' }, 'from must be a time'],
   ['events/replay', 'an end that is no time', { to: 'x' }, 'to must be a time'],
   ['sandbox/events/pull', 'a beginning that is no time', { path: '/', from: 'yesterday' }, 'from must be a time'],
   // No path, a query, a whole URL, characters that a client would encode, a second line.
   ...['events', '/events?a=1', 'http://localhost/events', '/事', '/events\n'].map(
-    (path) => ['sandbox/events/pull', path, { path }, 'path must be the path of an address'] as const,
+    (path) => ['sandbox/events/pull', path, { path }, 'path must be a URL path such as /events'] as const,
   ),
 ];
 it.each(REFUSED)('%s refuses %s', (name, _what, body, detail) => {

@@ -18,7 +18,7 @@ describe.each(runs)('encrypted fields, $version on $name', ({ platform, version,
   });
 
   const decryptFailed = expect.objectContaining({
-    message: 'an encrypted field cannot be read',
+    message: 'an encrypted field cannot be decrypted',
     result: expect.objectContaining({ name: 'DECRYPT_FAILED', code: '400002' }),
   });
 
@@ -92,7 +92,7 @@ describe.each(platforms)('the forms of an encrypted field on %s', (_name, platfo
       const changed = bytes.slice();
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       const value = wire.ENCRYPTED_PREFIXES.v2 + platform.toBase64(changed);
-      expect(() => wire.decryptField(value, aesKey)).toThrow('an encrypted field cannot be read');
+      expect(() => wire.decryptField(value, aesKey)).toThrow('an encrypted field cannot be decrypted');
     }
   });
 

@@ -111,7 +111,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
     if (former && former.channelUserId !== channelUserId) {
-      throw new Rejection('PARAM_INVALID', 'channelUserId differs from the one of the binding order');
+      throw new Rejection('PARAM_INVALID', "channelUserId differs from the binding's");
     }
     if (productCode !== undefined && productCode !== '') await catalog.requireProduct(database, channel, productCode);
     if (bindOrderNo !== undefined) requireOpenBinding(former);

@@ -108,7 +108,7 @@ function requireReplaceableOrder(order: Order | undefined, channelUserId: string
   // Checked before the user, because only an order with a shared agreement has a user to compare.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
-    throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId is not the order's");
+    throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId must equal the order's");
   }
   requireNotEnded(order.status);
   return { ...order, agreementId: order.agreementId };

@@ -46,6 +46,6 @@ export function createEventsReplayAction(): Action<EventsReplayRequest, EventsRe
 async function replayNamedEvents(tx: Queryable, channelId: number, eventIds: readonly string[]): Promise<number> {
   const references = parseEventIds(eventIds);
   const { found, replayed } = references ? await replayEvents(tx, channelId, references) : { found: 0, replayed: 0 };
-  if (references?.length !== found) throw new Rejection('PARAM_INVALID', 'eventIds names an event that does not exist');
+  if (references?.length !== found) throw new Rejection('PARAM_INVALID', 'eventIds has an event that does not exist');
   return replayed;
 }

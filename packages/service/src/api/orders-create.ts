@@ -53,7 +53,7 @@ function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRe
   if (!modes.includes(request.settlementMode)) throw new Rejection('SETTLEMENT_MODE_MISMATCH');
   for (const field of ['periodType', 'period', 'totalCycles'] as const) {
     if (request[field] !== undefined && request[field] !== product[field]) {
-      throw new Rejection('CYCLE_MISMATCH', `${field} is ${product[field]} for this product`);
+      throw new Rejection('CYCLE_MISMATCH', `${field} must be ${product[field]}, as in the product`);
     }
   }
 }

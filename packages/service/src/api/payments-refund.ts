@@ -67,7 +67,7 @@ async function requirePeriod(tx: Queryable, channelId: number, paymentOrderNo: s
   const payment = order && findPaymentOfCycle(order, await findPayments(tx, order.orderNo), reference.cycleNo);
   if (!order || !payment) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
   if (order.settlementMode !== 'SVC_DEDUCT') {
-    throw new Rejection('SETTLEMENT_MODE_MISMATCH', 'the channel collects this order, and makes its refunds itself');
+    throw new Rejection('SETTLEMENT_MODE_MISMATCH', 'the order is in mode B: the channel makes its refunds');
   }
   return { order, payment, refunds: await findRefundsOfPeriod(tx, reference) };
 }
@@ -75,15 +75,15 @@ async function requirePeriod(tx: Queryable, channelId: number, paymentOrderNo: s
 function requireAmount(period: PeriodToRefund, asked: number | undefined): number {
   const { payment, refunds } = period;
   if (payment.status !== 'REFUND_FULL' && !isRefundable(payment)) {
-    throw new Rejection('PARAM_INVALID', `the period is ${payment.status}: only one that was paid can be refunded`);
+    throw new Rejection('PARAM_INVALID', `the period is ${payment.status}: only a paid period can be refunded`);
   }
   const { leftCent } = sumRefunds(period);
   const amountCent = asked ?? leftCent;
   if (leftCent <= 0 || amountCent > leftCent) {
-    throw new Rejection('PARAM_INVALID', `${Math.max(0, leftCent)} cents of the period are left to refund`);
+    throw new Rejection('PARAM_INVALID', `only ${Math.max(0, leftCent)} cents of the period are left to refund`);
   }
   if (nextRefundSeq(refunds) > MAX_REFUNDS) {
-    throw new Rejection('PARAM_INVALID', `the period has had ${MAX_REFUNDS} refunds`);
+    throw new Rejection('PARAM_INVALID', `the period already has ${MAX_REFUNDS} refunds, the maximum`);
   }
   return amountCent;
 }

@@ -201,7 +201,7 @@ describe('the encryption of the answer', () => {
     const refused = await ask(card('v1'));
     expectEnvelope(refused.envelope, '400002');
     expect(refused.envelope.message).toBe(
-      'bankCardNoEncrypted is in svc_aes_v1, which this channel does not take: use svc_aes_v2',
+      'bankCardNoEncrypted uses svc_aes_v1, which is disabled for this channel: use svc_aes_v2',
     );
     expect((await ask({ bankCardNoEncrypted: 'plain' })).envelope.message).toBe(
       `bankCardNoEncrypted cannot be decrypted${IN_THE_CLEAR}`,

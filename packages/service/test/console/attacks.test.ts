@@ -22,7 +22,7 @@ describe('a body', () => {
   ])('cannot say %s: a field that the operation does not have is refused', async (_what, more, name) => {
     const orderNo = await on.paidOrder();
     const reply = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { ...refund, ...more });
-    expect([reply.status, reply.body.code, reply.body.detail]).toEqual([400, 'invalid', `there is no field "${name}"`]);
+    expect([reply.status, reply.body.code, reply.body.detail]).toEqual([400, 'invalid', `unknown field "${name}"`]);
     expect(await on.sql('select from refunds where order_no = $1', [orderNo])).toEqual([]);
   });
 
@@ -33,7 +33,7 @@ describe('a body', () => {
       ...{ settlementModes: ['SVC_DEDUCT'], retryDelays: [], benefits },
     };
     const reply = await on.admin.post('/products', product);
-    expect([reply.status, reply.body.detail]).toEqual([400, 'there is no field "productCode"']);
+    expect([reply.status, reply.body.detail]).toEqual([400, 'unknown field "productCode"']);
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'text/plain; application/json', undefined])(
@@ -45,7 +45,7 @@ describe('a body', () => {
         body: Buffer.from(JSON.stringify({ name: 'ann', password: PASSWORD })),
       });
       expect(reply.status).toBe(400);
-      expect(await reply.json()).toMatchObject({ code: 'invalid', detail: 'send application/json' });
+      expect(await reply.json()).toMatchObject({ code: 'invalid', detail: 'Content-Type must be application/json' });
       expect(reply.headers.get('set-cookie')).toBeNull();
     },
   );

@@ -155,7 +155,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
     await atLeast(list, 2);
     const { nextCursor } = (await call(list, { size: 1 })).data;
     const reply = await call(list, { page: 2, cursor: nextCursor });
-    expect([reply.code, reply.envelope.message]).toEqual(['400001', 'page and cursor exclude each other']);
+    expect([reply.code, reply.envelope.message]).toEqual(['400001', 'page and cursor are mutually exclusive']);
   });
 
   it('400001: a cursor that this list has not given in answer to the same question', async () => {
@@ -200,7 +200,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
       expect([cursor, reply.code, reply.envelope.message]).toEqual([
         cursor,
         '400001',
-        'cursor is none that was given in answer to the same question',
+        'cursor must be a nextCursor of the same query',
       ]);
     }
     for (const cursor of ['', 7, 'x'.repeat(1025)]) {
@@ -248,7 +248,7 @@ describe('a list that takes too long', () => {
         '1',
         {
           code: '503001',
-          message: 'the list could not be read within 3 s: go on by cursor, or ask for less',
+          message: 'the list could not be read within 3 s: use cursor, or a smaller size',
           data: null,
         },
       ]);

@@ -152,7 +152,7 @@ describe('401002 in the sandbox', () => {
     const ask = raw(sandbox, channel.credentials);
     const reply = await ask({ appId: 'test_nobody' });
     expect(reply.envelope).toMatchObject({ code: '401002', data: null });
-    expect(reply.envelope.message).toBe('signature does not match: this app id is not known here');
+    expect(reply.envelope.message).toBe('signature does not match: this app id is unknown here');
     expect((await ask({ appId: 'app_of_production' })).envelope.message).toContain('begin with test_');
     expect(isDiagnosed(reply)).toBe(false);
     expect(lineOf(reply.requestId)).not.toHaveProperty('diagnosis');
@@ -168,7 +168,7 @@ describe('401003 in the sandbox', () => {
     expectEnvelope(reply.envelope, '401003');
     expect(namesIn(reply)).toEqual([mistake]);
     const { message } = reply.envelope;
-    expect(message).toMatch(/^timestamp is too far from the service clock: /);
+    expect(message).toMatch(/^X-SVC-Timestamp is more than 5 minutes off: /);
     expect(message).toContain(says);
     expect(message).toContain(` (${mistake}); ${pageOf(reply.requestId)}`);
     expect(await diagnosisOf(reply.requestId)).toEqual({
@@ -184,7 +184,7 @@ describe('401003 in the sandbox', () => {
     const stranger = await raw(sandbox, credentials)({ timestamp: '1769832000', appId: 'test_nobody' });
     expect(stranger.envelope).toMatchObject({
       code: '401003',
-      message: 'timestamp is too far from the service clock',
+      message: 'X-SVC-Timestamp is more than 5 minutes off',
       data: null,
     });
   });
@@ -192,7 +192,7 @@ describe('401003 in the sandbox', () => {
 
 describe('the cost limit', () => {
   const MINUTE_MS = 60_000;
-  const LIMITED = 'signature does not match; why is not looked for so often: try again in a minute';
+  const LIMITED = 'signature does not match; too many diagnoses, retry in a minute to get one';
   const crlf = { join: '\r\n' };
   beforeEach(() => sandbox.clock.advance(MINUTE_MS));
 
@@ -370,7 +370,7 @@ describe('production', () => {
     expect(isDiagnosed(reply)).toBe(false);
     expect((await ask({ requestId, appId: 'test_nobody' })).text).toBe(refused);
     const late = await ask({ requestId, timestamp: '1769832000' });
-    expect(late.text).toBe(expected('401003', 'timestamp is too far from the service clock'));
+    expect(late.text).toBe(expected('401003', 'X-SVC-Timestamp is more than 5 minutes off'));
   });
 
   it('does not explain an unreadable field', async () => {

@@ -137,7 +137,7 @@ describe('orders/create in mode B', () => {
     const request = collectRequest(other);
     expect((await other.call('orders/create', request)).envelope).toMatchObject({
       code: '420006',
-      message: `productCode ${request.productCode}: product is not authorized to the channel`,
+      message: `productCode ${request.productCode}: channel is not authorized for the product`,
     });
   });
 

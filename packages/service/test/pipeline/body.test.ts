@@ -189,7 +189,7 @@ describe('the number of values', () => {
     const most = Math.floor(REST / values);
     const full = [...times(most, item), ...times(REST - most * values, '0')];
     expect((await take(holding(full))).code).toBe('0');
-    await expectRefused(holding([...full, '0']), /^body holds more than 12000 values$/);
+    await expectRefused(holding([...full, '0']), /^body has more than 12000 values$/);
   });
 
   it('400001: a megabyte of tiny values, repeatedly, while others are served', async () => {

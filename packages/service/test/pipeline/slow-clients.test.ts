@@ -73,7 +73,7 @@ describe('a malformed request', () => {
     'the headers are too large': (raw) => raw.write(requestBytes(path, { 'X-Long': 'x'.repeat(16_384) })),
     'a header is malformed': (raw) => raw.write(requestBytes(path, { 'X SVC': '1' })),
     'the request did not arrive in time': (raw) => raw.write('POST /'),
-    'the request ends before its end': (raw) => {
+    'the request is truncated': (raw) => {
       raw.write(requestBytes(path, headers(), '{'));
       raw.socket.end();
     },

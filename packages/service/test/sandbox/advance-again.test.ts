@@ -151,7 +151,7 @@ describe('several at once, each for itself', () => {
       for (const reply of replies.filter((one) => one?.code !== '0')) {
         expect(reply?.envelope).toMatchObject({
           code: '409002',
-          message: 'another request is advancing this order: send this one again when that one has ended',
+          message: 'another request is advancing this order: resend this one when the other has ended',
         });
       }
       expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe('0');

@@ -38,9 +38,9 @@ describe('sandbox/payments/refund', () => {
       (await refund(periodNo(orderNo))) && (await refund(periodNo(orderNo))),
     ].map(({ envelope }) => [envelope.code, envelope.message]);
     expect(messages).toEqual([
-      ['400001', 'the period is WAIT: only one that was paid can be refunded'],
-      ['400001', expect.stringMatching(/^\d+ cents of the period are left to refund$/)],
-      ['400001', '0 cents of the period are left to refund'],
+      ['400001', 'the period is WAIT: only a paid period can be refunded'],
+      ['400001', expect.stringMatching(/^only \d+ cents of the period are left to refund$/)],
+      ['400001', 'only 0 cents of the period are left to refund'],
     ]);
     expect(on.bank.asked).toHaveLength(1);
   });

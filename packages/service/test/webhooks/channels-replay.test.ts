@@ -274,7 +274,7 @@ describe('events/replay, refused', () => {
       const reply = await replay({ eventIds: [mine.payment, eventId] });
       expect([reply.code, reply.envelope.message, reply.data]).toEqual([
         '400001',
-        'eventIds names an event that does not exist',
+        'eventIds has an event that does not exist',
         null,
       ]);
     }

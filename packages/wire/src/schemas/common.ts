@@ -54,6 +54,6 @@ export function pageOf(body: PagingRequest): { page: number | null; size: number
 
 export function pagingChecks({ page, cursor }: PagingRequest): void {
   if (page !== undefined && cursor !== undefined) {
-    throw new Rejection('PARAM_INVALID', 'page and cursor exclude each other');
+    throw new Rejection('PARAM_INVALID', 'page and cursor are mutually exclusive');
   }
 }

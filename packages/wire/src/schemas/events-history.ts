@@ -56,7 +56,7 @@ export type EventsReplayData = Static<typeof EventsReplayData>;
 
 export function eventsListChecks({ orderNo, externalOrderNo, from, to, ...paging }: EventsListRequest): void {
   if (orderNo !== undefined && externalOrderNo !== undefined) {
-    throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo exclude each other');
+    throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo are mutually exclusive');
   }
   rangeChecks({ from, to });
   pagingChecks(paging);
@@ -66,7 +66,7 @@ export function eventsReplayChecks({ eventIds, from, to }: EventsReplayRequest):
   const byTime = from !== undefined || to !== undefined;
   if (eventIds === undefined && !byTime) throw new Rejection('PARAM_INVALID', 'eventIds, from or to is required');
   if (eventIds !== undefined && byTime) {
-    throw new Rejection('PARAM_INVALID', 'eventIds and a range of time exclude each other');
+    throw new Rejection('PARAM_INVALID', 'eventIds and a time range are mutually exclusive');
   }
   rangeChecks({ from, to });
 }

@@ -45,6 +45,6 @@ export const EventsPullData = Type.Object({
 export type EventsPullData = Static<typeof EventsPullData>;
 
 export function eventsPullChecks({ path, from }: EventsPullRequest): void {
-  if (!CALLBACK_PATH.test(path)) throw new Rejection('PARAM_INVALID', 'path must be the path of an address');
+  if (!CALLBACK_PATH.test(path)) throw new Rejection('PARAM_INVALID', 'path must be a URL path such as /events');
   rangeChecks({ from });
 }

@@ -18,6 +18,6 @@ export function orderReferenceChecks(body: OrderReference): void {
     throw new Rejection('PARAM_INVALID', 'orderNo or externalOrderNo is required');
   }
   if (body.orderNo !== undefined && body.externalOrderNo !== undefined) {
-    throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo exclude each other');
+    throw new Rejection('PARAM_INVALID', 'orderNo and externalOrderNo are mutually exclusive');
   }
 }

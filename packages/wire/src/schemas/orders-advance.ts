@@ -19,9 +19,9 @@ export function ordersAdvanceChecks(body: OrdersAdvanceRequest): void {
   const { cycles, to, outcomes = [] } = body;
   if (cycles === undefined && to === undefined) throw new Rejection('PARAM_INVALID', 'cycles or to is required');
   if (cycles !== undefined && to !== undefined)
-    throw new Rejection('PARAM_INVALID', 'cycles and to exclude each other');
+    throw new Rejection('PARAM_INVALID', 'cycles and to are mutually exclusive');
   if (to !== undefined && parseTime(to) === undefined) throw new Rejection('PARAM_INVALID', 'to must be a time');
   if (cycles !== undefined && outcomes.length > cycles) {
-    throw new Rejection('PARAM_INVALID', 'outcomes are more than cycles');
+    throw new Rejection('PARAM_INVALID', 'outcomes must not have more entries than cycles');
   }
 }

@@ -28,12 +28,12 @@ export function readCreateRequest(body: OrdersCreateRequest) {
     throw new Rejection('PARAM_INVALID', 'bindOrderNo or sharedAgreement is required with SVC_DEDUCT');
   }
   if (bindOrderNo !== undefined) {
-    throw new Rejection('PARAM_INVALID', 'bindOrderNo and sharedAgreement exclude each other');
+    throw new Rejection('PARAM_INVALID', 'bindOrderNo and sharedAgreement are mutually exclusive');
   }
   requireUser(body);
   const { channelUserId, mobileEncrypted } = body;
   if (sharedAgreement.channelUserId !== channelUserId) {
-    throw new Rejection('PARAM_INVALID', 'sharedAgreement.channelUserId differs from channelUserId');
+    throw new Rejection('PARAM_INVALID', 'sharedAgreement.channelUserId must equal channelUserId');
   }
   return { agreement: 'shared', channelUserId, mobileEncrypted, sharedAgreement } as const;
 }
@@ -61,6 +61,6 @@ function checkAgreementReference(value: unknown): void {
     throw new Rejection('PARAM_INVALID', `channelAgreementRef ${most}`);
   }
   if (!new RegExp(STORABLE, 'u').test(value)) {
-    throw new Rejection('PARAM_INVALID', 'channelAgreementRef holds a character that is not allowed');
+    throw new Rejection('PARAM_INVALID', 'channelAgreementRef contains a character that is not allowed');
   }
 }

@@ -64,7 +64,7 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   const mobile = request.mobileEncrypted === undefined ? undefined : readMobile(request.mobileEncrypted);
   const binding = await findBindingInForce(db, channel.channelId, request.bindOrderNo);
   if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
-    throw new Rejection('PARAM_INVALID', "channelUserId is not the agreement's");
+    throw new Rejection('PARAM_INVALID', "channelUserId must equal the binding's");
   }
   return { agreement, mobile, binding };
 }

@@ -115,7 +115,7 @@ export function toRefusal(error: unknown): Refusal {
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return createRefusal(CODES.PARAM_INVALID, 'header Content-Type cannot be read', { connection: 'close' });
+    return createRefusal(CODES.PARAM_INVALID, 'header Content-Type is malformed', { connection: 'close' });
   }
   return { ...createRefusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }

@@ -11,7 +11,7 @@ export function createReader(of: ObjectSchema): (request: FastifyRequest) => Rec
   return ({ body, headers }) => {
     // A form of another site can send any text, but not with this type.
     if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-      throw new Rejection('PARAM_INVALID', 'send application/json');
+      throw new Rejection('PARAM_INVALID', 'Content-Type must be application/json');
     }
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
     const value = readJsonObject(bytes, headers['content-encoding']);
@@ -39,10 +39,10 @@ export function createQueryReader(
     const query: Record<string, string> = {};
     for (const [name, value] of new URLSearchParams((raw.url ?? '').replace(/^[^?]*\??/, ''))) {
       if (!names.has(name))
-        throw new Rejection('PARAM_INVALID', `there is no parameter ${JSON.stringify(name.slice(0, 64))}`);
+        throw new Rejection('PARAM_INVALID', `unknown parameter ${JSON.stringify(name.slice(0, 64))}`);
       if (name in query) throw new Rejection('PARAM_INVALID', `${name} is given twice`);
       if (value.includes('\u0000'))
-        throw new Rejection('PARAM_INVALID', `${name} holds a character that is not allowed`);
+        throw new Rejection('PARAM_INVALID', `${name} contains a character that is not allowed`);
       if (value !== '') query[name] = value;
     }
     if (!of) return query;

@@ -56,7 +56,7 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps) {
     if (request.raw.socket.destroyed) return refusal;
     const who = `${addressGroup(request.ip)} ${appId}`;
     if (limit.isReached(who) || nodeLimit.isReached(NODE)) {
-      return { ...refusal, message: `${refusal.message}; why is not looked for so often: try again in a minute` };
+      return { ...refusal, message: `${refusal.message}; too many diagnoses, retry in a minute to get one` };
     }
     limit.count(who);
     nodeLimit.count(NODE);
@@ -89,7 +89,7 @@ const describeFinding = ({ mistake, hint }: Finding): string =>
   `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')} (${mistake})`;
 
 function describeUnknownAppId(appId: string): string {
-  const unknown = 'signature does not match: this app id is not known here';
+  const unknown = 'signature does not match: this app id is unknown here';
   return appId.startsWith('test_') ? unknown : `${unknown}, and app ids of the sandbox begin with test_`;
 }
 

@@ -66,7 +66,7 @@ function checkDepthAndValues(bytes: Buffer): void {
       if (meaning === CLOSING) depth -= 1;
       if (meaning === COMMA || !isEmpty(bytes, at)) values += 1;
       if (values > MAX_BODY_VALUES) {
-        throw new Rejection('PARAM_INVALID', `body holds more than ${MAX_BODY_VALUES} values`);
+        throw new Rejection('PARAM_INVALID', `body has more than ${MAX_BODY_VALUES} values`);
       }
     }
   }
@@ -139,7 +139,7 @@ function describe({ what, steps }: Hostile): string {
   );
   const place = path === '' ? 'body' : path.slice(0, MAX_PLACE_LENGTH);
   if (what === 'prototype') return `${place} has a field that is not allowed`;
-  return `${what === 'name' ? `a field name in ${place}` : place} holds a character that is not allowed`;
+  return `${what === 'name' ? `a field name in ${place}` : place} contains a character that is not allowed`;
 }
 
 // V8 has isWellFormed since Node 20, TypeScript's library from es2024.

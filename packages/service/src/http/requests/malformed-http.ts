@@ -40,7 +40,7 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
   {
     http: 400,
     result: CODES.PARAM_INVALID,
-    message: 'the request ends before its end',
+    message: 'the request is truncated',
     errors: /^HPE_INVALID_EOF_STATE$/,
   },
   {

@@ -46,9 +46,9 @@ export function describeInvalid(error: ErrorObject | undefined): string {
     return `${place === '' ? field : `${place}.${field}`} is required`;
   }
   if (error.keyword === 'additionalProperties') {
-    return `there is no field ${JSON.stringify(String(error.params['additionalProperty']).slice(0, 64))}`;
+    return `unknown field ${JSON.stringify(String(error.params['additionalProperty']).slice(0, 64))}`;
   }
   if (error.keyword === 'enum') return `${place} must be one of ${error.params['allowedValues'].join(', ')}`;
-  if (error.keyword === 'pattern') return `${place} holds a character that is not allowed`;
+  if (error.keyword === 'pattern') return `${place} contains a character that is not allowed`;
   return `${place || 'body'} ${error.message ?? 'is not valid'}`;
 }

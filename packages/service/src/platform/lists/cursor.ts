@@ -28,7 +28,7 @@ export function readCursor<K extends RowKey>(
 ): K {
   const [, , ...key] = parseParts(text);
   if (!isKey(key) || writeCursor(question, key) !== text) {
-    throw new Rejection('PARAM_INVALID', 'cursor is none that was given in answer to the same question');
+    throw new Rejection('PARAM_INVALID', 'cursor must be a nextCursor of the same query');
   }
   return key;
 }

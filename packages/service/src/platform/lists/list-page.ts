@@ -32,7 +32,7 @@ export const MAX_LIST_MS = 3_000;
 /** The page is too far from the beginning to be read in time, or the database is overloaded. */
 export class ListTooLong extends Unavailable {
   constructor(options?: ErrorOptions) {
-    super(`the list could not be read within ${MAX_LIST_MS / 1000} s: go on by cursor, or ask for less`, options);
+    super(`the list could not be read within ${MAX_LIST_MS / 1000} s: use cursor, or a smaller size`, options);
   }
 }
 

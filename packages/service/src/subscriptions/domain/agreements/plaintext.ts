@@ -9,7 +9,7 @@ interface PlaintextRule {
 /** The permitted text of a decrypted field. Values are never normalised: two spellings are two values. */
 const PLAINTEXT_RULES = {
   card: { pattern: /^[0-9]{8,32}$/, description: '8 to 32 digits' },
-  mobile: { pattern: /^\+?[0-9]{5,20}$/, description: '5 to 20 digits, after an optional +' },
+  mobile: { pattern: /^\+?[0-9]{5,20}$/, description: 'an optional + and 5 to 20 digits' },
   name: { pattern: /^.{1,100}$/su, description: '1 to 100 characters' },
   certificate: { pattern: /^.{1,64}$/su, description: '1 to 64 characters' },
   code: { pattern: /^.{1,32}$/su, description: '1 to 32 characters' },
@@ -41,7 +41,7 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const text = decryptOrCountFailure(channel, ciphertext, field, isV1);
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
-  const message = `${field} must hold ${description}`;
+  const message = `${field} must contain ${description}`;
   // With v2, only a holder of the key can encrypt a wrong text. With v1, changing enough bytes suffices.
   if (!isV1) throw new Rejection('PARAM_INVALID', message);
   channel.fieldFailures.add();
@@ -49,9 +49,9 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
 }
 
 function checkV1({ fieldFailures, acceptsV1 }: Channel, field: string): void {
-  if (fieldFailures.tooMany) throw new TooManyUnreadableFields('too many encrypted fields could not be read');
+  if (fieldFailures.tooMany) throw new TooManyUnreadableFields('too many encrypted fields could not be decrypted');
   if (acceptsV1) return;
-  throw new Rejection('DECRYPT_FAILED', `${field} is in svc_aes_v1, which this channel does not take: use svc_aes_v2`);
+  throw new Rejection('DECRYPT_FAILED', `${field} uses svc_aes_v1, which is disabled for this channel: use svc_aes_v2`);
 }
 
 function decryptOrCountFailure(channel: Channel, ciphertext: string, field: string, isV1: boolean): string {

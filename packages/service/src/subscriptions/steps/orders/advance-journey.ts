@@ -39,13 +39,10 @@ export function planJourney(order: Order, standing: OrderStanding, { to, outcome
   if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
   if (order.settlementMode === 'CHANNEL_COLLECT') {
     if (outcomes.some((outcome) => outcome !== 'SUCCESS')) {
-      throw new Rejection(
-        'PARAM_INVALID',
-        'outcomes can only be SUCCESS: what the channel collects is billed in any case',
-      );
+      throw new Rejection('PARAM_INVALID', 'outcomes must be SUCCESS: in mode B no period can fail');
     }
   } else if (outcomes.length > 0 && !standing.rehearsable) {
-    throw new Rejection('PARAM_INVALID', 'outcomes cannot be given: the institution of the payment channel decides');
+    throw new Rejection('PARAM_INVALID', 'outcomes is not allowed: the institution of the payment channel decides');
   }
   const { orderNo } = order;
   const id = randomUUID();

@@ -43,7 +43,7 @@ export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promis
   if (await leaseOrderToJourney(tx, orderNo, id)) return;
   throw new Rejection(
     'IDEMPOTENCY_IN_PROGRESS',
-    'another request is advancing this order: send this one again when that one has ended',
+    'another request is advancing this order: resend this one when the other has ended',
   );
 }
 
