@@ -3,7 +3,7 @@ import { formatTime } from '@perennial/wire';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createFiguresJob } from '../../dist/engine/jobs/figures.js';
 import { listOrders, totalOrders } from '../../dist/operator/orders/list-orders.js';
-import { showUser } from '../../dist/operator/orders/show-user.js';
+import { showUser } from '../../dist/operator/orders/users/show-user.js';
 import { showOverview } from '../../dist/operator/overview/overview.js';
 import { createProduct } from '../../dist/operator/provisioning/products.js';
 import { search } from '../../dist/operator/search/search.js';

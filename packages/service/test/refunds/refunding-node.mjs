@@ -3,7 +3,7 @@
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
-import { refundPayment } from '../../dist/operator/orders/refunds.js';
+import { refundPayment } from '../../dist/operator/orders/refunds/refunds.js';
 import { systemClock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';
 import { readSettings } from '../../dist/platform/settings.js';
