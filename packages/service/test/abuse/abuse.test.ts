@@ -16,11 +16,11 @@ import { installation } from '../support/installation.js';
 import { type Running, SHIPPED_MAIN, serviceUrl, until } from '../support/processes.js';
 import { type SlowCaller, slowCall } from '../support/unread.js';
 
-/** What README.md in this folder says: attacks on a service that is a process of its own, and a bystander beside each. */
+// Attacks on a separate service process, with a bystander. README.md describes them.
 
-/** Past it V8 gives up, and the process with it. */
+/** Heap limit of the node. Above it V8 aborts the process. */
 const HEAP_MB = 96;
-/** A node that holds what it should not hold is past this. */
+/** Resident memory above this means that the node buffers too much. */
 const PEAK_MB = 512;
 
 const fresh = ofFile(installation);
@@ -32,14 +32,14 @@ beforeAll(async () => {
   const { database, env } = fresh;
   const vault = openVault([Buffer.from(env.MASTER_KEY, 'base64')]);
   operator = { database, vault, environment: 'sandbox', actor: 'test' };
-  // Node 24 makes the young part small with the old one, and collects all the time.
+  // Sets the semi-space too, because Node 24 shrinks it with the old space and then collects constantly.
   const NODE_OPTIONS = `--max-old-space-size=${HEAP_MB} --max-semi-space-size=16`;
   node = fresh.node({ NODE_OPTIONS, LOG_LEVEL: 'warn' }, SHIPPED_MAIN);
   baseUrl = await serviceUrl(node);
   bystander = await channel();
 });
 
-/** A new channel. Nobody is to meet a rate limit unless the attack is about rates. */
+/** Creates a channel. The default limits are never reached. */
 async function channel(limits = { ratePerSecond: 100_000, rateBurst: 1_000_000 }): Promise<ChannelClient> {
   const created = await createChannel(operator, { name: 'Abuse', ...limits });
   await authorizeProduct(operator, { appId: created.appId, productCode: 'TEST_SPU_001' });
@@ -48,7 +48,7 @@ async function channel(limits = { ratePerSecond: 100_000, rateBurst: 1_000_000 }
 
 const range = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-/** What is wrong with the bystander's next answers, in words. */
+/** Calls as the bystander, and returns a line for each wrong answer. */
 async function wrongAnswers(): Promise<string[]> {
   const request = collectRequest(bystander);
   const made = await bystander.call('orders/create', request, { idempotencyKey: unique('key') });
@@ -64,13 +64,13 @@ async function wrongAnswers(): Promise<string[]> {
   return Object.entries(isRight).flatMap(([what, right]) => (right ? [] : [`${what}: ${made.code} ${seen.code}`]));
 }
 
-/** What Linux knows about the node. Nobody knows elsewhere. */
+/** Returns the node's resident memory, or 0 on systems other than Linux. */
 async function memoryMb(): Promise<number> {
   const status = await readFile(`/proc/${node.pid}/status`, 'utf8').catch(() => '');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** Makes an attack while the bystander calls. `rounds` says how often it was answered so far. */
+/** Runs an attack while the bystander calls. `rounds` returns the number of the bystander's finished rounds. */
 async function attack<T>(work: (rounds: () => number) => Promise<T>): Promise<T> {
   const wrong: string[] = [];
   let [rounds, peakMb, isOver] = [0, 0, false];
@@ -92,25 +92,25 @@ async function attack<T>(work: (rounds: () => number) => Promise<T>): Promise<T>
   return result;
 }
 
-/** The codes that requests of an attack were answered with, each of which is one of these. */
+/** Returns the distinct codes of the replies, and fails if one is not in `mayBe`. */
 function expectCodes(replies: readonly Pick<Reply, 'code'>[], mayBe: readonly string[]): string[] {
   const codes = [...new Set(replies.map(({ code }) => code))];
   expect(codes.filter((code) => !mayBe.includes(code))).toEqual([]);
   return codes;
 }
 
-/** Sends requests while what they need is locked, and lets go once the bystander was answered all the same. */
+/** Sends requests while `lock` blocks them, and releases it after five rounds of the bystander. */
 const attackWhileLocked = (lock: string, calls: () => Promise<Reply>[]) =>
   attack(async (rounds) => {
-    let underWay: Promise<Reply>[] = [];
+    let inFlight: Promise<Reply>[] = [];
     await fresh.database.transaction(async (tx) => {
       await tx.query(lock);
-      underWay = calls();
-      await until('one that waits', async () => (await lockWaits(fresh.database)) > 0);
+      inFlight = calls();
+      await until('a blocked statement', async () => (await lockWaits(fresh.database)) > 0);
       const before = rounds();
       await until('answers to the bystander', () => rounds() >= before + 5);
     });
-    return Promise.all(underWay);
+    return Promise.all(inFlight);
   });
 
 const idOf = async ({ credentials }: ChannelClient) => {
@@ -120,14 +120,14 @@ const idOf = async ({ credentials }: ChannelClient) => {
   return rows[0]?.id ?? 0;
 };
 
-/** Events of a channel without an address, which are put aside. */
+/** Inserts events of a channel without a callback address. They go to `undelivered_events`. */
 const writeEvents = (channelId: number, count: number) =>
   fresh.database.query(
     `insert into events (channel_id, order_no, event_type, occurred_at, data)
      select ${channelId}, n, 'order.status.changed', now(), '{"orderNo":"' || n || '"}' from generate_series(1, ${count}) n`,
   );
 
-it('lists of more than the heap: callers who hang up, who do not read, and one who reads all of it', async () => {
+it('lists larger than the heap: callers hang up, do not read, or read everything', async () => {
   const product = { productCode: 'LONG', productName: 'Long', settlementModes: ['CHANNEL_COLLECT'] };
   const benefits = [{ benefitCode: 'DAY_PASS', name: 'Day pass', faceValueCent: 100 }];
   const periods = { periodType: 'DAY', period: 1, totalCycles: 9_999, amountCent: 100 };
@@ -136,7 +136,7 @@ it('lists of more than the heap: callers who hang up, who do not read, and one w
   await authorizeProduct(operator, { appId: attacker.credentials.appId, productCode: 'LONG' });
   const long = { channelUserId: 'hoarder', productCode: 'LONG' };
   const { data } = await attacker.call('orders/create', collectRequest(attacker, long));
-  // Of some orders all periods were started, each paid at another time of its day.
+  // Starts all periods of the order, each paid at a different time of day.
   await fresh.database.query(
     `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
      select o.order_no, n, o.channel_id, 'BILLED', at, at + n * interval '1 s', 100
@@ -168,7 +168,7 @@ it('lists of more than the heap: callers who hang up, who do not read, and one w
   });
 });
 
-/** The code at the beginning of an answer of which no more is read. */
+/** Reads the code at the beginning of an answer, then hangs up. */
 async function hangUpEarly({ socket, hangUp }: SlowCaller): Promise<string> {
   const text = await new Promise<string>((resolve) => {
     socket.once('data', (bytes) => resolve(bytes.toString('latin1')));
@@ -179,7 +179,7 @@ async function hangUpEarly({ socket, hangUp }: SlowCaller): Promise<string> {
   return /"code":"(\d+)"/.exec(text)?.[1] ?? 'none';
 }
 
-/** How many bytes there are. */
+/** Reads a whole answer and returns its length in bytes. */
 async function readWhole({ socket, hangUp }: SlowCaller): Promise<number> {
   let bytes = 0;
   await new Promise<void>((resolve, reject) => {
@@ -194,8 +194,8 @@ async function readWhole({ socket, hangUp }: SlowCaller): Promise<number> {
   return bytes;
 }
 
-it('signed bodies of 1 MB, all at once', async () => {
-  /** Each is one JSON object of nearly the largest size, in a field that the service does not know and has to ignore. */
+it('concurrent signed bodies of 1 MB', async () => {
+  /** Parts of a JSON object of nearly the maximum size, in an unknown field that the service must ignore. */
   const shapes: readonly (readonly [open: string, more: (n: number) => string, close: string])[] = [
     ['{"a":[{}', () => ',{}', ']}'],
     ['{"a":"', () => '\\u00e9', '"}'],
@@ -215,7 +215,7 @@ it('signed bodies of 1 MB, all at once', async () => {
   expectCodes(replies, ['0', '400001', '429001']);
 });
 
-it('replays of everything that was never delivered, all at once, none of which ends', async () => {
+it('concurrent replays of all undelivered events, none of which ends', async () => {
   const attacker = await channel();
   const channelId = await idOf(attacker);
   await writeEvents(channelId, 5_000);
@@ -227,7 +227,7 @@ it('replays of everything that was never delivered, all at once, none of which e
   expectCodes(replies, ['0', '429001']);
 });
 
-it('far pages of delivered events, all at once, none of which ends', async () => {
+it('concurrent distant pages of delivered events, none of which ends', async () => {
   const attacker = await channel();
   const channelId = await idOf(attacker);
   await writeEvents(channelId, 20_000);
@@ -250,7 +250,7 @@ it('far pages of delivered events, all at once, none of which ends', async () =>
   }
 });
 
-it('as many calls as it can make, of which 20 a second are allowed: refused ones write no nonce', async () => {
+it('calls far above a limit of 20 per second: refused calls write no nonce', async () => {
   const attacker = await channel({ ratePerSecond: 20, rateBurst: 40 });
   await attacker.call('products/list', {});
   const channelId = await idOf(attacker);
@@ -266,7 +266,7 @@ it('as many calls as it can make, of which 20 a second are allowed: refused ones
   expect((await nonces()) - before).toBe(replies.filter(({ code }) => code === '0').length);
 });
 
-it('a look into the database and the log: no signature of a link that still works', async () => {
+it('reading the database and the log: no signature of a valid link', async () => {
   const attacker = await channel();
   const replies = await attack(() =>
     Promise.all(
@@ -287,17 +287,17 @@ it('a look into the database and the log: no signature of a link that still work
   expect(places).not.toContain('sig=');
 });
 
-it('requests and notices that nobody has signed rightly, from the address of the bystander', async () => {
+it('requests and notices with wrong signatures, from the address of the bystander', async () => {
   const attacker = await channel();
   const list = (headers: Record<string, string>) => attacker.callBare('products/list', {}, { headers });
   const noise = () => randomBytes(32).toString('base64');
   const { appId } = bystander.credentials;
   const body = Buffer.from('{}');
   const at = (place: string, headers: Record<string, string>) => send(baseUrl, 'POST', place, headers, body);
-  // A request that was overheard on its way can be sent again, but not be signed anew.
-  const overheard = attacker.signedHeaders('products/list', body, { token: await attacker.getToken() });
+  // A captured request can be resent, but not signed again.
+  const captured = attacker.signedHeaders('products/list', body, { token: await attacker.getToken() });
   const PATH = `${PATH_PREFIX}products/list`;
-  expect((await at(PATH, overheard)).code).toBe('0');
+  expect((await at(PATH, captured)).code).toBe('0');
   const bridge = (signature: string) => ({
     'Content-Type': 'application/json',
     'X-Bridge-Timestamp': String(Date.now()),
@@ -311,7 +311,7 @@ it('requests and notices that nobody has signed rightly, from the address of the
     ['401002', () => list({ ...wrong(), [HEADERS.appId]: 'test_nobody' })],
     ['401002', () => list(wrong())],
     ['401003', () => list({ ...wrong(), [HEADERS.timestamp]: '1700000000000' })],
-    ['401004', () => at(PATH, overheard)],
+    ['401004', () => at(PATH, captured)],
     ['401002', () => at('/gateway/v1/notices/MOCKPAY', bridge(noise()))],
   ];
   const codes = new Set<string>();

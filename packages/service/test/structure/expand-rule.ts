@@ -1,11 +1,11 @@
 /**
- * What a migration may do while nodes of the release before run on the same tables: add, and nothing else
- * (docs/decisions/0026-upgrades.md). What takes away is a contract, which waits for them to be gone. Neither may lock a table
- * for longer than a moment.
+ * The expand rule: while nodes of the previous release run, a migration may only add to the schema
+ * (docs/decisions/0026-upgrades.md). Migrations that remove something are contracts, which wait until those nodes have stopped.
+ * Neither kind may hold a table lock for long.
  */
 import { type Migration, splitStatements } from '../../src/platform/schema/migration-file.js';
 
-/** Written by operators alone, some dozens of rows: whatever is done to them takes no time. */
+/** Tables of at most some dozens of rows, so that any change to them is fast. */
 const SMALL_TABLES = new Set([
   ...[
     'installation',
@@ -20,10 +20,10 @@ const SMALL_TABLES = new Set([
   ...['delivery_nodes', 'delivery_shards', 'delivery_pauses', 'benefit_fulfilments'],
 ]);
 
-/** Unique by how their columns are made: no node can break them. */
+/** Unique indexes that no node can violate, because of how the columns are generated. */
 const UNIQUE_BY_NATURE = new Set(['events_number', 'channel_users_by_user']);
 
-/** Indexes that may go, by the one that does all that they did, also for older nodes: it is made before, in the same file. */
+/** Indexes that may be dropped, with their replacement, which the same file creates before and which serves older nodes too. */
 const REPLACED: Readonly<Record<string, string>> = {
   external_orders_listed: 'external_orders_of_user',
   channel_users_user: 'channel_users_by_user',
@@ -33,14 +33,14 @@ const REPLACED: Readonly<Record<string, string>> = {
   orders_due_without_debit: 'orders_to_move_without_debit',
 };
 
-/** What is wrong with it, one line each; nothing if it may be applied. */
+/** Returns one line for each violation of the expand rule. */
 export function violationsOf(migration: Migration): string[] {
   const inTransaction = splitStatements(migration.sql);
   const all = [...inTransaction, ...migration.afterwards].map(simple);
-  const made = new Set(
+  const created = new Set(
     all.flatMap((one) => /^create (?:unlogged )?table (?:if not exists )?(\w+)/.exec(one)?.[1] ?? []),
   );
-  const isFree = (table: string | undefined) => table !== undefined && (made.has(table) || SMALL_TABLES.has(table));
+  const isFree = (table: string | undefined) => table !== undefined && (created.has(table) || SMALL_TABLES.has(table));
   const findings = new Set<string>();
   const find = (what: string, one: string) => findings.add(`${what}: ${one.slice(0, 80)}`);
 
@@ -48,8 +48,8 @@ export function violationsOf(migration: Migration): string[] {
     const table = /^(?:alter table|update|delete from|truncate|lock table)(?: if exists)?(?: only)? (\w+)/.exec(
       one,
     )?.[1];
-    const isOfOthers = !made.has(table ?? '');
-    if (!migration.isContract && isOfOthers) {
+    const isExisting = !created.has(table ?? '');
+    if (!migration.isContract && isExisting) {
       if (/^drop |\bdrop (column|default|not null)/.test(one) && !isReplaced(one, all)) find('takes away', one);
       if (/\brename\b/.test(one)) find('renames', one);
       if (/\balter (column )?\w+ (set data )?type\b/.test(one)) find('changes a type', one);
@@ -64,7 +64,7 @@ export function violationsOf(migration: Migration): string[] {
       const unique = /^create unique index concurrently (\w+)/.exec(one)?.[1];
       if (unique !== undefined && !UNIQUE_BY_NATURE.has(unique)) find('demands what older nodes may break', one);
     }
-    if (isOfOthers && !isFree(table)) {
+    if (isExisting && !isFree(table)) {
       if (/\badd constraint\b/.test(one) && !/\bnot valid$/.test(one)) find('reads a whole table under its lock', one);
       if (/\bset not null\b/.test(one)) find('reads a whole table under its lock', one);
       if (/\badd column [^,]*\bdefault (?:clock_timestamp|random|gen_random_uuid|nextval)\b/.test(one)) {
@@ -93,7 +93,7 @@ function isReplaced(one: string, all: readonly string[]): boolean {
   );
 }
 
-/** On one line, in small letters; what is between dollars is for later and says nothing about this moment. */
+/** Returns the statement on one line in lower case, without dollar-quoted bodies, because the migration does not run them. */
 function simple(statement: string): string {
   return statement
     .replace(/\$(\w*)\$.*?\$\1\$/gs, '$$$$')
@@ -101,7 +101,7 @@ function simple(statement: string): string {
     .toLowerCase();
 }
 
-/** The columns that a statement adds, each with its type and what it demands. */
+/** Returns the column definitions that a statement adds. */
 function added(one: string): string[] {
   const parts = one.split(/,(?![^(]*\))/);
   return parts.filter((part) => /\badd (?!constraint\b)/.test(part));

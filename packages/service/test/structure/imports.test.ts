@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../support/processes.js';
 
-/** Each package, and those of the others that it may import. */
+/** Packages, each with the packages that it may import. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   'embedded-postgres': [],
@@ -11,19 +11,19 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'bridge-stripe': ['wire', 'bridge-kit'],
   'bridge-alipay': ['wire', 'bridge-kit'],
   'reference-peers': ['wire', 'bridge-kit'],
-  // Published with wire inside it.
+  // Bundles wire when it is published.
   sdk: ['wire'],
   developers: ['wire'],
   service: ['wire', 'embedded-postgres'],
-  // Of the service nothing but types, and the one rule of who may do what.
+  // Imports only types and the table of permissions from the service.
   console: ['wire', 'service'],
 };
 
 /**
- * Each room of the house, and the folders in it from the ground up. What a folder imports lies below it, in its own room and in
- * the rooms around it. Files that stand beside folders are at whatever height their imports allow.
+ * Layers of each folder, from the bottom. A folder may import only from folders before it in its list, and likewise for each
+ * parent folder. Files beside folders belong to no layer.
  */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
   '': [
     'platform',
     'alerts',
@@ -100,7 +100,7 @@ const sourcesOf = (name: string) => path.join(packages, name, 'src');
 const wire = sourcesOf('wire');
 const service = sourcesOf('service');
 
-/** The files of a folder, and what each of them imports, as it is written there. */
+/** Returns the import specifiers of each file below a folder. */
 function imported(root: string): Map<string, string[]> {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
   return new Map(
@@ -121,13 +121,13 @@ function graph(root: string): Map<string, string[]> {
   );
 }
 
-/** The npm packages that a package imports, by the names that its dependencies have. */
+/** Returns the npm packages that a package imports. */
 function packagesUsed(name: string): string[] {
   const outside = [...imported(sourcesOf(name)).values()].flat().filter((one) => !/^(\.|#|node:)/.test(one));
   return [...new Set(outside.map((one) => one.match(/^(?:@[^/]+\/)?[^/]+/)?.[0] ?? one))].toSorted();
 }
 
-/** The first circle found, as a path, or nothing. */
+/** Returns the first import cycle as a path, undefined if there is none. */
 function circle(imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const finished = new Set<string>();
   const visit = (file: string, trail: readonly string[]): string[] | undefined => {
@@ -147,12 +147,12 @@ function circle(imports: ReadonlyMap<string, readonly string[]>): string[] | und
   return undefined;
 }
 
-/** Of each room, what stands in it and which of that imports which. */
-function rooms(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map<string, Set<string>>> {
+/** Returns for each folder its files and subfolders, each with the siblings that it imports. */
+function layersOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map<string, Set<string>>> {
   const found = new Map<string, Map<string, Set<string>>>();
-  const importedBy = (room: string, one: string) => {
-    const inside = found.get(room) ?? new Map<string, Set<string>>();
-    found.set(room, inside);
+  const importedBy = (folder: string, one: string) => {
+    const inside = found.get(folder) ?? new Map<string, Set<string>>();
+    found.set(folder, inside);
     const known = inside.get(one) ?? new Set<string>();
     inside.set(one, known);
     return known;
@@ -170,58 +170,58 @@ function rooms(imports: ReadonlyMap<string, readonly string[]>): Map<string, Map
 }
 
 describe('imports', () => {
-  it('the packages are those that are listed', () => {
+  it('PACKAGES lists all packages', () => {
     expect(readdirSync(packages).toSorted()).toEqual(Object.keys(PACKAGES).toSorted());
   });
 
-  it.each(Object.keys(PACKAGES))('%s has no circle, and nothing of it lies elsewhere', (name) => {
+  it.each(Object.keys(PACKAGES))('%s has no import cycle, and its relative imports stay inside the package', (name) => {
     const imports = graph(sourcesOf(name));
     expect(circle(imports)).toBeUndefined();
     expect([...imports].flatMap(([, targets]) => targets.filter((target) => !imports.has(target)))).toEqual([]);
   });
 
-  it.each(Object.entries(PACKAGES))('%s imports of the other packages %j at most', (name, allowed) => {
+  it.each(Object.entries(PACKAGES))('%s imports no packages of ours except %j', (name, allowed) => {
     const ours = packagesUsed(name).filter((one) => one.startsWith('@perennial/'));
     expect(ours.map((one) => one.slice('@perennial/'.length)).filter((one) => !allowed.includes(one))).toEqual([]);
   });
 
-  it.each(Object.keys(PACKAGES))('%s depends on what it imports, and on nothing else', (name) => {
+  it.each(Object.keys(PACKAGES))('%s has exactly the dependencies that it imports', (name) => {
     const { dependencies = {}, devDependencies = {} } = JSON.parse(
       readFileSync(path.join(packages, name, 'package.json'), 'utf8'),
     );
-    // Theirs are built into their files: who runs those needs none of them.
+    // These packages bundle their dependencies, so that users do not install them.
     const depended = ['console', 'sdk', 'developers'].includes(name) ? devDependencies : dependencies;
     const imported = Object.keys(depended).filter((one) => !one.startsWith('@types/'));
     expect(imported.toSorted()).toEqual(packagesUsed(name));
   });
 
-  it('the rooms of the service are those that are listed, with all their folders', () => {
-    const folders = [...rooms(graph(service))].map(([room, inside]) => [
-      room,
+  it('LAYERS lists all folders of the service', () => {
+    const folders = [...layersOf(graph(service))].map(([folder, inside]) => [
+      folder,
       [...inside.keys()].filter((one) => !one.endsWith('.ts')).toSorted(),
     ]);
-    const listed = Object.entries(ROOMS).map(([room, inside]) => [room, inside.toSorted()]);
+    const listed = Object.entries(LAYERS).map(([folder, inside]) => [folder, inside.toSorted()]);
     expect(Object.fromEntries(folders.filter(([, inside]) => inside?.length !== 0))).toEqual(
       Object.fromEntries(listed),
     );
   });
 
-  it('no folder imports from one above it', () => {
-    const wrong = [...rooms(graph(service))].flatMap(([room, inside]) => {
-      const height = (one: string) => ROOMS[room]?.indexOf(one) ?? -1;
+  it('no folder imports from a higher layer', () => {
+    const wrong = [...layersOf(graph(service))].flatMap(([folder, inside]) => {
+      const height = (one: string) => LAYERS[folder]?.indexOf(one) ?? -1;
       return [...inside].flatMap(([one, targets]) =>
         [...targets]
           .filter((target) => height(one) >= 0 && height(target) > height(one))
-          .map((target) => `${room}: ${one} -> ${target}`),
+          .map((target) => `${folder}: ${one} -> ${target}`),
       );
     });
     expect(wrong).toEqual([]);
   });
 
-  it('nothing in a room imports itself by way of another, be it a file or a folder', () => {
-    const circles = [...rooms(graph(service))].flatMap(([room, inside]) => {
+  it('files and folders of one folder form no import cycle', () => {
+    const circles = [...layersOf(graph(service))].flatMap(([folder, inside]) => {
       const found = circle(new Map([...inside].map(([one, targets]) => [one, [...targets]])));
-      return found ? [`${room}: ${found.join(' -> ')}`] : [];
+      return found ? [`${folder}: ${found.join(' -> ')}`] : [];
     });
     expect(circles).toEqual([]);
   });
@@ -256,9 +256,9 @@ describe('imports', () => {
       ],
     ],
     ['process.env', /process\.env/, ['bridge-kit: settings.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
-    // What a child logger is bound to passes by the redaction.
+    // Bindings of a child logger bypass the redaction.
     ['a child logger', /\blog\.child\(/, []],
-    // Only what was made visible reaches a terminal: by the one way of printing, in lines that the two makers of lines made.
+    // Only escaped text may reach a terminal, and only these two files create it.
     [
       'text that counts as visible',
       /new SafeText\(/,
@@ -269,7 +269,7 @@ describe('imports', () => {
       /process\.(stdout|stderr)\b|\bconsole\.\w/,
       ['reference-peers: program.ts', 'sdk: cli/main.ts', 'service: cli/main.ts', 'service: main.ts'],
     ],
-  ])('%s stands in its own files alone', (_what, pattern, allowed) => {
+  ])('%s occurs only in the listed files', (_what, pattern, allowed) => {
     const files = Object.keys(PACKAGES).flatMap((name) =>
       [...imported(sourcesOf(name)).keys()]
         .filter((file) => pattern.test(readFileSync(path.join(sourcesOf(name), file), 'utf8')))

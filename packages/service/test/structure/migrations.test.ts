@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { parseMigration, readMigrations } from '../../src/platform/schema/migration-file.js';
 import { violationsOf } from './expand-rule.js';
 
-/** The last one of the release in use. Those after it are applied while its nodes run. */
+/** Last migration of the previous release. Later ones are applied while nodes of that release run. */
 const LAST_RELEASED = 7;
 
-/** What each file is, by the beginning of its SHA-256. A new one adds its line; a line that is there never changes. */
+/** First 16 hex digits of each file's SHA-256. Add a line for a new file; never change a line. */
 const LANDED: Readonly<Record<string, string>> = {
   '000001_ground.sql': 'ed00a36e90925044',
   '000002_subscriptions.sql': 'd876c26f688089e7',
@@ -38,7 +38,7 @@ const LANDED: Readonly<Record<string, string>> = {
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));
 
-it('a migration that has landed is never edited: databases have had it as it was', async () => {
+it('a migration is never edited, because databases have already applied it', async () => {
   const folder = new URL('../../migrations/', import.meta.url);
   const names = (await readdir(folder)).toSorted();
   const found = names.map(async (name) => {
@@ -49,7 +49,7 @@ it('a migration that has landed is never edited: databases have had it as it was
 });
 
 describe('migrations after the last release', () => {
-  it('only add, or are contracts, and lock no table for longer than a moment', async () => {
+  it('only add or are contracts, and hold no table lock for long', async () => {
     const migrations = (await readMigrations()).filter(({ version }) => version > LAST_RELEASED);
     expect(migrations.length).toBeGreaterThan(0);
     const found = migrations.flatMap((one) => violationsOf(one).map((what) => `${one.name}: ${what}`));
@@ -68,7 +68,7 @@ describe('migrations after the last release', () => {
     ],
     ['-- Contract: no longer read.\nalter table orders drop column note'],
     ['-- Contract: one each.\n\n-- Afterwards:\ncreate unique index concurrently one_each on orders (note)'],
-  ])('may do this: %s', (text) => {
+  ])('allowed: %s', (text) => {
     expect(violations(text)).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe('migrations after the last release', () => {
     ['create unique index concurrently one_each on orders (note)', /cannot be in a transaction/],
     ['\n-- Afterwards:\ncreate unique index concurrently one_each on orders (note)', /older nodes may break/],
     ["update orders set note = ''", /many rows/],
-  ])('may not do this: %s', (text, why) => {
+  ])('refused: %s', (text, why) => {
     expect(violations(text).join('\n')).toMatch(why);
   });
 });

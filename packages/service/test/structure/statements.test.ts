@@ -15,7 +15,7 @@ let fresh: FreshDatabase;
 let client: pg.Client;
 
 beforeAll(async () => {
-  // Whatever a module declares, it declares when it is loaded. The programs are not: they would run.
+  // Loads all modules, because they declare their statements when they are loaded. Skips programs, which would run.
   for (const file of files) if (!file.endsWith('main.ts')) await import(path.join(source, file));
   fresh = await freshDatabase();
   client = new pg.Client(fresh.url);
@@ -26,7 +26,7 @@ afterAll(async () => {
   await fresh.close();
 });
 
-/** What PostgreSQL says of a statement: the types of its parameters, and each column with its type. */
+/** Asks PostgreSQL for the types of a statement's parameters and columns. */
 async function describeStatement({ text, after = [] }: Pick<Statement, 'text' | 'after'>) {
   await client.query('begin');
   try {
@@ -45,11 +45,11 @@ async function describeStatement({ text, after = [] }: Pick<Statement, 'text' | 
   }
 }
 
-/** By the protocol's own question, which carries nothing out. */
+/** Returns the column names from a Describe message, which does not run the statement. */
 function columnNames(text: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let names: string[] = [];
-    const question = {
+    const describeOnly = {
       submit(connection: pg.Connection) {
         connection.parse({ text, name: '', types: [] }, true);
         connection.describe({ type: 'S', name: '' }, true);
@@ -61,7 +61,7 @@ function columnNames(text: string): Promise<string[]> {
       handleError: reject,
       handleReadyForQuery: () => resolve(names),
     };
-    client.query(question as unknown as pg.Submittable);
+    client.query(describeOnly as unknown as pg.Submittable);
   });
 }
 
@@ -69,14 +69,14 @@ const withoutNull = (types: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(types).map(([name, type]) => [name, type.replace(/\?$/, '')]));
 
 describe('statements', () => {
-  it('every one is what its declaration says: parameters and columns, by name and type', async () => {
+  it('have the parameters and columns that they declare, by name and type', async () => {
     const statements = declaredStatements();
     expect(statements.length).toBeGreaterThan(250);
     const wrong: unknown[] = [];
     for (const one of statements) {
       const declared = { parameters: [...one.parameters], columns: withoutNull(one.columns.types) };
       const found = await describeStatement(one).catch((error: Error) => error.message);
-      // Rows that nobody reads are counted, and may have any columns.
+      // A statement without declared columns may return any, because its rows are only counted.
       const isUnread = Object.keys(declared.columns).length === 0;
       const compared = typeof found !== 'string' && isUnread ? { ...found, columns: {} } : found;
       if (JSON.stringify(compared) !== JSON.stringify(sorted(declared, compared))) {
@@ -86,7 +86,7 @@ describe('statements', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('a list of events gives the same columns, whatever it is asked for', async () => {
+  it('a list of events has the same columns with every filter', async () => {
     const either = <T>(value: T): (T | undefined)[] => [undefined, value];
     const columns = withoutNull(LISTED_EVENT_ROW.types);
     for (const orderNo of either(1))
@@ -101,20 +101,20 @@ describe('statements', () => {
               }
   });
 
-  it('no two have the same name', () => {
+  it('have unique names', () => {
     const names = declaredStatements().flatMap(({ name }) => name ?? []);
     expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
   });
 
-  /** What cannot be prepared: it says how the statements after it are carried out, or reads on from one that was declared. */
+  /** Commands that cannot be prepared: settings, savepoints, cursors. */
   const COMMAND =
     /^(set (local|transaction) |analyze\b|savepoint |release savepoint |rollback to savepoint |truncate |declare |fetch )/;
 
-  /** Where tables are made, moved and copied, by names that are known while the service runs. */
+  /** Files that create, move and copy tables whose names are known only at run time. */
   const TABLE_BY_TABLE =
     /^(platform\/(schema|db)\/|operator\/copies\/numbers-sql\.ts$|engine\/housekeeping\/(stray-rows|tables-by-time)\.ts$)/;
 
-  it('nothing else is asked of the database, but commands, and where tables are made, moved and copied', () => {
+  it('are declared, except for commands and for tables whose names are known only at run time', () => {
     const found = files
       .filter((file) => !TABLE_BY_TABLE.test(file))
       .flatMap((file) =>
@@ -126,7 +126,7 @@ describe('statements', () => {
   });
 });
 
-/** The declaration in the order in which PostgreSQL has the columns: that is nobody's business. */
+/** Returns the declaration with its columns in PostgreSQL's order, because the order does not matter. */
 function sorted(declared: { parameters: string[]; columns: Record<string, string> }, found: unknown) {
   const order = Object.keys((found as { columns?: object }).columns ?? {});
   const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
