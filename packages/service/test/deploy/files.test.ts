@@ -15,7 +15,7 @@ const yaml = (name: string) => parseAllDocuments(text(name), { merge: true });
 // biome-ignore lint/suspicious/noExplicitAny: these files have many shapes
 const documents = (name: string): any[] => yaml(name).map((document) => document.toJS());
 
-/** Every variable that the service reads. */
+/** Environment variables that the service reads. */
 const settings = new Set<string>();
 readSettings(
   new Proxy<Record<string, string | undefined>>(
@@ -24,19 +24,19 @@ readSettings(
   ),
 );
 
-/** Words of the same look that are not ours. */
+/** Upper-case words that are not settings of the service. */
 const OTHERS = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD)|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
 
 describe('deploy/', () => {
-  it('is on its own page, folder by folder', () => {
+  it('README.md lists every folder', () => {
     const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const listed = [...text('README.md').matchAll(/^\| \[(\w+)\]\(\1\)/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
   });
 
-  // Those of patroni/ are templates, which the stand for fail-over fills in (test/prove/templates.test.ts).
+  // Skips patroni/, whose files are templates that the fail-over proof fills in (test/prove/templates.test.ts).
   it.each(names.filter((name) => !name.startsWith('patroni')))(
-    '%s names no variable that the service does not read',
+    '%s names only variables that the service reads',
     (name) => {
       const found = [...text(name).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([word]) => word);
       expect(found.filter((word) => !settings.has(word) && !OTHERS.test(word))).toEqual([]);
@@ -49,7 +49,7 @@ describe('deploy/', () => {
   });
 });
 
-/** As Docker reads the file: the last line that matches the path or a folder above it decides. */
+/** Applies .dockerignore like Docker: the last line that matches the path or a parent folder wins. */
 function isIgnored(place: string): boolean {
   const lines = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
   let ignored = false;
@@ -80,7 +80,7 @@ describe('the image', () => {
   const dockerfile = text('docker/Dockerfile');
   const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
 
-  it('copies what is there, and its ignore file lets all of it through', () => {
+  it('copies only existing files that are not ignored', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) =>
       sources.split(' '),
     );
@@ -91,7 +91,7 @@ describe('the image', () => {
     }
   });
 
-  it('is given every source file, and nothing of a working copy that is not one', () => {
+  it('gets every source file, and no other files of a working copy', () => {
     const packages = readdirSync(path.join(ROOT, 'packages'));
     const folders = [...packages.map((name) => `${name}/src`), 'service/migrations', 'service/assets', 'service/bin'];
     const sources = folders.flatMap((folder) => {
@@ -114,7 +114,7 @@ describe('the image', () => {
     }
   });
 
-  it('runs what a build makes, as an ordinary user, on the ports it says', () => {
+  it('runs built programs as an unprivileged user, and exposes their ports', () => {
     const programs = [...dockerfile.matchAll(/packages\/service\/[\w/]+\.js/g)].map(([place]) => place);
     expect(programs).toContain('packages/service/dist/program/main.js');
     for (const place of programs) expect(existsSync(path.join(ROOT, place)), place).toBe(true);
@@ -143,7 +143,7 @@ describe('the image', () => {
 describe('compose.yaml', () => {
   const [compose] = documents('docker/compose.yaml');
 
-  it('builds and mounts files that are there', () => {
+  it('builds and mounts only existing files', () => {
     for (const { build, volumes = [], env_file: envFile } of Object.values<Record<string, never>>(compose.services)) {
       const { context, dockerfile } = (build ?? { context: '.', dockerfile: 'Dockerfile' }) as Record<string, string>;
       expect(existsSync(path.join(FOLDER, 'docker', context ?? '', dockerfile ?? ''))).toBe(true);
@@ -209,7 +209,7 @@ describe('kubernetes', () => {
   const of = (kind: string) => manifests.find((one) => one.kind === kind);
   const [container] = of('Deployment').spec.template.spec.containers;
 
-  it('sets, opens and probes the same ports', () => {
+  it('sets, exposes and probes the same ports', () => {
     const { data } = of('ConfigMap');
     const { metricsHost, metricsPort } = readSettings({ METRICS_PORT: data.METRICS_PORT });
     expect(container.ports).toEqual([
@@ -245,7 +245,7 @@ describe('kubernetes', () => {
     ]);
   });
 
-  it('believes the forwarding header of one cluster’s pods, and of no whole private range', () => {
+  it('trusts the forwarding header of one cluster’s pods, not of a whole private range', () => {
     const { trustedProxies } = readSettings({ TRUSTED_PROXIES: of('ConfigMap').data.TRUSTED_PROXIES });
     for (const range of trustedProxies) expect(Number(range.split('/')[1] ?? 32), range).toBeGreaterThanOrEqual(16);
   });
@@ -278,7 +278,7 @@ describe('kubernetes', () => {
   });
 });
 
-it('the systemd template starts each node on the port that it is named after, and on no other', () => {
+it('the systemd template starts each node only on the port in its name', () => {
   const environment = /^Environment=(.+)$/m.exec(text('systemd/perennial@.service'))?.[1]?.split(' ') ?? [];
   expect(environment).toEqual(expect.arrayContaining(['PORT=%i', 'NODE_ID=%H-%i']));
   const named = [...text('systemd/perennial@.service').matchAll(/perennial@(\d+)/g)].map(([, port]) => port);
@@ -288,7 +288,7 @@ it('the systemd template starts each node on the port that it is named after, an
   }
 });
 
-it('Prometheus scrapes the nodes that haproxy leads to', () => {
+it('Prometheus scrapes the nodes behind haproxy', () => {
   const nodes = [...text('haproxy/haproxy.cfg').matchAll(/^ {2}server \w+ (\S+)$/gm)].map(([, address]) => address);
   const [{ scrape_configs: jobs }] = documents('prometheus/prometheus.yaml');
   expect(jobs).toMatchObject([{ job_name: 'perennial', static_configs: [{ targets: nodes }] }]);
@@ -298,7 +298,7 @@ it('Prometheus scrapes the nodes that haproxy leads to', () => {
 describe('proxies', () => {
   const PUBLIC = ['/developers', '/gateway/', '/openapi/', '/redeem'];
 
-  it('let through what callers and users need, and nothing that machines ask', () => {
+  it('forward the public paths, and no monitoring paths', () => {
     for (const name of ['haproxy/haproxy.cfg', 'docker/haproxy.cfg']) {
       const [, paths = ''] = /acl public path_beg (.+)/.exec(text(name)) ?? [];
       expect(paths.split(' ').toSorted(), name).toEqual(PUBLIC);

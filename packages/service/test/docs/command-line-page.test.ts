@@ -4,7 +4,7 @@ import { createCommandLine } from '../../src/cli/frame/command.js';
 import { createProgram } from '../../src/cli/program.js';
 import { readPage, tableRows } from './pages.js';
 
-/** `channel show <app-id>` and the like, with the options of each, as the program itself tells them. */
+/** Commands such as `channel show <app-id>`, with their options, from the program's help. */
 const commands = new Map<string, Set<string>>();
 let nouns: string[] = [];
 let page = '';
@@ -19,19 +19,19 @@ beforeAll(async () => {
     const noun = firstWord(term);
     const text = help(noun);
     const verbs = termsOf(text);
-    // A noun that is a command by itself.
+    // A noun without verbs is itself a command.
     if (verbs.length === 0) commands.set(term, optionsIn(text));
     for (const verb of verbs) commands.set(`${noun} ${verb}`, optionsIn(help(noun, firstWord(verb))));
   }
 });
 
 describe('docs/command-line.md', () => {
-  it('lists every command with its arguments, and no other', () => {
+  it('lists exactly the commands, with their arguments', () => {
     const listed = tableRows(page).map(([command]) => command);
     expect(listed.toSorted()).toEqual([...commands.keys()].toSorted());
   });
 
-  it('names every option under its noun, and no other', () => {
+  it('names exactly the options of each noun', () => {
     for (const noun of nouns) {
       const text = page.split(/^## /m).find((section) => new RegExp(`^\\| \`${noun}[ \`]`, 'm').test(section)) ?? '';
       // Several nouns may share a section.
@@ -43,7 +43,7 @@ describe('docs/command-line.md', () => {
     }
   });
 
-  it('has the default of retries that the help has', () => {
+  it('has the same retry defaults as the help', () => {
     const text = help('product', 'create').replaceAll(/\s+/g, ' ');
     const [, days, months] = /\(default: (\S+) for DAY, (\S+) for MONTH\)/.exec(text) ?? [];
     expect(page.replaceAll(/\s+/g, ' ')).toContain(`(default: \`${days}\` for DAY, \`${months}\` for MONTH)`);
@@ -57,7 +57,7 @@ const NOWHERE = createCommandLine({
   setFailed: () => undefined,
 });
 
-/** What `perennial noun verb --help` says. */
+/** Returns the output of `perennial noun verb --help`. */
 function help(...words: readonly string[]): string {
   let command = program;
   for (const word of words) {
@@ -68,7 +68,7 @@ function help(...words: readonly string[]): string {
   return command.helpInformation();
 }
 
-/** The entries under "Commands:", with their arguments and without their descriptions. */
+/** Returns the entries under "Commands:", with their arguments and without their descriptions. */
 function termsOf(text: string): string[] {
   const [, list = ''] = text.split(/^Commands:$/m);
   return [...list.matchAll(/^ {2}(\S.*?)(?: {2,}|$)/gm)]
@@ -76,7 +76,7 @@ function termsOf(text: string): string[] {
     .filter((term) => firstWord(term) !== 'help' && !term.startsWith('$'));
 }
 
-/** Without those that every command has. */
+/** Returns the options in a text, except those that every command has. */
 function optionsIn(text: string): Set<string> {
   const found = [...text.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option);
   return new Set(found.filter((option) => option !== '--json' && option !== '--help'));

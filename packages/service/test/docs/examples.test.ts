@@ -10,14 +10,14 @@ import { ROOT } from './pages.js';
 
 const run = promisify(execFile);
 
-/** The examples of a first call, and what each is run by. */
+/** Examples of a first call, with their interpreters. */
 const FIRST_CALLS = [
   { file: 'first-call.mjs', command: process.execPath },
   { file: 'first_call.py', command: 'python3' },
   { file: 'first-call.sh', command: 'sh' },
 ] as const;
 
-/** Nothing of our own settings: the service gets the defaults, and a call to this machine needs no proxy. */
+/** A minimal environment: the service uses its defaults, and calls to this machine bypass proxies. */
 const ENV = { PATH: process.env['PATH'] ?? '', HOME: os.homedir(), no_proxy: '127.0.0.1' };
 
 let folder = '';
@@ -41,7 +41,7 @@ const runExample = (command: string, file: string, channel: string) =>
   run(command, [path.join(ROOT, 'examples', file), channel], { env: ENV });
 
 describe.each(FIRST_CALLS)('examples/$file', ({ file, command }) => {
-  it('gets a token and prints what it signs and the products of the channel, but neither the secret nor the token', async () => {
+  it('prints the signed text and the products of the channel, but neither the secret nor the token', async () => {
     const { stdout, stderr } = await runExample(command, file, demoChannel());
     expect(stderr).toBe('');
     expect(stdout).toMatch(
@@ -61,7 +61,7 @@ describe.each(FIRST_CALLS)('examples/$file', ({ file, command }) => {
 });
 
 describe('examples/subscriptions.mjs', () => {
-  it('makes an order in each of the three ways, shows what became of it, and gives away no secret', async () => {
+  it('creates an order in each of the three ways, shows its state, and prints no secret', async () => {
     const { stdout, stderr } = await runExample(process.execPath, 'subscriptions.mjs', demoChannel());
     expect(stderr).toBe('');
     const calls = callsIn(stdout);
@@ -105,7 +105,7 @@ describe('examples/subscriptions.mjs', () => {
       next: 'nothing',
       redeemUrl: 'none',
     });
-    // A resend, and nothing else, gets the first answer again.
+    // Only the resend is a replay.
     const [first, again] = [calls[8]?.shown, calls[10]?.shown];
     expect(again).toEqual({ ...first, code: '0 success, Idempotency-Replayed: true' });
     expect(calls.filter(({ shown }) => shown['code']?.includes('Replayed'))).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('examples/subscriptions.mjs', () => {
 });
 
 describe('examples/a-year.mjs', () => {
-  it('goes through a year of two orders and prints every period', async () => {
+  it('advances two orders by a year and prints every period', async () => {
     const { stdout, stderr } = await runExample(process.execPath, 'a-year.mjs', demoChannel());
     expect(stderr).toBe('');
     const [, paid = '', recovers = '', ends = ''] = stdout.split(/^[A-Z].*\n/m);
@@ -137,25 +137,25 @@ describe('examples/receiver.mjs', () => {
       env: { ...ENV, DATA_DIR: folder },
     }).then(({ stdout }) => JSON.parse(stdout));
 
-  it('is told of new orders, in their order, and knows what it was told before', async () => {
+  it('receives the events of new orders in sequence, and recognises a replayed one', async () => {
     const { lines, stop } = await receiver();
     try {
       const url = (await lines.next()).value?.replace(/^listening +/, '');
       await perennial('channel', 'set-callback', 'test_demo', url);
       const { stdout } = await runExample(process.execPath, 'subscriptions.mjs', demoChannel());
       const orderNo = callsIn(stdout)[4]?.shown['order']?.split(' ')[0] ?? '';
-      // Four for its order of one year that is unsubscribed, and eleven voided periods.
-      const told: string[] = [];
-      while (told.length < 14) {
+      // The unsubscribed order has three status events and eleven voided periods.
+      const received: string[] = [];
+      while (received.length < 14) {
         const line: string = (await lines.next()).value;
         expect(line).toMatch(/^event {5}\d/);
-        if (line.includes(`order ${orderNo}`)) told.push(line);
+        if (line.includes(`order ${orderNo}`)) received.push(line);
       }
-      const [first = '', second] = told;
+      const [first = '', second] = received;
       expect(first).toMatch(/payment\.status\.changed .* period 1 SUCCESS$/);
       expect(second).toMatch(/order\.status\.changed .* ACTIVE$/);
-      expect(told[2]).toMatch(/ UNSUBSCRIBED$/);
-      expect(told[3]).toMatch(/ period 2 CANCELED$/);
+      expect(received[2]).toMatch(/ UNSUBSCRIBED$/);
+      expect(received[3]).toMatch(/ period 2 CANCELED$/);
       const [, eventId = ''] = first.split(/ +/);
       expect(await perennial('events', 'replay', 'test_demo', eventId)).toEqual({ replayed: 1 });
       let again: string = '';
@@ -187,7 +187,7 @@ describe('examples/receiver.mjs', () => {
 
 const MORE = ['subscriptions.mjs', 'a-year.mjs'].map((file) => ({ file, command: process.execPath }));
 
-describe.each([...FIRST_CALLS, ...MORE])('examples/$file, when something is missing', ({ file, command }) => {
+describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or service', ({ file, command }) => {
   const name = path.parse(file).name;
   const example = (channel: string) => runExample(command, file, channel);
 
@@ -204,7 +204,7 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file, when something is miss
   it('says in one line that the service is not running', async () => {
     const stopped = path.join(folder, `stopped-${file}.json`);
     const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
-    // Port 1 is nobody's.
+    // Nothing listens on port 1.
     await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
     await expect(example(stopped)).rejects.toMatchObject({
       code: 1,
@@ -215,7 +215,7 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file, when something is miss
   });
 });
 
-/** The calls that an example has shown, each with the names and values under it; of equal names the last. */
+/** Returns the calls that an example printed, each with its names and values. The last value of a repeated name wins. */
 function callsIn(text: string): { endpoint: string; shown: Record<string, string> }[] {
   return [...text.matchAll(/^([a-z-]+\/[a-z-]+) \{.*\n((?: {2}.*\n)*)/gm)].map(([, endpoint = '', lines = '']) => ({
     endpoint,
@@ -225,19 +225,19 @@ function callsIn(text: string): { endpoint: string; shown: Record<string, string
   }));
 }
 
-/** A service as people start it, on a free port; its address is in the demo channel's file. */
+/** Starts the service with defaults on a free port. Its address is in the demo channel's file. */
 async function startService(dataDir: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [path.join(ROOT, 'packages/service/dist/program/main.js')], {
     env: { ...ENV, DATA_DIR: dataDir, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const said: string[] = [];
+  const output: string[] = [];
   for await (const line of createInterface({ input: child.stderr })) {
     if (line.startsWith('Perennial is ready')) {
       child.stderr.resume();
       return child;
     }
-    said.push(line);
+    output.push(line);
   }
-  throw new Error(`the service did not start: ${said.join('\n')}`);
+  throw new Error(`the service did not start: ${output.join('\n')}`);
 }

@@ -8,7 +8,7 @@ import { ROOT, readPage, rowsUnder } from './pages.js';
 interface Expression {
   readonly where: string;
   readonly expr: string;
-  /** What the reader is shown of each series. */
+  /** Summary of the alert, or legend of the series. */
   readonly shown: string;
 }
 
@@ -20,7 +20,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
-/** Each rule begins with its name; an expression is the rest of its line, or the lines below it. */
+/** Parses the rules. An expression is the rest of its line, or the block below it. */
 const ruleExpressions: Expression[] = rules
   .split(/^ +- alert: /m)
   .slice(1)
@@ -35,7 +35,7 @@ const panelExpressions: Expression[] = dashboard.panels.flatMap(({ title, target
 
 const KEYWORDS = new Set(['by', 'le', 'job', 'instance']);
 
-/** The metrics of an expression, each with the labels that are asked of it. */
+/** Returns the metrics of an expression, each with the labels in its selector. */
 function asked(expr: string): { name: string; labels: string[] }[] {
   return [...expr.matchAll(/\b(perennial_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
     name,
@@ -43,7 +43,7 @@ function asked(expr: string): { name: string; labels: string[] }[] {
   }));
 }
 
-/** Labels that series are grouped by or shown with. */
+/** Returns the labels that an expression groups by or shows. */
 function grouped({ expr, shown }: Expression): string[] {
   const by = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
     list.split(',').map((one) => one.trim()),
@@ -66,7 +66,7 @@ describe.each([
 ])('%s', (_file, expressions) => {
   const metricOf = (name: string) => metrics.get(name) ?? metrics.get(name.replace(/_(bucket|sum|count)$/, ''));
 
-  it('asks for metrics that the service has, by labels that they have', () => {
+  it('uses only existing metrics and labels', () => {
     expect(expressions.length).toBeGreaterThan(10);
     for (const one of expressions) {
       expect(one.expr, one.where).not.toBe('');
@@ -85,7 +85,7 @@ describe.each([
     }
   });
 
-  it('asks for values of labels that can be', () => {
+  it('uses only possible values of the label outcome', () => {
     for (const { where, expr } of expressions) {
       for (const [, name = '', value = ''] of expr.matchAll(/\b(perennial_\w+)\{[^}]*\boutcome=~?"([^"]*)"/g)) {
         const outcomes = metricOf(name)?.samples.map(({ labels }) => labels['outcome']);
@@ -95,21 +95,21 @@ describe.each([
   });
 });
 
-describe('the two of them', () => {
-  it('every panel and every rule says what it shows', () => {
+describe('rules and dashboard', () => {
+  it('describe every panel and every rule', () => {
     expect(new Set(panelExpressions.map(({ where }) => where)).size).toBe(
       dashboard.panels.filter(({ type }) => type !== 'row').length,
     );
     for (const { where, shown } of [...ruleExpressions, ...panelExpressions]) expect(shown, where).not.toBe('');
   });
 
-  it('use every metric of the business', () => {
+  it('use every business metric', () => {
     const listed = rows.map(({ name }) => name).filter((name) => name.startsWith('perennial_'));
     const used = new Set(
       [...ruleExpressions, ...panelExpressions].flatMap(({ expr }) => asked(expr)).map(({ name }) => name),
     );
     const unused = listed.filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
-    // Of a node's inside; worth a look when a node is slow.
+    // Metrics of a node's internals, for diagnosing a slow node.
     expect(unused).toEqual([
       'perennial_http_answers_cut_total',
       'perennial_long_answers',
@@ -120,13 +120,13 @@ describe('the two of them', () => {
     ]);
   });
 
-  it('an alarm is raised for nodes that are down, and for nodes that Prometheus does not know any more', () => {
+  it('alert if a node is down, and if Prometheus has no targets', () => {
     const exprs = ruleExpressions.map(({ expr }) => expr);
     expect(exprs).toContain('up{job="perennial"} == 0');
     expect(exprs).toContain('absent(up{job="perennial"})');
   });
 
-  it('promtool takes the rules and the scrape, where there is one', () => {
+  it('pass promtool, if it is installed', () => {
     for (const args of [
       ['rules', 'rules.yaml'],
       ['config', 'prometheus.yaml'],
@@ -143,7 +143,7 @@ describe('the two of them', () => {
 
 const rows = rowsUnder(await readPage('docs/monitoring.md'), '## Metrics').map(
   ([name = '', type = '', labels = '', meaning = '']) => {
-    // A cell that is one code span has lost its marks.
+    // `rowsUnder` removes the backquotes of a cell that is one code span.
     const [names = '', values] = labels.replace(/^\w+$/, '`$&`').split(': ');
     return {
       name,
@@ -162,7 +162,7 @@ function codeSpans(text: string): string[] {
 describe('docs/monitoring.md, Metrics', () => {
   const own = () => [...metrics].filter(([name]) => name.startsWith('perennial_'));
 
-  it('lists every metric of the service with its type, and no other', () => {
+  it('lists exactly the metrics of the service, with their types', () => {
     const listed = rows.filter(({ name }) => name.startsWith('perennial_')).map(({ name, type }) => `${name} ${type}`);
     expect(listed.toSorted()).toEqual(
       own()
@@ -172,13 +172,13 @@ describe('docs/monitoring.md, Metrics', () => {
     for (const { name, meaning } of rows) expect(meaning, name).not.toBe('');
   });
 
-  it('names the labels that each has, and no other', () => {
+  it('names exactly the labels of each metric', () => {
     for (const { name, labels } of rows.filter((row) => row.name.startsWith('perennial_'))) {
       expect(labels.toSorted(), name).toEqual(labelsOf(metrics.get(name)));
     }
   });
 
-  it('lists the values of the last label where they are few, and no other', () => {
+  it('lists exactly the values of the last label, if it lists any', () => {
     const listed = rows.filter(({ values }) => values !== undefined);
     expect(listed.length).toBeGreaterThan(5);
     for (const { name, labels, values = [] } of listed) {
@@ -187,7 +187,7 @@ describe('docs/monitoring.md, Metrics', () => {
     }
   });
 
-  it('everything else is of a kind that it names', () => {
+  it('names the prefix of every other metric', () => {
     const kinds = rows.filter(({ name }) => name.includes('*')).flatMap(({ name }) => name.match(/\w+_(?=\*)/g) ?? []);
     const others = [...metrics.keys()].filter((name) => !name.startsWith('perennial_'));
     expect(others.length).toBeGreaterThan(10);

@@ -22,7 +22,7 @@ describe('links', () => {
     }
   });
 
-  it('lead from the list of decisions to every decision', async () => {
+  it('in the list of decisions lead to every decision', async () => {
     const names = (await readdir(path.join(ROOT, 'docs/decisions'))).filter((name) => name !== 'README.md');
     const listed = [...(await readPage('docs/decisions/README.md')).matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(
       ([, name]) => name,
@@ -31,8 +31,8 @@ describe('links', () => {
   });
 });
 
-describe('files of the code', () => {
-  it('that a page names are there', async () => {
+describe('source files', () => {
+  it('exist if a page names them', async () => {
     const packages = (await readdir(path.join(ROOT, 'packages'))).map((name) => `packages/${name}`);
     const places = ['', ...packages.flatMap((one) => [one, `${one}/src`, `${one}/test`])];
     const missing: string[] = [];
@@ -46,10 +46,10 @@ describe('files of the code', () => {
 });
 
 describe('examples', () => {
-  it('put keys, codes and copies of the data folder where no git add takes them along', async () => {
+  it('put keys, codes and copies of the data folder where git ignores them', async () => {
     const ignored = (await readPage('.gitignore')).split('\n');
     expect(ignored).toContain('data/');
-    expect(ignored).toContain('/data*/'); // a copy that is made in the checkout all the same
+    expect(ignored).toContain('/data*/'); // a copy in the checkout
     for (const name of await allPages()) {
       const written = (await readPage(name)).matchAll(
         /(?:--key-file|cp -a data|import-codes [A-Z_]+|\n' >) ([^\s`,|]+)/g,
@@ -70,21 +70,21 @@ describe('settings', () => {
     }),
   );
 
-  it('are all on docs/configuration.md, and no others', async () => {
+  it('are exactly those of docs/configuration.md', async () => {
     const rows = tableRows(await readPage('docs/configuration.md'));
     expect(rows.map(([variable]) => variable).toSorted()).toEqual([...asked].toSorted());
   });
 });
 
 describe('docs/alerts.md', () => {
-  it('lists every kind of alert, and no other', async () => {
+  it('lists exactly the kinds of alerts', async () => {
     const rows = rowsUnder(await readPage('docs/alerts.md'), '## All alerts');
     expect(rows.map(([kind]) => kind)).toEqual(ALERT_KINDS);
   });
 });
 
 describe('docs/reconciliation.md', () => {
-  it('has a debit and a refund of the command line page’s order in its file', async () => {
+  it('has a debit and a refund of the order on the command line page in its example file', async () => {
     const commandLine = await readPage('docs/command-line.md');
     const orderNo = Number(/perennial order refund (\d+) /.exec(commandLine)?.[1]);
     const lines = [...(await readPage('docs/reconciliation.md')).matchAll(/^(DEBIT|REFUND),(\w+),.*$/gm)];
@@ -96,7 +96,7 @@ describe('docs/reconciliation.md', () => {
 });
 
 describe('the guide to signing', () => {
-  it('signs its example as the vectors do', async () => {
+  it('has the same worked example as the test vectors', async () => {
     const page = await readPage('packages/developers/guides/signing.md');
     const { appSecret, cases } = JSON.parse(await readPage('packages/wire/vectors/request-signature.json'));
     const [{ bodyHex, signText, signature }] = cases;

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The text of a page, by its path from the project's root. */
+/** Returns the text of a page by its path from the project's root. */
 export async function readPage(name: string): Promise<string> {
   return readFile(path.join(ROOT, name), 'utf8');
 }
 
-/** The rows of all tables on a page as cells, without titles and rules; a code span loses its marks. */
+/** Returns the rows of all tables as cells, without headings. A cell that is one code span loses its backquotes. */
 export function tableRows(page: string): string[][] {
   const lines = page.split('\n');
   return lines
@@ -22,7 +22,7 @@ export function tableRows(page: string): string[][] {
     );
 }
 
-/** The rows of the tables under a heading such as `## Retries`, up to the next heading. */
+/** Returns the rows of the tables under a heading such as `## Retries`, up to the next heading. */
 export function rowsUnder(page: string, heading: string): string[][] {
   const [, rest = ''] = page.split(`\n${heading}\n`);
   return tableRows(rest.split(/^#+ /m)[0] ?? '');

@@ -15,7 +15,7 @@ interface Transition {
   readonly emitsEvent?: boolean;
 }
 
-/** A transition as the page has it. */
+/** Returns a transition as a row of the page. */
 function cellsOf({ from, when, to, emitsEvent }: Transition): string[] {
   const line = `| ${from === 'none' ? '' : from} | ${when} | ${to} |`;
   return [...(tableRows(line)[0] ?? []), ...(emitsEvent === undefined ? [] : [emitsEvent ? 'yes' : 'no'])];
@@ -26,15 +26,15 @@ describe('docs/interface.md', () => {
     ['### Orders', ORDER_TRANSITIONS],
     ['### Periods', PAYMENT_TRANSITIONS],
     ['### Agreements', AGREEMENT_TRANSITIONS],
-  ])('%s: every transition of the code, and no other', (heading, transitions: readonly Transition[]) => {
+  ])('%s: exactly the transitions of the code', (heading, transitions: readonly Transition[]) => {
     expect(rowsUnder(page, heading)).toEqual(transitions.map(cellsOf));
   });
 
-  it('lists everybody who unsubscribes, and nobody else', () => {
+  it('lists exactly the sources of an unsubscribe', () => {
     expect(rowsUnder(page, '### Who unsubscribes')).toEqual(Object.entries(UNSUBSCRIBE_SOURCES));
   });
 
-  it('says which periods an order of each status lists', () => {
+  it('describes the periods in an answer for each order status', () => {
     expect(rowsUnder(page, '### Periods in an answer')).toEqual(
       orderStatuses.map((status) => {
         const ended = status === 'COMPLETED';

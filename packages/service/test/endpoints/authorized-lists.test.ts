@@ -70,7 +70,7 @@ const LISTS = [
   },
 ];
 
-// How pages go on, by number and by cursor, and that a list refuses what it does not know: cursors.test.ts, and the tests of the schemas.
+// Paging is tested in cursors.test.ts, refused fields in the tests of the schemas.
 describe.each(LISTS)('$name', ({ name, table, create, authorize, withdraw }) => {
   const list = async (body: object = {}, by = channel) => (await by.call(name, body)).data;
   const codesOf = async (body: object = {}, by = channel): Promise<string[]> =>
@@ -92,7 +92,7 @@ describe.each(LISTS)('$name', ({ name, table, create, authorize, withdraw }) => 
     expect(reply.data).toEqual({ items: [], page: 1, size: 100, hasMore: false, nextCursor: null });
   });
 
-  it('0: what operators change is seen at once, on every node, the newest authorization first', async () => {
+  it("0: operators' changes are visible immediately on every node, newest authorization first", async () => {
     const seen = async () => {
       const [here, there] = [await codesOf(), await codesOf({}, elsewhere)];
       expect(there).toEqual(here);
@@ -110,7 +110,7 @@ describe.each(LISTS)('$name', ({ name, table, create, authorize, withdraw }) => 
     expect(await seen()).toEqual([second, first]);
   });
 
-  it('0: authorizations of the same moment have a fixed order, across pages too', async () => {
+  it('0: authorizations of the same instant have a fixed order, also across pages', async () => {
     const codes = await authorized(3);
     await service.fresh.database.query(`update ${table} set authorized_at = '2026-01-01'`);
     const pages = await Promise.all([1, 2, 3].map((page) => codesOf({ page, size: 1 })));
@@ -152,7 +152,7 @@ describe('products/list', () => {
 describe('payment-channels/list', () => {
   const items = async (by = channel) => (await by.call('payment-channels/list', {})).data.items;
 
-  it('0: every field of a payment channel, and nothing that is for operators', async () => {
+  it('0: every field of a payment channel, without operator-only fields', async () => {
     const [any, some] = [await paymentChannel(), await paymentChannel({ supportedBanks: ['ICBC', 'CCB'] })];
     await authorizeBank(any, { isDefault: true, shareEnabled: true });
     await authorizeBank(some);
@@ -163,7 +163,7 @@ describe('payment-channels/list', () => {
     ]);
   });
 
-  it('0: a change of its flags or fields is seen at once on every node, and does not make it newer', async () => {
+  it('0: changed flags and fields are visible immediately on every node, and do not change the order', async () => {
     const [first, second] = [await paymentChannel(), await paymentChannel()];
     await authorizeBank(first, { isDefault: true });
     await authorizeBank(second);

@@ -56,7 +56,7 @@ const createShared = (more: Record<string, unknown>) => call('orders/create', sh
 const replace = (orderNo: string, user: string, more: Record<string, unknown> = {}) =>
   call('agreements/replace', { orderNo, newSharedAgreement: sharedAgreement(on.channel, user, more) });
 
-/** Orders on shared agreements, in the states in which something is refused. */
+/** The user of the orders below, which are on shared agreements and in states that refuse something. */
 const SOMEBODY = 'somebody';
 const orderOf = (more: object = {}) => create(sharedRequest(on.channel, { channelUserId: SOMEBODY, ...more }));
 async function unsubscribedOrder(): Promise<string> {
@@ -80,7 +80,7 @@ const UNKNOWN = { orderNo: '999999999999' };
 const refund = (orderNo: string) => call('sandbox/payments/refund', { paymentOrderNo: `${orderNo}0001` });
 const advance = (orderNo: string) => call('sandbox/orders/advance', { orderNo, cycles: 1 });
 
-/** For each endpoint and each of its codes a request that is answered so. */
+/** A request for each code of each endpoint. */
 const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, () => Promise<Reply>>>>>> = {
   'auth/token': {},
   'products/list': {},
@@ -214,11 +214,11 @@ const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, (
   'sandbox/events/pull': {},
 };
 
-// That an endpoint answers no other code is seen to by the client of all tests (support/channel-client.ts).
+// The client of all tests (support/channel-client.ts) checks that an endpoint answers no other codes.
 describe.each(endpoints)('$name answers each of its own codes', ({ name, codes }) => {
   const refused = REFUSED[name as EndpointName];
 
-  it('and there is a request for each of them', () => {
+  it('REFUSED has a request for each code', () => {
     expect(Object.keys(refused)).toEqual(codes);
   });
 

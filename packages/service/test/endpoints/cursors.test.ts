@@ -18,13 +18,13 @@ beforeAll(async () => {
   }
 });
 
-/** A list of the interface: one question to it, how a record of it comes about, and what names one. */
+/** A list endpoint: a query, a way to add a record, and the ids of the records in an answer. */
 interface Listed {
   readonly name: string;
   readonly body: (by: ChannelClient) => Record<string, unknown>;
   readonly add: () => Promise<unknown>;
   readonly ids: (data: Reply['data']) => string[];
-  /** Another question to the same list. */
+  /** Another query of the same list. */
   readonly otherBody?: Record<string, unknown>;
 }
 
@@ -65,7 +65,7 @@ const LISTS: readonly Listed[] = [
   },
   {
     name: 'agreements/user-data',
-    // Encrypted anew each time, as a channel would.
+    // Encrypts again for each call, as a channel does.
     body: (by) => ({ channelUserId: user, certificateNoEncrypted: encrypted(by, '110101199001011234') }),
     add: () => boundBinding(channel, { ...owner, bankCardNo: person().bankCardNo }),
     ids: (data) => data.bankDataList.map((one: { agreementNo: string }) => one.agreementNo),
@@ -74,7 +74,7 @@ const LISTS: readonly Listed[] = [
   {
     name: 'orders/list',
     body: () => ({ channelUserId: user }),
-    // All at one moment of the service's clock.
+    // All orders have the same creation time, because the service's clock stands still.
     add: () => channel.call('orders/create', collectRequest(channel, { channelUserId: user })),
     ids: (data) => data.orders.map((one: { orderNo: string }) => one.orderNo),
     otherBody: { channelUserId: user, cycleType: 'MULTIPLE' },
@@ -99,7 +99,7 @@ async function atLeast(list: Listed, count: number): Promise<string[]> {
   }
 }
 
-/** From a first answer on, page after page, with whatever is done in between. */
+/** Reads a list page by page from a first answer, and runs `between` before each further page. */
 async function walk(list: Listed, first: object, rest: object, between = async (): Promise<unknown> => undefined) {
   const replies = [await call(list, first)];
   for (let cursor = replies[0]?.data.nextCursor; cursor !== null; cursor = replies.at(-1)?.data.nextCursor) {
@@ -110,7 +110,7 @@ async function walk(list: Listed, first: object, rest: object, between = async (
 }
 
 describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and by cursor', (_name, list) => {
-  it('0: pages by number, newest first, and hasMore only where there is more', async () => {
+  it('0: pages by number, newest first, with hasMore unless the page is the last', async () => {
     const all = await atLeast(list, 5);
     const last = Math.ceil(all.length / 2);
     for (const [page, size, ids, hasMore] of [
@@ -126,7 +126,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
     }
   });
 
-  it('0: everything once, in the order of the pages; a page that was asked for by cursor has no number', async () => {
+  it('0: cursors return each record once, in the order of the pages, and no page number', async () => {
     const all = await atLeast(list, 5);
     const pages = await walk(list, { size: 2 }, { size: 2 });
     expect(pages.flatMap(list.ids)).toEqual(all);
@@ -136,14 +136,14 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
     expect(pages.at(-1)?.nextCursor).toBeNull();
   });
 
-  it('0: what is added in between is neither there nor in the way: nothing is repeated and nothing missed', async () => {
+  it('0: records added meanwhile do not appear, and no record is repeated or skipped', async () => {
     const all = await atLeast(list, 5);
     const pages = await walk(list, { size: 2 }, { size: 2 }, list.add);
     expect(pages.flatMap(list.ids)).toEqual(all);
     expect(list.ids((await call(list, {})).data).length).toBeGreaterThan(all.length);
   });
 
-  it('0: from any page on, and by another size', async () => {
+  it('0: a cursor works after any page, and with another size', async () => {
     const all = await atLeast(list, 5);
     const pages = await walk(list, { page: 2, size: 1 }, { size: 3 });
     expect(pages.flatMap(list.ids)).toEqual(all.slice(1));
@@ -158,7 +158,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
     expect([reply.code, reply.envelope.message]).toEqual(['400001', 'page and cursor are mutually exclusive']);
   });
 
-  it('400001: a cursor that this list has not given in answer to the same question', async () => {
+  it('400001: a cursor of another list or query, or a forged one', async () => {
     await atLeast(list, 2);
     const cursorOf = async (one: Listed, body: object, by = channel): Promise<string> =>
       (await by.call(one.name, { ...body, size: 1 })).data.nextCursor;
@@ -212,7 +212,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
 });
 
 describe('orders/list by cursor', () => {
-  it('0: of one period, of several, and both, whichever was created when', async () => {
+  it('0: orders with one period, with several, and both, created in any sequence', async () => {
     const { operator } = on.service;
     const productCode = code();
     await createProduct(operator, { productCode, ...product, totalCycles: 1 });
@@ -239,7 +239,7 @@ describe('orders/list by cursor', () => {
 });
 
 describe('a list that takes too long', () => {
-  it('503001: with Retry-After and what to do, and the database is not kept from other work', async () => {
+  it('503001: has Retry-After and advice, and the database is free for other work', async () => {
     await on.service.fresh.database.transaction(async (tx) => {
       await tx.query('lock table events in access exclusive mode');
       const reply = await channel.call('events/list', { page: 7 });

@@ -26,7 +26,7 @@ const START = 1_767_225_600;
 const fresh = ofFile(() => freshDatabase({ statementMs: 0 }));
 beforeAll(async () => {
   const { database } = fresh;
-  // One user for everything, as some channels have it. The oldest orders are of one period.
+  // One user has all orders, as in some channels. The oldest orders have one period.
   await database.query(
     `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
        period_type, period, total_cycles, amount_cent, created_at, cycle_no)
@@ -38,7 +38,7 @@ beforeAll(async () => {
      select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1, product_code
      from orders`,
   );
-  // Most bindings were never finished; the oldest were, on one card and by one person, each in place of the one before.
+  // The oldest agreements have one card and one owner, each replacing the previous one. Half of the others were never bound.
   await database.query(
     `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
        card_hash, certificate_hash, card_tail, details)
@@ -91,17 +91,17 @@ async function expectLittle(read: (db: Queryable) => Promise<unknown[]>): Promis
   }
 }
 
-describe('a page of a long list reads little more than what it shows', () => {
+describe('a page of a long list reads few rows beyond those it shows', () => {
   const micros = (n: number) => (START + Math.floor(n / 3)) * 1_000_000;
 
   const orders = (filter: Omit<OrderFilter, 'channelUserId'>, place: ListPosition<OrderKey>) =>
     expectLittle((db) => listOrderTexts(db, CHANNEL, { channelUserId: 'user', ...filter }, 0, 101, place));
   it.each<[string, Omit<OrderFilter, 'channelUserId'>]>([
     ['all', { cycles: undefined }],
-    ['of several periods', { cycles: 'MULTIPLE' }],
-    ['of one period, of which there are few', { cycles: 'SINGLE' }],
+    ['several periods', { cycles: 'MULTIPLE' }],
+    ['one period, which few orders have', { cycles: 'SINGLE' }],
   ])('orders/list: %s', (_what, filter) => orders(filter, FIRST));
-  it('orders/list: far behind, by cursor', () =>
+  it('orders/list: a distant page by cursor', () =>
     orders({ cycles: undefined }, { after: [micros(1_000), 1_000], offset: 0 }));
 
   const agreements = (filter: Partial<AgreementFilter>, place: ListPosition<AgreementKey>) =>
@@ -111,14 +111,14 @@ describe('a page of a long list reads little more than what it shows', () => {
     });
   it.each<[string, Partial<AgreementFilter>]>([
     ['of a user', { channelUserId: 'user' }],
-    ['of a user with many that were never bound', { channelUserId: 'trying' }],
+    ['of a user with many unfinished bindings', { channelUserId: 'trying' }],
     ['of a card', { cardHash: Buffer.from('card') }],
-    ['of a card with many that were never bound', { cardHash: Buffer.from('tried') }],
+    ['of a card with many unfinished bindings', { cardHash: Buffer.from('tried') }],
     ['of a person', { certificateHash: Buffer.from('owner') }],
-    ['of a person with many that were never bound', { certificateHash: Buffer.from('trier') }],
+    ['of a person with many unfinished bindings', { certificateHash: Buffer.from('trier') }],
     ['of a user and a card', { channelUserId: 'user', cardHash: Buffer.from('card') }],
   ])('agreements/user-data: %s', (_what, filter) => agreements(filter, FIRST));
-  it('agreements/user-data: far behind, by cursor', () =>
+  it('agreements/user-data: a distant page by cursor', () =>
     agreements({ channelUserId: 'user' }, { after: [1_000], offset: 0 }));
 
   it.each<[string, typeof listAuthorizedProducts | typeof listAuthorizedPaymentChannels]>([

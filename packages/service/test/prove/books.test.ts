@@ -6,8 +6,8 @@ import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { packageRoot, until } from '../support/processes.js';
 
 /**
- * The books of `npm run prove -- ha`, on orders that two nodes of the shipped program have made over HTTP, with the institution and
- * the receiver of the proof. Each fault is planted into that database, and rolled back.
+ * Tests the books of `npm run prove -- ha`: the comparison of database, ledger and receiver. Two nodes of the shipped program
+ * create the orders. Each test plants a fault in the database, and rolls it back.
  */
 const load = (file: string) => import(pathToFileURL(path.join(packageRoot, 'prove', 'ha', file)).href);
 
@@ -31,13 +31,13 @@ interface Known {
     readonly canceledAgreements: string[];
     readonly owedNotices: string[];
   };
-  /** The pushes of each event, by its id. */
+  /** Pushes by event id. */
   readonly received: Map<string, string[]>;
   readonly aesKey: string;
 }
 
 const linux = process.platform === 'linux';
-/** Several processes are started. The bound is for what hangs. */
+/** Long enough to start several processes. */
 const LIMIT_MS = 180_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: modules of the proof have no types
@@ -45,7 +45,7 @@ let stand: any;
 let booksOf: (database: Queryable, known: Known) => Promise<Finding[]>;
 let fresh: FreshDatabase;
 let known: Known;
-/** Orders by what has happened to them. */
+/** Order numbers, by what happened to the order. */
 let orders: Record<
   'billed' | 'plain' | 'ended' | 'refunded' | 'paidBack' | 'failed' | 'pending' | 'withdrawn' | 'renewed',
   string
@@ -66,7 +66,7 @@ beforeAll(async () => {
   async function send(request: any): Promise<any> {
     const node = nodes[writes.length % nodes.length];
     const write = { ...request, node };
-    // Under its key, as callers do: a connection may break between two requests.
+    // Retries with the same key, because a connection may break between two requests.
     write.answer = await until('an answer', async () => {
       const answer = await call(node, channel, write);
       return isFinal(answer) && answer;
@@ -116,15 +116,15 @@ class RolledBack extends Error {}
 interface Planted {
   readonly tx: Queryable;
   readonly known: Known;
-  /** Takes an event from the table and from the receiver: it was never written. Gives back how many there were. */
+  /** Deletes events from the table and from the receiver, as if they had never been written. */
   unwrite(where: string): Promise<void>;
-  /** Changes an event in the table and its pushes: it was written so. */
+  /** Changes events in the table and in their pushes. */
   rewrite(where: string, from: string, to: string): Promise<void>;
-  /** Writes an event again, which is pushed too. */
+  /** Duplicates an event and its pushes. */
   writeAgain(where: string): Promise<void>;
 }
 
-/** Plants a fault, and gives back what the books find then. */
+/** Plants a fault, returns the findings, and rolls back. */
 async function findingsAfter(plant: (planted: Planted) => Promise<unknown> | unknown): Promise<string[]> {
   const copy: Known = { ...structuredClone({ ...known, writes: [] }), writes: known.writes.map((one) => ({ ...one })) };
   let found: Finding[] | undefined;
@@ -177,7 +177,7 @@ const paymentEvent = (orderNo: string, cycleNo: number, status: string) =>
 const isOf = (text: string | undefined, orderNo: string) =>
   text?.includes(`"orderNo":"${orderNo}"`) && text.includes('mobileEncrypted":"');
 
-/** Each fault, and what the books find of it: that, and nothing else unless they may find more. */
+/** Faults with their expected findings. Other findings fail the test, unless `andMore` is set. */
 const FAULTS: readonly [
   what: string,
   plant: Parameters<typeof findingsAfter>[0],
@@ -185,12 +185,12 @@ const FAULTS: readonly [
   andMore?: 'and more',
 ][] = [
   [
-    'an event that was not written',
+    'a missing event',
     ({ unwrite }) => unwrite(paymentEvent(orders.billed, 2, 'BILLED')),
     [/^lost: period \d+\/2 is BILLED, its events that say BILLED: 0 instead of 1$/],
   ],
   [
-    'an event that was written twice',
+    'a duplicate event',
     ({ writeAgain }) => writeAgain(paymentEvent(orders.billed, 2, 'BILLED')),
     [/^doubled: period \d+\/2 is BILLED, its events that say BILLED: 2 instead of 1$/],
   ],
@@ -208,7 +208,7 @@ const FAULTS: readonly [
     ],
   ],
   [
-    'an attempt that was settled twice',
+    'an attempt settled twice',
     async ({ tx, writeAgain }) => {
       await writeAgain(paymentEvent(orders.renewed, 2, 'SUCCESS'));
       await tx.query(`update orders set paid_cycles = paid_cycles + 1, paid_amount_cent = paid_amount_cent + 100
@@ -221,7 +221,7 @@ const FAULTS: readonly [
     ],
   ],
   [
-    'a refund that was lost',
+    'a lost refund',
     async ({ tx, unwrite }) => {
       await unwrite(paymentEvent(orders.refunded, 1, 'REFUND_PART'));
       await tx.query(`delete from refunds where order_no = ${orders.refunded}`);
@@ -236,7 +236,7 @@ const FAULTS: readonly [
     ],
   ],
   [
-    'a claim that was lost',
+    'a lost claim',
     async ({ tx }) => {
       await tx.query(`delete from claims where order_no = ${orders.billed}`);
       await tx.query(`update benefits set status = 'ISSUED', claim_no = null, claimed_at = null
@@ -271,13 +271,13 @@ const FAULTS: readonly [
     [/^wrong: order \d+: paidAmountCent is 201, by its periods 200$/],
   ],
   [
-    'an unsubscribe that was answered, and an order that goes on',
+    'an acknowledged unsubscribe of an order that is still active',
     ({ tx }) => tx.query(`update orders set status = 'ACTIVE' where order_no = ${orders.ended}`),
     [/^lost: unsubscribe \d+ was answered, and the order goes on$/],
     'and more',
   ],
   [
-    'an order that nobody has asked for',
+    'an order that was never requested',
     ({ known: { writes } }) =>
       writes.splice(
         writes.findIndex(({ answer }) => answer.data.orderNo === orders.plain),
@@ -286,13 +286,13 @@ const FAULTS: readonly [
     [/^doubled: nobody has asked for ha-\d+$/],
   ],
   [
-    'an attempt that is still open, though the institution took the money',
+    'an open attempt that the institution has debited',
     ({ tx }) => tx.query(`update debit_attempts set status = 'STARTED' where order_no = ${orders.pending}`),
     [/^lost: debit \d+ is STARTED here, and SUCCESS at the institution, which took 100 cents$/],
     'and more',
   ],
   [
-    'a payment without money',
+    'a payment that the institution does not know',
     ({ known: { ledger } }) => ledger.debits.splice(0),
     [/is SUCCESS here, and unknown at the institution, which took 0/],
     'and more',
@@ -315,7 +315,7 @@ const FAULTS: readonly [
     ],
   ],
   [
-    'a notice that was never accepted, and an agreement that goes on here',
+    'a notice that was never accepted, and its agreement, which is still bound',
     async ({ tx, known: { ledger } }) => {
       ledger.owedNotices.push('N-1');
       await tx.query(`update agreements set status = 'BIND_SUCCESS' where agreement_id =
@@ -327,7 +327,7 @@ const FAULTS: readonly [
     ],
   ],
   [
-    'a push with the mobile of somebody else',
+    'a push with the mobile of another user',
     ({ known: { received } }) => {
       const pushOf = (orderNo: string) => [...received].find(([, [one]]) => isOf(one, orderNo));
       const sealed = (text = '') => /"mobileEncrypted":"([^"]+)"/.exec(text)?.[1] ?? '';
@@ -337,7 +337,7 @@ const FAULTS: readonly [
     [/^wrong: the push of event \S+ of order \d+: the mobile is not the user's$/],
   ],
   [
-    'an event that never came, and one that is not here',
+    'an event without a push, and a push without an event',
     ({ known: { received } }) => {
       const [[id, pushes] = ['', []]] = received;
       received.delete(id);
@@ -346,14 +346,14 @@ const FAULTS: readonly [
     [/^lost: event \S+ of order \d+ never came$/, /^lost: event 999999 of order \d+ came, and is not here$/],
   ],
   [
-    'a benefit that is missing',
+    'a missing benefit',
     ({ tx }) => tx.query(`delete from benefits where order_no = ${orders.renewed} and cycle_no = 2`),
     [/^lost: period \d+\/2 is SUCCESS, its benefits: 0 instead of 1$/],
   ],
 ];
 
 describe.runIf(linux)('the books', () => {
-  it('agree when nothing was lost, doubled or wrong', async () => {
+  it('find nothing without a fault', async () => {
     expect(await findingsAfter(() => undefined)).toEqual([]);
     const statuses = await fresh.database.query<{ status: string }>(
       'select distinct status from orders order by status',

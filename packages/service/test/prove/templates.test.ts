@@ -6,8 +6,8 @@ import { packageRoot } from '../support/processes.js';
 const folder = path.join(packageRoot, '..', '..', 'deploy', 'patroni');
 const cluster = readFileSync(path.join(packageRoot, 'prove', 'ha', 'cluster.mjs'), 'utf8');
 
-/** Only on a machine with Patroni would it be noticed otherwise. */
-it('the stand has a value for every name in the templates of deploy/patroni', () => {
+// Without this test, a missing value would show up only on a machine with Patroni.
+it('the proof has a value for every placeholder in the templates of deploy/patroni', () => {
   const templates = readdirSync(folder).filter((file) => file !== 'README.md');
   expect(templates.toSorted()).toEqual(['etcd.conf.yml', 'haproxy.cfg', 'patroni.yml']);
   for (const file of templates) {
