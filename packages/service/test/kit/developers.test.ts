@@ -352,7 +352,7 @@ describe('in production, behind a path', () => {
   it('pages are the same, with their own URLs, and mark the endpoints of the sandbox', async () => {
     const page = await get('/developers/reference/sandbox/orders/advance', {}, 'GET', behindPath);
     expect(page.text).toContain('data-environment="production"');
-    expect(page.text).toContain('does not have this endpoint');
+    expect(page.text).toContain('This endpoint is available in the sandbox only');
     expect(page.text).toContain('href="/a&#39;b%3Cc/developers/reference"');
     const { servers } = JSON.parse((await get('/developers/openapi.json', {}, 'GET', behindPath)).text);
     expect(servers[0].url).toBe(`https://pay.example/a'b<c`);
