@@ -5,7 +5,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export interface Inspection {
-  /** What is hidden meanwhile, as selectors: what is not there costs no time. */
+  /** Selectors of elements to hide during the check, which saves time. */
   readonly without?: readonly string[];
 }
 
@@ -16,17 +16,17 @@ export interface Violation {
 }
 
 /**
- * Contrast is four fifths of axe's time, and most texts are made like others. In a short run it is judged once for each colour on each
- * ground in each kind of place, and what a context has shown before is not judged again; in a long run it is judged for every text.
+ * A long run checks the contrast of every text. A short run checks at most two texts of the same style on a page, and no style
+ * that the context has shown before, because contrast takes four fifths of axe's time.
  */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const ALIKE_ON_A_PAGE = isLong ? 1_000_000 : 2;
 
-/** What was judged in a context, as marks of texts. Those of which axe could not tell are not in it. */
+/** Marks of the text styles checked in a context, without those for which axe had no result. */
 const judgedBefore = new WeakMap<BrowserContext, Set<string>>();
 
 export async function runAxe(page: Page, { without = [] }: Inspection = {}): Promise<readonly Violation[]> {
-  // By the debugger and not by a script element, which the page's policy refuses.
+  // Injects axe through the debugger, because the page's policy refuses a script element.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
   const judged = judgedBefore.get(page.context()) ?? new Set();
   judgedBefore.set(page.context(), judged);
@@ -55,7 +55,7 @@ export async function runAxe(page: Page, { without = [] }: Inspection = {}): Pro
   return violations;
 }
 
-/** In the page: elements whose text is to be judged, with their marks. Alike are those of one mark: look, ground and place. */
+/** Runs in the page: returns the elements to check, with their marks. A mark is a hash of text style, background and ancestors. */
 const CHOOSE_TEXTS = `(judged, most) => {
   const grounds = new Map();
   const groundOf = (element) => {

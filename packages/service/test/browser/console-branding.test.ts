@@ -8,7 +8,7 @@ import { stage } from '../redeem/support.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile, everyViolation } from './support.js';
 
-/** Whose page users see, what they see of a benefit, and when their channel is told of a debit: set in the console. */
+// Branding of the redemption page and presentation of benefits, set in the console.
 
 const browser = browserOfFile();
 const on = ofFile(() => stage(ON_THIS_MACHINE));
@@ -33,7 +33,7 @@ const variableOf = (place: Locator, name: string): Promise<string> =>
       element.ownerDocument.defaultView.getComputedStyle(element).getPropertyValue(variable).trim(),
     name,
   );
-/** Only what can be drawn has a size. */
+/** Waits until the image has a size, which it has only if it can be drawn. */
 const isDrawn = (image: Locator) =>
   expect.poll(() => image.evaluate((element) => element.naturalWidth)).toBeGreaterThan(0);
 const hasFocus = (field: Locator) => field.evaluate((element) => element === element.ownerDocument.activeElement);
@@ -44,7 +44,7 @@ const isRefusedAt = async (field: Locator, words: string | RegExp) => {
 };
 
 describe('branding', () => {
-  it('is set by an admin who sees it before it is saved; what is wrong is said where it stands', async () => {
+  it('is previewed and saved by an admin; errors appear at their fields', async () => {
     const page = await at.person('admin', 'ada');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).host));
@@ -85,7 +85,7 @@ describe('branding', () => {
     expect(new Set(asked)).toEqual(new Set([new URL(on.service.baseUrl).host]));
     expect(await everyViolation(page)).toEqual([]);
 
-    // What is no picture, or too much of one, changes nothing.
+    // Files that are not images, or too large, change nothing.
     const logo = page.getByLabel('Logo');
     await logo.setInputFiles(file('big.png', Buffer.alloc(70_000)));
     await page.getByText('big.png has 70.0 KB; 64 KiB are taken').waitFor();
@@ -107,16 +107,16 @@ describe('branding', () => {
   });
 });
 
-/** Those tones that the preview has. */
+/** CSS variables of the preview. */
 const TONES = ['accent', 'accent-edge', 'on-accent', 'accent-ink', 'hero-from', 'hero-to', 'hero-line', 'on-hero'];
 
-/** As text, whatever the case and the length in which it is written. */
+/** Normalises a colour to six lower-case digits. */
 const toColour = (text: string) => (text.length === 4 ? text.replaceAll(/[^#]/g, '$&$&') : text).toLowerCase();
 
 const coloursOf = async (read: (tone: string) => string | Promise<string>): Promise<string[]> =>
   Promise.all(TONES.map(async (tone) => toColour(await read(tone))));
 
-/** Of the users' page without an accent, in both themes. */
+/** Returns the default colours of the redemption page, for the light and the dark theme. */
 async function coloursOfThePage(): Promise<string[][]> {
   const css = readFileSync(new URL('../../assets/redeem/page.css', import.meta.url), 'utf8');
   const [light = '', dark = ''] = css.split('prefers-color-scheme: dark');
@@ -125,7 +125,7 @@ async function coloursOfThePage(): Promise<string[][]> {
 
 const readVariable = (css: string, name: string) => new RegExp(`--${name}:\\s*(#\\w+)`).exec(css)?.[1] ?? '';
 
-describe('what users see of a benefit', () => {
+describe('presentation of a benefit', () => {
   it('is set by an admin, and shown in the list', async () => {
     const page = await at.person('admin', 'ada');
     await page.goto('/console/benefits?code=VIP_PASS');

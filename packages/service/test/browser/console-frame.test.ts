@@ -10,7 +10,7 @@ import { testService } from '../support/service.js';
 import { consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
 import { browserOfFile, PHONE } from './support.js';
 
-/** What people do with the console before they come to an order: sign in, look around, search, set it as they like it. */
+// The frame of the console: sign-in, navigation, search and settings.
 
 const browser = browserOfFile();
 const service = ofFile(() => testService(ON_THIS_MACHINE));
@@ -34,7 +34,7 @@ async function typeSignIn(page: Page, name: string, password = PASSWORD): Promis
 }
 
 describe('signing in', () => {
-  it('by the one-time link: a password is set, then it leads to the page that was asked for; and out again', async () => {
+  it('sets a password by one-time link, leads to the requested page, and signs out', async () => {
     const { setupToken } = await createPerson(service.operator, { name: 'ann', role: 'admin' });
     const page = await at.visitor();
     await page.goto(`/console/setup#${setupToken}`);
@@ -59,7 +59,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: /Your account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
-    // Another window notices; whoever is not meant by it leads it to the sign-in.
+    // The other window shows that the session has ended. Another operator can sign in there.
     await other.getByRole('link', { name: 'Audit log' }).click();
     await other.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await other.getByRole('button', { name: 'Sign in as somebody else' }).click();
@@ -67,7 +67,7 @@ describe('signing in', () => {
     expect(other.url()).toContain('to=%2Faudit');
   });
 
-  it('again where the session has ended: what was typed is still there, and is sent', async () => {
+  it('after a session has ended keeps the input, and sends it', async () => {
     await createPersonWithPassword(service, 'sid', 'support');
     const page = await at.person('support', 'sid');
     const endSession = () => page.context().clearCookies();
@@ -76,7 +76,7 @@ describe('signing in', () => {
     await endSession();
     await page.getByRole('button', { name: 'Add note' }).click();
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    // Nobody looks at the page of somebody who is gone.
+    // Escape does not close the dialog.
     await page.keyboard.press('Escape');
     const password = dialog.getByLabel('Password', { exact: true });
     await password.fill('wrong password');
@@ -88,7 +88,7 @@ describe('signing in', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('listitem').getByText('a long note that took a while').first().waitFor();
 
-    // Signed in in another tab, it goes on here too.
+    // A sign-in in another tab ends the dialog here too.
     await page.getByLabel('Write a note').fill('another one');
     await endSession();
     await page.getByRole('button', { name: 'Add note' }).click();
@@ -102,7 +102,7 @@ describe('signing in', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('listitem').getByText('another one').first().waitFor();
 
-    // Escape closes nothing that the question covers.
+    // Escape does not close the dialog below.
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
     const below = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
@@ -115,7 +115,7 @@ describe('signing in', () => {
     expect(await below.count()).toBe(1);
   });
 
-  it('with codes of an authenticator app, which are set up in the account; and to no address but the console’s own', async () => {
+  it('works with an authenticator app, and never redirects to another site', async () => {
     await createPersonWithPassword(service, 'chen', 'viewer');
     const page = await at.person('viewer', 'chen');
     await page.goto('/console/account');
@@ -145,7 +145,7 @@ describe('signing in', () => {
     await page.getByText('Codes are removed').waitFor();
   });
 
-  it('says of what it asks for by itself that nobody is there, until somebody is', async () => {
+  it('marks background polls as unattended, until the user acts', async () => {
     const page = await at.person('viewer', 'ida', {});
     await page.clock.install();
     await page.goto('/console/account');
@@ -153,7 +153,7 @@ describe('signing in', () => {
       const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
       await page.clock.runFor(90_000);
       const poll = await answered;
-      // From then on the next one is a minute away.
+      // The next poll is one minute after the end of this one.
       await poll.finished();
       return poll.request().headers()['x-unattended'];
     };
@@ -165,7 +165,7 @@ describe('signing in', () => {
     expect((await asked).headers()['x-unattended']).toBeUndefined();
   });
 
-  it('loads at most 350 KB of script and style, compressed, until the overview is there', async () => {
+  it('loads at most 350 KB of compressed scripts and styles for the overview', async () => {
     await createPersonWithPassword(service, 'lou', 'viewer');
     const page = await at.visitor();
     const bodies: Promise<Buffer>[] = [];
@@ -184,12 +184,12 @@ describe('signing in', () => {
   });
 });
 
-describe('the keyboard alone', () => {
-  it('signs in, finds an order by its number at the channel, opens a dialog and closes it again', async () => {
+describe('with the keyboard only', () => {
+  it('an operator signs in, finds an order by its external number, opens a dialog and closes it', async () => {
     await createPersonWithPassword(service, 'kay', 'support');
     const page = await at.visitor();
     const press = (key: string) => page.keyboard.press(key);
-    /** Tab by Tab, as somebody without a mouse comes there. */
+    /** Presses Tab until the element has the focus. */
     const tabTo = async (what: Locator) => {
       await what.waitFor();
       for (let n = 0; n < 80; n += 1) {
@@ -224,7 +224,7 @@ describe('the keyboard alone', () => {
     const dialog = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
     await dialog.waitFor();
     await expect.poll(() => hasFocus(dialog.getByLabel('Reason'))).toBe(true);
-    // Nothing behind the dialog is reached.
+    // The focus stays in the dialog.
     for (let n = 0; n < 6; n += 1) {
       await press('Tab');
       expect(await dialog.locator(':focus').count()).toBe(1);
@@ -235,8 +235,8 @@ describe('the keyboard alone', () => {
   });
 });
 
-describe('around every page', () => {
-  it('times are Beijing’s, the viewer’s own on pointing at one; the other language is a press away, and remembered', async () => {
+describe('on every page', () => {
+  it('times are in Beijing time, with local time in a tooltip; the chosen language is remembered', async () => {
     const page = await at.person('viewer', 'vera', { timezoneId: 'America/New_York' });
     await page.goto('/console/audit');
     const time = page.locator('tbody time').first();
@@ -256,7 +256,7 @@ describe('around every page', () => {
     expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
   });
 
-  it('without a connection says so, on a page that is shown and on one that is not loaded; with it, goes on', async () => {
+  it('a lost connection is shown, on loaded and unloaded pages; the console recovers', async () => {
     const { page, complaints } = await at.open({});
     onTestFinished(() => page.context().close());
     await signIn(page, service, 'viewer', 'vera');
@@ -274,7 +274,7 @@ describe('around every page', () => {
     await heading(page, 'Approvals').waitFor();
     await page.getByText('Nothing waits').or(page.getByRole('table')).first().waitFor();
 
-    // What is asked for says that it does not come, rather than that it is on its way.
+    // A request without a connection fails immediately instead of showing that it is loading.
     await page.context().setOffline(true);
     await lost.waitFor();
     await page.getByRole('link', { name: 'Orders', exact: true }).click();
@@ -283,7 +283,7 @@ describe('around every page', () => {
     for (const one of complaints) expect(one).toContain('The files of the page did not come');
   });
 
-  it('on a phone the menu is a drawer that closes when a page is chosen; an address that nobody knows keeps the frame', async () => {
+  it('on a phone the menu is a drawer that closes after a choice; an unknown address keeps the frame', async () => {
     const page = await at.person('viewer', 'vera', { ...PHONE, viewport: { width: 360, height: 740 } });
     await page.goto('/console/no-such-page');
     await page.getByText('There is nothing here').waitFor();

@@ -10,7 +10,7 @@ import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
-/** What each area of the console is mainly there for, in short. */
+// The main tasks of each area of the console.
 
 const browser = browserOfFile();
 const on = ofFile(() =>
@@ -18,7 +18,7 @@ const on = ofFile(() =>
 );
 const receiver = ofFile(() => registerReceiver(on.service, on.channel));
 const at = consoleBrowser(browser, () => on.service);
-/** Each of them has one page, in which they go from place to place. */
+// One page for each operator.
 const vera = at.loaded('viewer', 'vera');
 const sam = at.loaded('support', 'sam');
 const ann = at.loaded('finance', 'ann');
@@ -32,13 +32,13 @@ const button = (within: Page | Locator, name: string | RegExp) =>
   within.getByRole('button', { name, ...(typeof name === 'string' ? { exact: true } : {}) });
 const rowsOf = (page: Page) => page.getByRole('table').locator('tbody').getByRole('row');
 const bookedCents = () => [...on.bank.booked.values()].map(({ amountCent }) => amountCent);
-/** Another page, from the menu, which says how much of it is open. */
+/** Opens a page from the menu, whose entries may have a count. */
 const choosePage = (page: Page, name: string) =>
   page
     .getByRole('navigation', { name: 'Main menu' })
     .getByRole('link', { name: new RegExp(`^${name}( \\d+ [a-z ]+)?$`) })
     .click();
-/** One of a list that unfolds. */
+/** Chooses an option of a combobox. */
 async function choose(within: Page | Locator, label: string, option: string | RegExp): Promise<void> {
   const field = within.getByRole('combobox', { name: label });
   await field.click();
@@ -50,7 +50,7 @@ async function download(page: Page): Promise<string[]> {
 }
 
 describe('orders', () => {
-  it('are filtered in the address, which a reload and Back keep, and exported as they are filtered; one has nobody’s data in clear for a viewer', async () => {
+  it('keep their filter in the address and in the export; a viewer sees no personal data', async () => {
     const channelUserId = unique('user');
     const active = await on.paidOrder();
     const ended = await on.paidOrder({ channelUserId });
@@ -85,7 +85,7 @@ describe('orders', () => {
 });
 
 describe('an order', () => {
-  it('has one timeline of what was and what will be, and is unsubscribed after a preview and a reason; support are told who refunds', async () => {
+  it('has a timeline of past and future, and is unsubscribed with a preview and a reason; support sees who may refund', async () => {
     const orderNo = await on.paidOrder();
     const page = await sam(`/orders/${orderNo}`);
     const next = page.getByRole('list', { name: 'What comes next' }).getByRole('listitem');
@@ -120,7 +120,7 @@ describe('an order', () => {
 });
 
 describe('an order whose first debit failed', () => {
-  it('is said to be terminated for that reason', async () => {
+  it('is shown as terminated, with the reason', async () => {
     const usual = on.institution.onDebit;
     on.institution.onDebit = async () => declined('final');
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
@@ -134,7 +134,7 @@ describe('an order whose first debit failed', () => {
 });
 
 describe('a user', () => {
-  it('is shown in clear for a reason, which stays; orders, agreements and refunds are in one place', async () => {
+  it('is unmasked with a reason, which is recorded; orders, agreements and refunds are on one page', async () => {
     const channelUserId = unique('person');
     const orderNo = await on.paidOrder({ channelUserId });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 100 });
@@ -173,7 +173,7 @@ describe('a user', () => {
 });
 
 describe('failed payments', () => {
-  it('are retried together: dry run, typed confirmation, progress, a result for each that a reload keeps', async () => {
+  it('are retried in bulk: dry run, typed confirmation, progress, and results that survive a reload', async () => {
     const orders = [await on.paidOrder(), await on.paidOrder(), await on.paidOrder()];
     for (const orderNo of orders) await on.renewNow(orderNo, 'retryable');
     const chosen = orders.slice(0, 2);
@@ -222,7 +222,7 @@ describe('failed payments', () => {
 });
 
 describe('a refund', () => {
-  it('whose answer got lost is the same one when it is sent again, in another tab too', async () => {
+  it('whose answer was lost is not repeated by a resend, also in another tab', async () => {
     const orderNo = await on.paidOrder();
     const page = await ann(`/orders/${orderNo}`);
     let lost = 0;
@@ -241,7 +241,7 @@ describe('a refund', () => {
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
     expect(bookedCents()).toEqual([300]);
-    // The order was read anew: it knows of the refund.
+    // The console has read the order again, and the order has the refund.
     const arrived = /^The refund of ¥3\.00 that you sent before has arrived; only its answer got lost\./;
     await dialog.getByText('At most ¥16.90').waitFor();
     await dialog.getByText(arrived).waitFor();
@@ -258,7 +258,7 @@ describe('a refund', () => {
     await again.waitFor({ state: 'detached' });
     expect(bookedCents()).toEqual([300]);
 
-    // It was answered: another one is another one.
+    // After an answer, the next refund is a new one.
     await button(other, 'Refund…').click();
     await again.getByText('At most ¥16.90').waitFor();
     expect(await again.getByText(arrived).count()).toBe(0);
@@ -267,7 +267,7 @@ describe('a refund', () => {
     await page.unroute('**/refund');
   });
 
-  it('above the limit is asked for by one and approved by another', async () => {
+  it('above the limit is requested by one operator and approved by another', async () => {
     const orderNo = await on.paidOrder();
     const asking = await ann(`/orders/${orderNo}`);
     await button(asking, 'Refund…').click();
@@ -276,7 +276,7 @@ describe('a refund', () => {
     await dialog.getByLabel('Note').fill('a month without service');
     await button(dialog, 'Ask a second person').click();
     await asking.getByText('A second person has been asked for ¥19.90').waitFor();
-    // It is said at the period, and where the button was.
+    // The request is shown at the period and in place of the button.
     const waits = asking.getByRole('link', { name: '¥19.90 waits for approval' });
     await expect.poll(() => waits.count()).toBe(2);
     expect(await button(asking, 'Refund…').count()).toBe(0);
@@ -306,7 +306,7 @@ describe('a refund', () => {
     const sent = past.getByRole('listitem').filter({ hasText: 'Sent the refund of period 1 that ann asked for' });
     await sent.getByText('by bob').waitFor();
     expect(await deciding.getByText('waits for approval').count()).toBe(0);
-    // What comes on pointing at it covers no amount.
+    // The button that appears on hover does not cover the amount.
     await sent.hover();
     const json = await button(sent, /^JSON of/).boundingBox();
     const amount = await sent.getByText('¥19.90').boundingBox();
@@ -315,7 +315,7 @@ describe('a refund', () => {
 });
 
 describe('support:', () => {
-  it('events have a line for each channel; one is replayed, deliveries pause and resume, a test event is sent', async () => {
+  it('lists events per channel, replays one, pauses and resumes deliveries, and sends a test event', async () => {
     const orderNo = await on.paidOrder();
     const sender = createSendingNode(on.service);
     await sender.turn();
@@ -367,7 +367,7 @@ describe('support:', () => {
     expect(receiver.forged).toEqual([]);
   });
 
-  it('alerts get an owner and a comment, and are put aside', async () => {
+  it('gives alerts an owner and a comment, and acknowledges them', async () => {
     const orderNo = await on.paidOrder();
     await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
     const page = await sam('/alerts');
@@ -388,7 +388,7 @@ describe('support:', () => {
     await page.getByText('All is well').waitFor();
   });
 
-  it('API requests say why a channel was refused', async () => {
+  it('sees why API requests of a channel were refused', async () => {
     const requestId = unique('refused');
     const { code, envelope } = await on.channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId });
     const path = `/channels/${APP_ID}/requests?requestId=${requestId}`;
@@ -406,7 +406,7 @@ describe('support:', () => {
 });
 
 describe('finance:', () => {
-  it('reconciliation takes a statement file, shows what differs, and closes it with a note', async () => {
+  it('compares a statement file, sees the differences, and closes one with a note', async () => {
     const page = await ann('/reconciliation');
     await page.getByRole('button', { name: 'Compare a day' }).click();
     const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
@@ -432,7 +432,7 @@ describe('finance:', () => {
     await sheet.getByText('Closed by ann').waitFor();
   });
 
-  it('settlement has all channels of a month in one table, and as a file', async () => {
+  it('sees the settlement of all channels of a month, and exports it', async () => {
     const page = await ann('/settlement');
     const table = page.getByRole('table', { name: /^All channels in/ });
     await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
@@ -441,7 +441,7 @@ describe('finance:', () => {
 });
 
 describe('an admin:', () => {
-  it('a channel is made, its secrets are shown once; a rolled one overlaps with the former', async () => {
+  it('creates a channel whose secrets are shown once, and rolls a secret with an overlap', async () => {
     const page = await ada('/audit');
     await choosePage(page, 'Channels');
     await page.getByRole('button', { name: 'New channel' }).click();
@@ -464,7 +464,7 @@ describe('an admin:', () => {
     expect(shown[0]?.trim()).toBe('http://127.0.0.1');
     await page.keyboard.press('Escape');
     expect(await done.isDisabled()).toBe(true);
-    // Back would drop them.
+    // Leaving the page would lose the secrets.
     await page.evaluate('history.back()');
     await secrets.getByText('You were kept on this page').waitFor();
     expect(await secrets.getByRole('definition').allTextContents()).toEqual(shown);
@@ -485,7 +485,7 @@ describe('an admin:', () => {
     await page.getByText('The former app secret is still taken until').waitFor();
   });
 
-  it('codes of a benefit are imported from a file', async () => {
+  it('imports codes of a benefit from a file', async () => {
     const page = await ada('/benefits');
     await page.getByRole('button', { name: 'COUPON' }).click();
     const sheet = page.getByRole('dialog', { name: 'COUPON' });
@@ -509,7 +509,7 @@ describe('an admin:', () => {
     await sheet.getByText('3', { exact: true }).first().waitFor();
   });
 
-  it('a product gets a new version, which channels sell from then on', async () => {
+  it('creates a new version of a product, which channels then sell', async () => {
     const page = await ada('/products/TEST_SPU_001');
     await page.getByRole('button', { name: 'New version' }).click();
     const form = page.getByRole('dialog', { name: /^New version of/ });
@@ -524,7 +524,7 @@ describe('an admin:', () => {
     expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
   });
 
-  it('an account is made, and everybody sees who did', async () => {
+  it('creates an account, and the audit log shows who did', async () => {
     const page = await ada('/audit');
     await choosePage(page, 'People');
     await page.getByRole('button', { name: 'New person' }).click();

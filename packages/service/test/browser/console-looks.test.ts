@@ -9,8 +9,8 @@ import { consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
 import { barriers, browserOfFile, everyViolation, scrollsSideways } from './support.js';
 
 /**
- * Every page with the orders of `npm run demo` in it: nothing for axe to find, and nothing that sticks out to the side. The console is loaded
- * once for each screen. `npm run prove -- looks` shows every page on every screen.
+ * Accessibility and layout of every page, with the data of `npm run demo`. The console is loaded once for each screen.
+ * `npm run prove -- looks` checks every page on every screen.
  */
 
 const browser = browserOfFile();
@@ -19,7 +19,7 @@ const at = consoleBrowser(browser, () => service);
 beforeAll(async () => {
   service.clock.set(Date.now());
   await createPersonWithPassword(service, 'demo', 'admin');
-  // Pushes and bulk runs are done by an engine, which has ended before anybody looks.
+  // A second node with an engine does the pushes and bulk runs, and stops before the tests.
   const filling = {
     ...ON_THIS_MACHINE,
     engine: true,
@@ -39,7 +39,7 @@ const one = async (text: string): Promise<string> => {
   return encodeURIComponent(row.value);
 };
 const anOrder = () => one('select order_no::text as value from refunds order by 1 limit 1');
-/** One that calls, and takes its events. */
+/** A channel with API calls and delivered events. */
 const CHANNEL = 'test_sunny_video';
 const press = (name: string | RegExp) => async (page: Page) => {
   await page.getByRole('button', { name }).first().click();
@@ -47,11 +47,11 @@ const press = (name: string | RegExp) => async (page: Page) => {
 };
 
 interface Look {
-  /** Below /console. */
+  /** Path below /console. */
   readonly at: string | (() => Promise<string>);
-  /** What is there once the page has its data. */
+  /** Text that appears when the page has its data. */
   readonly shows: string | RegExp;
-  /** What is opened in front of it. */
+  /** Opens a dialog. */
   open?(page: Page): Promise<void>;
 }
 
@@ -154,17 +154,17 @@ const LOOKS: Readonly<Record<string, Look>> = {
 const DESK = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const;
 const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
 
-/** In a long run every page on each; in a short one, one page on the one and the next on the other. */
+/** A long run checks every page on both screens, a short run checks pages on alternating screens. */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const everySecond = <Item>(list: readonly Item[], first: 0 | 1) => list.filter((_, at) => isLong || at % 2 === first);
-/** Where a page is looked at once more, for one thing alone. */
+/** For additional checks of a page. */
 const everyFourth = <Item>(list: readonly Item[], first: 1 | 3) => list.filter((_, at) => isLong || at % 4 === first);
 const SCREENS = [
   ['on a desk in daylight', DESK, everySecond(Object.entries(LOOKS), 0)],
   ['on a phone at night', PHONE, everySecond(Object.entries(LOOKS), 1)],
 ] as const;
 
-/** Of a long list the first ones are looked at: the others are made alike, and each costs as much time. */
+/** Shortens lists in answers to six objects, because the others look alike and checking them takes time. */
 async function answerInShort(route: Route): Promise<void> {
   const response = await route.fetch();
   const isJson = response.headers()['content-type']?.includes('json');
@@ -177,17 +177,17 @@ const inShort = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inShort(one)]));
 };
 
-/** The same around every page: it is looked at with one of them. */
+/** The frame of every page, which one test checks. */
 const AROUND = ['.mantine-AppShell-navbar', '.mantine-AppShell-header'];
-/** Behind a dialog. */
+/** The page behind a dialog. */
 const BEHIND = ['#main article > :not(header)'];
 
-/** What is wrong with what is shown. */
+/** Returns the layout faults and violations of a page. */
 async function faultsOf(page: Page, without: readonly string[]): Promise<string[]> {
   return [...(await whatSticksOut(page)), ...(await everyViolation(page, { without }))];
 }
 
-/** A page needs a moment to become as narrow as its screen. */
+/** Returns the elements wider than the screen. Polls, because a page needs a moment to shrink to its screen. */
 async function whatSticksOut(page: Page): Promise<string[]> {
   const fits = expect.poll(() => scrollsSideways(page)).toBe(false);
   return fits.then(
@@ -204,7 +204,7 @@ const addressOf = async ({ at: place }: Look): Promise<string> => (typeof place 
 const isLoaded = (page: Page) =>
   page.locator('main [role=status]:not(.only-read)').first().waitFor({ state: 'detached' });
 
-describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s', ([, screen, looks]) => {
+describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) => {
   let page: Page;
   let complaints: readonly string[];
   beforeAll(async () => {
@@ -226,7 +226,7 @@ describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s',
     expect(await faultsOf(page, [...AROUND, ...(look.open ? BEHIND : [])])).toEqual([]);
   });
 
-  it('what is around every page, its menus and the search', async () => {
+  it('the frame, its menus and the search', async () => {
     await page.evaluate(`history.pushState(null, '', '/console/no/such/page')`);
     await page.getByText('There is nothing here').waitFor();
     expect(await faultsOf(page, [])).toEqual([]);
@@ -245,7 +245,7 @@ describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s',
     expect(await faultsOf(page, AROUND)).toEqual([]);
   });
 
-  it('where nobody has signed in', async () => {
+  it('signed-out pages', async () => {
     const outside = await at.visitor(screen);
     for (const [path, shows] of [
       ['/sign-in', 'Forgot your password?'],
@@ -257,7 +257,7 @@ describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s',
     }
   });
 
-  it('and no page has complained', () => {
+  it('no page has logged an error', () => {
     expect(complaints).toEqual([]);
   });
 });
@@ -265,11 +265,11 @@ describe.for(SCREENS)('nothing for axe to find and nothing that sticks out, %s',
 const SAID_IN_ENGLISH =
   /given up at once|codes are left|wait for codes|open: \d|was unsubscribed|due now|has a result|every (claim|difference)|not refunded/;
 
-/** Those that an address leads to, without a dialog in front of them. */
+/** Looks without a dialog. */
 const PAGES = Object.entries(LOOKS).filter(([, { open }]) => open === undefined);
 
 describe('every page', () => {
-  it('in Chinese, on a phone: nothing sticks out', async () => {
+  it('in Chinese, on a phone: no overflow, and no English texts of alerts and results', async () => {
     const page = await at.person('admin', 'eli', { ...PHONE, locale: 'zh-CN' });
     await page.goto('/console');
     await page.getByRole('heading', { name: '总览' }).waitFor();
@@ -280,7 +280,6 @@ describe('every page', () => {
       await isLoaded(page);
       expect.soft([name, await whatSticksOut(page)]).toEqual([name, []]);
       const words = await page.locator('main').innerText();
-      // What alerts and results say is said in Chinese too.
       expect.soft([name, words.match(SAID_IN_ENGLISH)]).toEqual([name, null]);
       if (name !== 'an order') continue;
       expect(words).toContain('订单创建');
@@ -297,7 +296,7 @@ describe('every page', () => {
       await moveTo(page, await addressOf(look));
       await page.getByText(look.shows).first().waitFor();
       await isLoaded(page);
-      // A row's own button only opens it, whatever it says that somebody did.
+      // Ignores the button that opens a row, because its text may describe an action of an operator.
       const offered = await page.evaluate<string[]>(
         `[...document.querySelectorAll(':is(main, [role=dialog]) button:not([data-opener])')].map((one) => one.ariaLabel ?? one.innerText)`,
       );
@@ -306,9 +305,9 @@ describe('every page', () => {
   });
 });
 
-/** What a viewer does there is about themselves, or shows no more than they may see. */
+/** Pages whose buttons change only the viewer's own account, or show only what a viewer may see. */
 const THEIR_OWN = ['the account', 'finding a user'];
 
-/** Buttons that change something, or show what is not for everybody, by how they begin. */
+/** Beginnings of buttons that change something or show restricted data. */
 const CHANGES =
   /^(New |Roll |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Take it|Owner:|Comment$|Compare a|Close the|Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;

@@ -8,7 +8,7 @@ import { testService } from '../support/service.js';
 import { consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
 import { browserOfFile } from './support.js';
 
-/** A month is closed, what the menu counts, a page whose files are gone, and a refusal in the language of the page. */
+// Closing a month, counts in the menu, and a page whose files are missing.
 
 const browser = browserOfFile();
 const service = ofFile(() => testService(ON_THIS_MACHINE));
@@ -37,11 +37,11 @@ beforeAll(async () => {
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Main menu' });
 
 describe('settlement', () => {
-  it('closes a month that is over once its name is typed, for good, and the next one is open', async () => {
+  it('closes a past month permanently after a typed confirmation; the next one stays open', async () => {
     const page = await at.person('finance', 'fay');
     await page.goto('/console/settlement?month=2026-03');
     await page.getByText('A refund counts in the month in which it is made.').waitFor();
-    // February is open: it comes first, and is offered.
+    // February is still open, so it must be closed first.
     await page.getByText('Months are closed in order. The next one is Feb 2026.').waitFor();
     expect(await page.getByRole('button', { name: 'Close the month' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Show Feb 2026' }).click();
@@ -71,7 +71,7 @@ describe('settlement', () => {
     const stored = await service.fresh.database.query('select distinct month from closed_months order by month');
     expect(stored).toEqual([{ month: '2026-02' }, { month: '2026-03' }]);
 
-    // The menu is on every page: no other has to be loaded for it.
+    // The menu has the counts of other pages.
     await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();
     await menu(page).getByRole('link', { name: 'Failed payments 12 to be tried again' }).waitFor();
     await menu(page).getByRole('link', { name: 'Approvals', exact: true }).waitFor();
@@ -80,8 +80,8 @@ describe('settlement', () => {
   });
 });
 
-describe('a page whose files are gone', () => {
-  it('is loaded anew once, and not over and over', async () => {
+describe('a page whose files are missing', () => {
+  it('is reloaded only once', async () => {
     const { page } = await at.open();
     await signIn(page, service, 'viewer', 'vera');
     await page.route(/\/assets\/search-box-[^/]*\.js$/, (route) => route.fulfill({ status: 404 }));

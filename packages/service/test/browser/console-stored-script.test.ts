@@ -15,8 +15,8 @@ import { consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
 /**
- * Whatever a channel, a user, an institution, a receiver or an operator can fill with text is shown as text. The page's policy would
- * refuse the script too; this is about the pages themselves.
+ * Stored XSS: text from channels, users, institutions, receivers and operators is shown as text. The content security policy would
+ * also refuse the script; these tests check the pages themselves.
  */
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   runId = await letPeopleWrite();
 });
 
-/** A channel whose every name is a script, with a product that has one too. */
+/** Creates a channel and a product whose names are scripts. */
 async function provideShop(): Promise<ChannelClient> {
   const { operator } = on.service;
   const created = await createChannel(operator, { appId: APP_ID, name: SCRIPT, ratePerSecond: 10_000 });
@@ -65,7 +65,7 @@ async function provideShop(): Promise<ChannelClient> {
   return channelClient(on.service.baseUrl, created, () => on.service.clock.now());
 }
 
-/** An order under a number that is a script, whose second period was declined with one. */
+/** Creates an order whose number, user and decline reason are scripts. */
 async function placeOrder(): Promise<string> {
   on.institution.onDebit = async (request) => paid(request, { institutionRef: SCRIPT });
   const { data, text } = await shop.call(
@@ -84,7 +84,7 @@ async function placeOrder(): Promise<string> {
   return data.orderNo;
 }
 
-/** Notes, reasons and comments of people of every role. */
+/** Writes notes, reasons and comments as operators of every role. Returns the id of a bulk run. */
 async function letPeopleWrite(): Promise<string> {
   const wrote = async (reply: Promise<{ status: number; body: unknown }>) => {
     const { status, body } = await reply;
@@ -111,12 +111,12 @@ async function letPeopleWrite(): Promise<string> {
   return run.runId;
 }
 
-/** Fails when a text of ours has become a part of the page. */
+/** Fails if the text has become an element of the page. */
 async function expectText(page: Page): Promise<void> {
   expect(await page.locator('img[src=x]').count()).toBe(0);
 }
 
-/** What has to be on the page before it counts as shown, and how often the text is there at least. */
+/** Pages, each with the minimum number of occurrences of the text. */
 const PAGES: readonly (readonly [path: () => string, times: number])[] = [
   [() => '', 1],
   [() => '/orders', 2],
@@ -146,7 +146,7 @@ const PAGES: readonly (readonly [path: () => string, times: number])[] = [
 ];
 
 describe('a script in a text', () => {
-  it('is shown as text on every page, and none of it runs', async () => {
+  it('is shown as text on every page, and never runs', async () => {
     const page = await ada('');
     const ran: string[] = [];
     page.on('dialog', (dialog) => {
@@ -188,7 +188,7 @@ describe('a script in a text', () => {
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByRole('dialog', { name: `Suspend ${SCRIPT}?` }).waitFor();
     await expectText(page);
-    // What is wrong with a file is said with the file's name.
+    // An error about a file has the file's name.
     await moveTo(page, '/reconciliation');
     await page.getByRole('button', { name: 'Compare a day' }).click();
     const dialog = page.getByRole('dialog');

@@ -7,13 +7,13 @@ import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
-/** A user is on the phone: "you did not get my money, and then I want some of it back." */
+// A support call: a user's debit failed, and the user wants a partial refund.
 
 const browser = browserOfFile();
 const on = ofFile(() => operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true }));
 const receiver = ofFile(() => registerReceiver(on.service, on.channel));
 
-it('one call: found by mobile, why the debit failed, debited again, refunded in part, noted, told to the channel', async () => {
+it('support finds a user by mobile, sees why a debit failed, retries it, refunds a part and writes a note', async () => {
   const channelUserId = unique('caller');
   const orderNo = await on.paidOrder({ channelUserId });
   const words = '余额不足 (insufficient funds)';
@@ -23,7 +23,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await createPersonWithPassword(on.service, 'mei', 'admin');
   const page = await consoleBrowser(browser, () => on.service).person('admin', 'mei');
 
-  // The number that the caller says is all that is known.
+  // Only the caller's mobile number is known.
   await page.goto('/console');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.keyboard.press('Control+k');
@@ -34,7 +34,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await page.getByRole('link', { name: orderNo }).first().click();
   await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
 
-  // Why it failed, in the institution's words, without scrolling: above all else, and at its period.
+  // The institution's reason is visible without scrolling: at the top and at the period.
   await page.getByText(`Period 2 failed, try 1: ${words}`).waitFor();
   const atPeriod = page.getByRole('table', { name: /^Periods/ }).getByText(words);
   const { height } = page.viewportSize() ?? { height: 0 };
@@ -43,14 +43,14 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
     expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThan(height);
   }
 
-  // And in the timeline, with what would come next by itself.
+  // The timeline has the reason too, and the next scheduled retry.
   const past = page.getByRole('list', { name: 'What has happened' });
   const failure = past.getByRole('listitem').filter({ hasText: 'The debit of period 2 failed, try 1' });
   await failure.getByText(words).waitFor();
   const next = page.getByRole('list', { name: 'What comes next' });
   await next.getByText(/first of four/).waitFor();
 
-  // Debited again now, in place of then.
+  // Retries the debit now instead of on schedule.
   await page.getByRole('button', { name: 'Debit again now…' }).click();
   const retry = page.getByRole('dialog', { name: 'Debit period 2 again now?' });
   await retry.getByText(/¥19\.90 is due now rather than at the next retry/).waitFor();
@@ -65,7 +65,7 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   expect(await page.getByText(`Period 2 failed, try 1: ${words}`).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Debit again now…' }).count()).toBe(0);
 
-  // A part of it goes back; it is long ago that the person proved who they are.
+  // Refunds a part. The operator must confirm their identity, because the last confirmation is too old.
   await on.sql(`update console_sessions set proven_at = proven_at - interval '6 minutes'`);
   await page.getByRole('button', { name: 'Refund…' }).click();
   const refund = page.getByRole('dialog', { name: 'Refund' });
@@ -86,19 +86,19 @@ it('one call: found by mobile, why the debit failed, debited again, refunded in 
   await past.getByText('Period 2 was refunded', { exact: true }).waitFor();
   await past.getByText('first week did not work').first().waitFor();
 
-  // For whoever takes the next call.
+  // Leaves a note for the next call.
   await page.getByLabel('Write a note').fill('Called about period 2. Content with 4.90.');
   await page.getByRole('button', { name: 'Add note' }).click();
   await past.getByText('Called about period 2. Content with 4.90.').waitFor();
 
-  // And the channel has heard of it.
+  // The channel gets the event.
   const sender = createSendingNode(on.service);
   onTestFinished(() => sender.stop());
   await sender.turn();
   expect(receiver.forged).toEqual([]);
   expect(receiver.pushes.map(({ data }) => data.paymentStatus)).toContain('REFUND_PART');
   await page.reload();
-  // Each event is one line, with its pushes under it.
+  // Each event is one line, with its pushes below.
   const took = past.getByRole('button', { name: /^1 push: The channel took it, HTTP 200/ });
   await took.first().waitFor();
   expect(await took.count()).toBe(receiver.pushes.length);

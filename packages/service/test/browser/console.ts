@@ -5,19 +5,19 @@ import { consoleClient } from '../console/support.js';
 import type { TestService } from '../support/service.js';
 import { DESKTOP, gatherComplaints, type Windows } from './support.js';
 
-/** A service that browsers of this machine reach by plain HTTP, and which therefore sets a cookie that they keep. */
+/** Settings of a service on plain HTTP, so that its cookie has no Secure flag and browsers keep it. */
 export const ON_THIS_MACHINE = { publicUrl: () => 'http://127.0.0.1' };
 
-/** As long as a page may take on a busy machine. */
+/** Timeout for a page on a busy machine. */
 const PATIENCE_MS = 20_000;
 
-/** The console of a service in a browser. What a page complains about fails the test that has opened it. */
+/** Opens pages of a service's console. Errors of a page fail the test that opened it. */
 export function consoleBrowser(browser: Windows, service: () => TestService) {
-  // Those that a former test has left, without its cookies and settings: they have read the console's scripts already.
+  // Pages of earlier tests, without cookies and settings. They are reused because they have compiled the console's scripts.
   const free: Page[] = [];
   const usual: BrowserContextOptions = { ...DESKTOP, locale: 'en-GB', reducedMotion: 'reduce' };
 
-  /** A page for several tests, and what it has complained about so far. Nobody is signed in. */
+  /** Returns a signed-out page for several tests, and its errors. */
   async function open(more?: BrowserContextOptions) {
     const context = { ...usual, baseURL: service().baseUrl, ...more };
     const page = (more ? undefined : free.pop()) ?? (await (await browser.newContext(context)).newPage());
@@ -25,7 +25,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
     return { page, complaints: gatherComplaints(page) };
   }
 
-  /** A page in which nobody is signed in. With options, be there none in them, nobody had it before or gets it afterwards. */
+  /** Returns a signed-out page for one test. With options, even empty ones, the page is new and not reused. */
   async function visitor(more?: BrowserContextOptions): Promise<Page> {
     const { page, complaints } = await open(more);
     onTestFinished(async ({ task }) => {
@@ -44,13 +44,13 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
   return {
     open,
     visitor,
-    /** The page of somebody who has just signed in. The person is made if there is none of that name. */
+    /** Returns a page of a signed-in operator, who is created if necessary. */
     async person(role: Role, name: string = role, more?: BrowserContextOptions): Promise<Page> {
       const page = await visitor(more);
       await signIn(page, service(), role, name);
       return page;
     },
-    /** The page of a person for the tests of a file. It is loaded once, and each test goes elsewhere in it. */
+    /** Returns an operator's page for the tests of a file. It is loaded once, and each test navigates in it. */
     loaded(role: Role, name: string): (path: string) => Promise<Page> {
       let opened: Awaited<ReturnType<typeof open>> | undefined;
       afterAll(async () => {
@@ -61,7 +61,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
         onTestFinished(async ({ task }) => {
           if (task.result?.state !== 'fail' || !opened) return;
           await tellWhatIsShown(opened.page);
-          // Whatever it has open, the next test begins anew.
+          // The next test starts with a new page.
           await opened.page.context().close();
           opened = undefined;
         });
@@ -78,7 +78,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
   };
 }
 
-/** The error says what was waited for; this, what was there instead. */
+/** Logs what the page shows, because the error has only what was expected. */
 async function tellWhatIsShown(page: Page): Promise<void> {
   process.stderr.write(`${page.url()} shows:\n${await page.evaluate('document.body.innerText')}\n`);
 }
@@ -93,7 +93,7 @@ async function empty(page: Page): Promise<void> {
   await context.clearCookies();
 }
 
-/** Without the form: a session is begun, and its cookie is put into the browser. */
+/** Signs in without the form: creates a session and sets its cookie in the browser. */
 export async function signIn(page: Page, service: TestService, role: Role, name: string): Promise<void> {
   const { token } = await consoleClient(service, role, name);
   const cookie = { name: 'perennial', value: token, url: service.baseUrl };
@@ -101,8 +101,8 @@ export async function signIn(page: Page, service: TestService, role: Role, name:
 }
 
 /**
- * Another page of the console, as a link in it would lead there: nothing is loaded anew. By way of a page that has nothing, so that
- * what is shown afterwards does not stem from before.
+ * Navigates inside the console like a link, without a reload. Goes through an empty page first, so that nothing of the previous
+ * page remains.
  */
 export async function moveTo(page: Page, path: string): Promise<void> {
   await page.evaluate(`(async () => {

@@ -7,12 +7,12 @@ import { refundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
 import { browserOfFile, DESKTOP, phone, press } from './support.js';
 
-/** What a user does on the redemption page, in a browser. */
+// Journeys of a user on the redemption page.
 
 const browser = browserOfFile();
 const on = ofFile(refundStage);
 
-/** A paid order of mode A, the link as the channel gets it from a query, and the last four digits of the user's login mobile. */
+/** Creates a paid order of mode A. Returns its redemption link and the last four digits of the user's login mobile. */
 async function subscribed() {
   const channelUserId = unique('user');
   const orderNo = await on.paidOrder({ channelUserId });
@@ -34,7 +34,7 @@ const boxOf = async (what: Locator) => {
 const alertOf = (page: Page) => page.getByRole('alert').textContent();
 
 describe('claiming', () => {
-  it('open, claim, copy, reload, second phone: one code, where the page opens, and on every visit', async () => {
+  it('open, claim, copy, reload, second phone: every visit shows the same code', async () => {
     const { orderNo, url } = await subscribed();
     const page = await phone(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.addInitScript('addEventListener("scroll", () => (globalThis.firstAt ??= scrollY))');
@@ -48,11 +48,11 @@ describe('claiming', () => {
     expect([code, others]).toEqual([expect.stringMatching(/^[0-9A-Z]{16}$/), []]);
     expect(await claimButton(page, 'VIP pass').count()).toBe(0);
     await page.getByRole('img', { name: 'QR code VIP pass' }).waitFor();
-    // It opens at the code, without moving there.
+    // The page opens at the code, without visible scrolling.
     expect((await boxOf(page.locator('code'))).y).toBeLessThan(300);
     await page.waitForFunction('globalThis.firstAt > 0');
     expect(await page.evaluate('scrollY - firstAt')).toBe(0);
-    // The button says so for two seconds: it is looked at from before the tap on.
+    // Waits from before the tap, because the button shows "Copied" for only two seconds.
     await Promise.all([
       page.getByRole('button', { name: 'Copied' }).waitFor(),
       page.getByRole('button', { name: 'Copy' }).tap(),
@@ -78,7 +78,7 @@ describe('claiming', () => {
   it.each([
     ['a phone', {}],
     ['a phone without JavaScript', { javaScriptEnabled: false }],
-  ])('%s: after a claim, a second tap on the same spot claims nothing more', async (_, more) => {
+  ])('%s: a second tap on the same spot after a claim claims nothing', async (_, more) => {
     const { orderNo, url } = await subscribed();
     const page = await phone(browser, more);
     await page.goto(url);
@@ -91,7 +91,7 @@ describe('claiming', () => {
     expect(await claimButton(page, 'Coupon').count()).toBe(1);
   });
 
-  it('a second click at once, on another button that came to lie under the mouse, claims nothing more', async () => {
+  it('an immediate second click, on a button that moved under the mouse, claims nothing', async () => {
     const { url } = await subscribed();
     const page = await phone(browser, { viewport: { width: 1280, height: 1600 }, isMobile: false });
     await page.clock.install();
@@ -105,19 +105,19 @@ describe('claiming', () => {
     await claimButton(page, 'Coupon').click();
     expect(await codes(page)).toHaveLength(1);
     expect(posts).toBe(0);
-    // Whoever means it presses again.
+    // A later click claims.
     await page.clock.fastForward(500);
     await press(page, claimButton(page, 'Coupon'));
     expect([await codes(page), posts]).toEqual([[expect.anything(), expect.anything()], 1]);
   });
 
-  it('a press that leads nowhere: a while later the button works again', async () => {
+  it('a click without a navigation: the button works again after a while', async () => {
     const { url } = await subscribed();
     const page = await phone(browser);
     await page.clock.install();
     await page.goto(url);
     const button = claimButton(page, 'VIP pass');
-    // The browser stays where it is, as it does when its user stops the loading.
+    // The browser stays on the page, as if the user had stopped loading.
     await page.route('**/redeem/claim', (route) => route.fulfill({ status: 204 }), { times: 1 });
     await Promise.all([page.waitForResponse('**/redeem/claim'), button.tap()]);
     expect(await button.getAttribute('aria-busy')).toBe('true');
@@ -127,7 +127,7 @@ describe('claiming', () => {
     expect(await codes(page)).toHaveLength(1);
   });
 
-  it('without JavaScript: the same, but for the copy button', async () => {
+  it('without JavaScript: everything works except the copy button', async () => {
     const { url, orderNo, digits } = await subscribed();
     const page = await phone(browser, { javaScriptEnabled: false });
     await page.goto(url);
@@ -148,7 +148,7 @@ describe('claiming', () => {
 });
 
 describe('ending the subscription', () => {
-  it('what it means, a wrong answer, then the right one: the channel is told', async () => {
+  it('shows the consequences, refuses wrong digits, accepts the right ones, and notifies the channel', async () => {
     const { orderNo, url, digits } = await subscribed();
     const page = await phone(browser, DESKTOP);
     await page.goto(url);
@@ -184,10 +184,10 @@ const HOSTILE = svg(
 );
 
 describe('a hostile logo', () => {
-  it('runs nothing and asks for nothing, opened by itself and in a page, and is drawn', async () => {
+  it('runs no script and sends no request, opened directly and in a page, and is drawn', async () => {
     const { branding } = await setBranding(on.service.operator, { appId: 'test_demo', logo: HOSTILE });
     const address = `${on.service.baseUrl}/redeem/images/${branding.logo?.file}`;
-    // Not by `phone`: that the policy refuses a script is a complaint here.
+    // Does not use `phone`, because the script that the policy refuses is an error there.
     const page = await browser.newPage();
     const asked: string[] = [];
     page.on('requestfinished', (request) => asked.push(request.url()));

@@ -4,7 +4,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { stage } from '../redeem/support.js';
 import { barriers, browserOfFile, DESKTOP, PHONE, phone, press, scrollsSideways } from './support.js';
 
-/** How the pages look and read, whoever looks at them and with what. */
+// Accessibility and layout of the redemption pages.
 
 const browser = browserOfFile();
 const on = ofFile(stage);
@@ -23,17 +23,14 @@ async function expectGood(page: Page): Promise<void> {
 }
 
 const LOCALES = ['en-GB', 'zh-CN'];
-/**
- * In a long run every screen in both languages; in a short one, one screen in the one and the next in the other, on three screens that
- * have every width and both schemes between them.
- */
+/** A long run checks every screen in both languages. A short run checks three screens, with all widths, in alternating languages. */
 const isLong = process.env['LONG_RUNS'] === 'on';
 
 describe.each(SCREENS.slice(0, isLong ? 5 : 3))('on %s', (name, screen) => {
   const place = SCREENS.findIndex(([one]) => one === name);
   const locales = LOCALES.filter((_, at) => isLong || at === place % LOCALES.length);
 
-  it.each(locales)('%s: no barriers, nothing sticks out, on any of the pages', async (locale) => {
+  it.each(locales)('%s: no page has accessibility barriers or scrolls sideways', async (locale) => {
     const order = await on.order();
     await on.advance(order, 2);
     const page = await phone(browser, { ...screen, locale });
