@@ -87,13 +87,13 @@ export const ENDPOINTS = {
     response: Token,
   }),
   'products/list': endpoint('products/list', {
-    summary: 'List the products the channel may sell',
+    summary: 'List the products that the channel may sell',
     request: PagingRequest,
     response: ProductsListData,
     check: pagingChecks,
   }),
   'payment-channels/list': endpoint('payment-channels/list', {
-    summary: 'List the payment channels the channel may use',
+    summary: 'List the payment channels that the channel may use',
     request: PagingRequest,
     response: PaymentChannelsListData,
     check: pagingChecks,
@@ -193,7 +193,7 @@ export const ENDPOINTS = {
     codes: ['SUBSCRIPTION_NOT_FOUND'],
   }),
   'events/list': endpoint('events/list', {
-    summary: 'List what the channel was told, and whether it has arrived',
+    summary: 'List events with their delivery status',
     request: EventsListRequest,
     response: EventsListData,
     check: eventsListChecks,
@@ -207,7 +207,7 @@ export const ENDPOINTS = {
     check: eventsReplayChecks,
   }),
   'sandbox/orders/advance': endpoint('sandbox/orders/advance', {
-    summary: 'Run the next periods of an order now, as if their time had come',
+    summary: 'Run the next periods of an order now',
     write: true,
     request: OrdersAdvanceRequest,
     response: MainOrder,
@@ -220,7 +220,7 @@ export const ENDPOINTS = {
     ],
   }),
   'sandbox/payments/refund': endpoint('sandbox/payments/refund', {
-    summary: 'Refund a period, as an operator would',
+    summary: 'Refund a period',
     write: true,
     request: PaymentsRefundRequest,
     response: PaymentsRefundData,

@@ -33,11 +33,11 @@ const voiding = <Name extends string>(scenario: EventScenario<Name>): EventScena
 
 /** The events that each action sends to a channel, with order and number. Tests and documentation are checked against it. */
 export const EVENT_CONTRACT = [
-  deduct('deduct-create-succeeded', 'orders/create, the first debit succeeds at once', [
+  deduct('deduct-create-succeeded', 'orders/create, the first debit succeeds immediately', [
     payment('SUCCESS'),
     order('ACTIVE'),
   ]),
-  deduct('deduct-create-failed', 'orders/create, the first debit fails at once', [
+  deduct('deduct-create-failed', 'orders/create, the first debit fails immediately', [
     payment('FAIL'),
     order('TERMINATED'),
   ]),
@@ -50,48 +50,43 @@ export const EVENT_CONTRACT = [
   voiding(
     deduct(
       'deduct-pending-succeeded-agreement-ended',
-      'the first debit was PROCESSING and succeeds, but the agreement has ended meanwhile: unsubscribed automatically',
+      'the first debit was PROCESSING and succeeds, but the agreement has ended: unsubscribed automatically',
       [payment('SUCCESS'), order('ACTIVE'), order('UNSUBSCRIBED')],
     ),
   ),
-  deduct('deduct-one-period', 'an order of a single period, soon after its creation', [order('COMPLETED')]),
+  deduct('deduct-one-period', 'an order with one period, shortly after its creation', [order('COMPLETED')]),
   deduct('deduct-renewal-succeeded', 'a later period is debited', [payment('SUCCESS')]),
-  deduct('deduct-renewal-postponed', 'a later period could not be debited, and is tried again', [
-    payment('FAIL_RETRY'),
-  ]),
-  deduct('deduct-renewal-failed', 'a later period could not be debited for good', [payment('FAIL')]),
-  deduct('deduct-retry-too-late', 'a later period was to be tried again, but the next one came first: it is not', [
+  deduct('deduct-renewal-postponed', 'the debit of a later period fails and will be retried', [payment('FAIL_RETRY')]),
+  deduct('deduct-renewal-failed', 'the debit of a later period fails permanently', [payment('FAIL')]),
+  deduct('deduct-retry-too-late', 'the next period falls due before a retry: the earlier one is given up', [
     payment('FAIL'),
   ]),
   deduct('deduct-last-succeeded', 'the last period is debited', [payment('SUCCESS'), order('COMPLETED')]),
-  deduct('deduct-last-failed', 'the last period could not be debited for good', [payment('FAIL'), order('COMPLETED')]),
-  deduct(
-    'deduct-last-retry-too-late',
-    'the last period was to be tried again, but its time was over first: it is not',
-    [payment('FAIL'), order('COMPLETED')],
-  ),
+  deduct('deduct-last-failed', 'the debit of the last period fails permanently', [payment('FAIL'), order('COMPLETED')]),
+  deduct('deduct-last-retry-too-late', 'the last period ends before a retry: it is given up', [
+    payment('FAIL'),
+    order('COMPLETED'),
+  ]),
   voiding(
     deduct(
       'deduct-agreement-invalid',
-      'a later period could not be debited since the agreement has ended: unsubscribed automatically',
+      'the debit of a later period fails because the agreement has ended: unsubscribed automatically',
       [payment('FAIL'), order('UNSUBSCRIBED')],
     ),
   ),
-  deduct('deduct-refund-part', 'a part of a period is refunded', [payment('REFUND_PART')]),
-  deduct('deduct-refund-full', 'all of a period is refunded', [payment('REFUND_FULL')]),
-  voiding(deduct('deduct-unsubscribe', 'unsubscribed, by whomever', [order('UNSUBSCRIBED')])),
-  deduct('deduct-unsubscribed-succeeded', 'a debit that was on its way when the order was unsubscribed succeeds', [
+  deduct('deduct-refund-part', 'a period is partly refunded', [payment('REFUND_PART')]),
+  deduct('deduct-refund-full', 'a period is fully refunded', [payment('REFUND_FULL')]),
+  voiding(deduct('deduct-unsubscribe', 'the order is unsubscribed', [order('UNSUBSCRIBED')])),
+  deduct('deduct-unsubscribed-succeeded', 'a debit that was in flight at the unsubscribe succeeds', [
     payment('SUCCESS'),
   ]),
-  deduct('deduct-unsubscribed-failed', 'a debit that was on its way when the order was unsubscribed fails', [
-    payment('FAIL'),
-  ]),
+  deduct('deduct-unsubscribed-failed', 'a debit that was in flight at the unsubscribe fails', [payment('FAIL')]),
   deduct('deduct-replace', 'agreements/replace', []),
   collect('collect-create', 'orders/create', [payment('BILLED'), order('ACTIVE')]),
   collect('collect-renewal', 'a later period is billed', [payment('BILLED')]),
   collect('collect-last', 'the last period is billed', [payment('BILLED'), order('COMPLETED')]),
-  collect('collect-one-period', 'an order of a single period, soon after its creation', [order('COMPLETED')]),
-  voiding(collect('collect-unsubscribe', 'unsubscribed, by whomever', [order('UNSUBSCRIBED')])),
+  collect('collect-one-period', 'an order with one period, shortly after its creation', [order('COMPLETED')]),
+  voiding(collect('collect-unsubscribe', 'the order is unsubscribed', [order('UNSUBSCRIBED')])),
 ] as const;
 
 export type EventScenarioName = (typeof EVENT_CONTRACT)[number]['name'];

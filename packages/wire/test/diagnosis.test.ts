@@ -376,18 +376,18 @@ describe.each(platforms)('diagnosis of an encrypted field on %s', (_name, platfo
     Buffer.concat([bytes.subarray(0, 12), bytes.subarray(-16), bytes.subarray(12, -16)]);
 
   it.each<[cause: string, says: string, make: () => string]>([
-    ['prefix', 'begins neither', () => TEXT],
-    ['prefix', 'begins neither', () => ''],
-    ['prefix', 'begins neither', () => v2().replace('svc_aes_v2:', '')],
+    ['prefix', 'begins with neither', () => TEXT],
+    ['prefix', 'begins with neither', () => ''],
+    ['prefix', 'begins with neither', () => v2().replace('svc_aes_v2:', '')],
     ['prefix', 'in capitals', () => v2().replace('svc_aes', 'SVC_AES')],
     ['prefix', 'colon', () => v2().replace(':', '')],
     ['prefix', 'white space', () => ` ${v1()}`],
     ['prefix', 'encrypted as svc_aes_v1', () => v1().replace('v1', 'v2')],
     ['prefix', 'encrypted as svc_aes_v2', () => v2().replace('v2', 'v1')],
     ['base64', 'line break', () => `${v2().slice(0, 30)}\n${v2().slice(30)}`],
-    ['base64', 'URL form', () => `svc_aes_v2:${Buffer.alloc(50, 0xff).toString('base64url')}`],
+    ['base64', 'base64url', () => `svc_aes_v2:${Buffer.alloc(50, 0xff).toString('base64url')}`],
     ['base64', 'is missing', () => 'svc_aes_v2:xxxxxxxxxxxxxxxxxxxxxQ'],
-    ['base64', 'in hex', () => `svc_aes_v2:${randomBytes(25).toString('hex')}`],
+    ['base64', 'is hex', () => `svc_aes_v2:${randomBytes(25).toString('hex')}`],
     ['base64', 'not base64', () => 'svc_aes_v1:?!'],
     ['length', 'too short', () => again(v2(), (bytes) => bytes.subarray(0, 27))],
     ['length', 'too short', () => again(v1(), (bytes) => bytes.subarray(0, 16))],
@@ -401,7 +401,7 @@ describe.each(platforms)('diagnosis of an encrypted field on %s', (_name, platfo
     ['key', 'text of the aesKey', () => rawGcm(textKey)],
     ['key', 'aesKey itself: for svc_aes_v2', () => rawGcm(aesKey)],
     ['key', 'under the key of svc_aes_v2', () => v1(derived)],
-    ['key', 'the tag stands before', () => again(v2(), tagFirst)],
+    ['key', 'the tag is before', () => again(v2(), tagFirst)],
     ['key', 'the key or the bytes', () => v1(randomBytes(32))],
     ['key', 'the key or the bytes', () => v2(randomBytes(32))],
   ])('%s: %s', (cause, says, make) => {

@@ -100,9 +100,9 @@ describe('orders/create in mode B', () => {
 
   it.each([
     ['mobileEncrypted is not a ciphertext', { mobileEncrypted: '13800000000' }, '400002', 'mobileEncrypted'],
-    ['periodType is unknown', { periodType: 'WEEK' }, '420007', 'periodType is MONTH'],
-    ['periodType has another spelling', { periodType: 'month' }, '420007', 'periodType is MONTH'],
-    ['periodType is empty', { periodType: '' }, '420007', 'periodType is MONTH'],
+    ['periodType is unknown', { periodType: 'WEEK' }, '420007', 'periodType must be MONTH'],
+    ['periodType has another spelling', { periodType: 'month' }, '420007', 'periodType must be MONTH'],
+    ['periodType is empty', { periodType: '' }, '420007', 'periodType must be MONTH'],
     ['the product does not exist', { productCode: 'NO_SUCH' }, '420005', 'productCode NO_SUCH: no such product'],
     ['the product is a card', { productCode: '6222020000001234567' }, '420005', 'productCode: no such product'],
     ['periodType differs', { periodType: 'DAY' }, '420007', 'periodType'],

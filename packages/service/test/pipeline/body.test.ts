@@ -102,7 +102,7 @@ describe('text', () => {
     [
       'a lone surrogate in a field of that name',
       '{"orderNo":"1","body":{"x":[1,["\\udfff"]]}}',
-      /^body\.x\[1\]\[0\] holds/,
+      /^body\.x\[1\]\[0\] contains/,
     ],
   ])('400001: %s', async (_what, raw, message) => {
     await expectRefused(raw, message);

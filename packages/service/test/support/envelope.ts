@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 /** The sandbox's hint for an encrypted field that is plain text. */
-export const IN_THE_CLEAR = ' (prefix): it begins neither with svc_aes_v2: nor with svc_aes_v1:';
+export const IN_THE_CLEAR = ' (prefix): it begins with neither svc_aes_v2: nor svc_aes_v1:';
 
 /** Checks that the envelope has exactly the six fields. */
 export function expectEnvelope(envelope: unknown, code: string): void {

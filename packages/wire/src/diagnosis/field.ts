@@ -48,37 +48,37 @@ const nameOf = (version: EncryptionVersion) => ENCRYPTED_PREFIXES[version].slice
 
 function explainPrefix(value: string): string {
   const begins = (pattern: RegExp) => pattern.test(value);
-  if (begins(/^\s+svc_aes_v[12]:/)) return 'white space stands before the prefix';
+  if (begins(/^\s+svc_aes_v[12]:/)) return 'there is white space before the prefix';
   if (begins(/^svc_aes_v[12]:/i)) return 'the prefix is in capitals: svc_aes_v2: is in lower case';
-  if (begins(/^svc_aes_v[12]/i)) return 'the colon behind the prefix is missing: svc_aes_v2:';
-  return 'it begins neither with svc_aes_v2: nor with svc_aes_v1:';
+  if (begins(/^svc_aes_v[12]/i)) return 'the colon after the prefix is missing: svc_aes_v2:';
+  return 'it begins with neither svc_aes_v2: nor svc_aes_v1:';
 }
 
 function explainBase64(text: string): string {
-  if (/\s/.test(text)) return 'there is white space or a line break in the base64 behind the prefix';
-  if (fromHex(text) !== undefined) return 'it is in hex behind the prefix, not in base64';
+  if (/\s/.test(text)) return 'there is white space or a line break in the base64 after the prefix';
+  if (fromHex(text) !== undefined) return 'the part after the prefix is hex, not base64';
   if (fromBase64Url(text.replace(/=+$/, '')) !== undefined) {
     return /[-_]/.test(text)
-      ? 'it is in the URL form of base64 behind the prefix: use the standard alphabet with + and /, and = at the end'
+      ? 'the part after the prefix is base64url: use the standard alphabet with + and /, and = at the end'
       : 'the = at the end of the base64 is missing';
   }
-  return 'what stands behind the prefix is not base64';
+  return 'the part after the prefix is not base64';
 }
 
 function explainLength(version: EncryptionVersion, length: number): string | undefined {
   if (version === 'v2') {
     return length < V2_IV + V2_TAG
-      ? 'it is too short: an IV of 12 bytes, the ciphertext and a tag of 16 bytes stand one behind the other'
+      ? 'it is too short: it must be an IV of 12 bytes, the ciphertext and a tag of 16 bytes'
       : undefined;
   }
-  if (length < 2 * BLOCK) return 'it is too short: an IV of 16 bytes and the ciphertext stand one behind the other';
+  if (length < 2 * BLOCK) return 'it is too short: it must be an IV of 16 bytes and the ciphertext';
   return length % BLOCK === 0
     ? undefined
-    : 'its length is no multiple of 16 bytes: IV, then blocks with PKCS#7 padding';
+    : 'its length is not a multiple of 16 bytes: send the IV, then blocks with PKCS#7 padding';
 }
 
 const KEY_OR_BYTES = 'the key or the bytes are wrong';
-const V2_LAYOUT = `${KEY_OR_BYTES}: the IV has 12 bytes, the tag stands behind the ciphertext, there is no additional data`;
+const V2_LAYOUT = `${KEY_OR_BYTES}: the IV has 12 bytes, the tag follows the ciphertext, there is no additional data`;
 
 function explainKey(version: EncryptionVersion, bytes: Uint8Array, secrets: FieldSecrets): string {
   const { aesKey, appSecret, callbackSecret } = secrets;
@@ -105,9 +105,9 @@ function explainV2(bytes: Uint8Array, aesKey: Uint8Array, text: Uint8Array): str
   if (isOpen(() => aes256GcmDecrypt(text.slice(0, AES_KEY_BYTES), iv, body)))
     return `${NOT_DECODED}, then derive the key`;
   if (isOpen(() => aes256GcmDecrypt(key, iv, withTagBehind(body)))) {
-    return `${KEY_OR_BYTES}: the tag stands before the ciphertext, put it behind`;
+    return `${KEY_OR_BYTES}: the tag is before the ciphertext, append it instead`;
   }
-  if (!throws(() => aes256GcmDecrypt(key, iv, body))) return 'the key is right, but the text behind it is not UTF-8';
+  if (!throws(() => aes256GcmDecrypt(key, iv, body))) return 'the key is right, but the decrypted text is not UTF-8';
   return V2_LAYOUT;
 }
 

@@ -2,37 +2,37 @@
 const HINTS = {
   'secret-not-decoded': 'Decode the appSecret from base64 and sign with its 32 bytes.',
   'secret-of-callback':
-    'You signed with the callbackSecret. Sign requests with the appSecret; the callbackSecret is for what the service signs.',
+    'You signed with the callbackSecret. Sign requests with the appSecret; the service signs with the callbackSecret.',
   'secret-of-encryption':
     'You signed with the aesKey. Sign requests with the appSecret; the aesKey is for fields whose names end in Encrypted.',
   'secret-before-reset':
-    'You signed with the appSecret from before the last reset. Configure the one that the reset has shown.',
+    'You signed with the appSecret from before the last reset. Use the secret that the reset showed.',
   'signature-hex': 'You sent the HMAC in hex. Send its 32 bytes in base64: 44 characters, the last of which is =.',
   'signature-base64url':
-    'You sent the HMAC in the URL form of base64. Use the standard alphabet with + and /, and keep the = at the end.',
+    'You sent the HMAC in base64url. Use the standard alphabet with + and /, and keep the = at the end.',
   'signature-base64-of-hex':
-    'You made base64 of the hex text of the HMAC. Make base64 of its 32 bytes: ask your library for bytes, not for hex.',
+    'You encoded the hex text of the HMAC in base64. Encode its 32 bytes: ask your library for bytes, not for hex.',
   'body-serialised-again':
-    'You hashed another spelling of the body than you sent. Serialise it once, hash those bytes, and send the same bytes.',
+    'You hashed a body that differs from the one you sent. Serialise it once, hash those bytes, and send the same bytes.',
   'body-not-hashed':
     'You put the body itself into the fourth line. Put the SHA-256 of its bytes there, in lower-case hex.',
   'digest-upper-case': 'You wrote the SHA-256 of the body in capitals. Write it in lower-case hex.',
   'lines-in-other-order':
     'You signed the lines in another order. It is: method, path, query, SHA-256 of the body, timestamp, nonce, request id.',
   'empty-line-missing':
-    'You left out the line of the query. It is there without a query too, as an empty line between path and body.',
+    'You left out the third line, the query. Without a query it is an empty line between path and body.',
   crlf: 'You joined the lines with CR LF. Join them with LF alone, on every system.',
-  'trailing-newline': 'You signed a newline behind the last line. There are six of them, each between two lines.',
+  'trailing-newline': 'You signed a newline after the last line. Join the seven lines with six newlines.',
   'path-with-host': 'You signed the address with its host. Sign the path alone, from its first slash on.',
   'path-without-prefix': 'You signed the path without its beginning. Sign it as it is sent, with /openapi/v1 in front.',
   'path-with-slash': 'You signed the path with a slash at its end. Sign it as it is sent, without.',
   'timestamp-in-seconds': 'Your timestamp is in seconds. Use Unix milliseconds, the same ones in header and text.',
   'other-nonce':
-    'You signed another nonce than you sent. Make one nonce for each request, and use it in header and text.',
+    'You signed a nonce that differs from the one you sent. Generate one nonce for each request, and use it in header and text.',
   'other-request-id':
-    'You signed another request id than you sent. Make one for each request, and use it in header and text.',
+    'You signed a request id that differs from the one you sent. Generate one for each request, and use it in header and text.',
   unknown:
-    'None of the usual mistakes gives this signature. Compare the seven lines with yours, the hash of the body first, then check that the appSecret belongs to this app id.',
+    'No known mistake results in this signature. Compare the seven lines with yours, the hash of the body first, then check that the appSecret belongs to this app id.',
 } as const;
 
 export type Mistake = keyof typeof HINTS;

@@ -110,9 +110,9 @@ export const listOtherChanges = (came: ReceivedRequest, right: SignText, hosts: 
 
 const NO_LEADING_SLASH = 'You signed the path without its first slash. Sign it as it is sent, from /openapi/v1 on.';
 const NO_VERSION = 'You signed the path without /openapi. Sign it as it is sent, with /openapi/v1 in front.';
-const WITH_QUERY = 'You signed the path with the query behind it. The path is the second line, the query the third.';
+const WITH_QUERY = 'You signed the path with the query after it. The path is the second line, the query the third.';
 const QUERY_LEFT_OUT = 'You signed an empty third line, but sent a query. Sign the query as it is sent.';
-const QUESTION_MARK = 'You signed the query with its question mark. Sign what stands behind that.';
+const QUESTION_MARK = 'You signed the query with its question mark. Sign the text after it.';
 const MARK_ALONE = 'You signed a question mark for the query, but sent none. Sign an empty line then.';
 const MARK_BEHIND = 'You signed the path with a question mark at its end. Sign it as it is sent, without.';
 const QUERY_DECODED = 'You signed the query decoded. Sign it as it is sent, with its percent signs.';
@@ -238,7 +238,7 @@ function listMadeUpChanges(right: SignText, own: MadeUpHeader, other: MadeUpHead
 }
 
 const BACKSLASH = 'You joined the lines with a backslash and an n. Join them with the one character LF.';
-const NOT_JOINED = 'You put the parts together without a line break between them. Join them with LF.';
+const NOT_JOINED = 'You joined the parts without a separator. Join them with LF.';
 const WITH_SPACES = 'You joined the parts with another character. Join them with LF.';
 const METHOD_CASE = 'You signed the method in lower case. The first line is POST, in capitals.';
 const METHOD_SENT = 'You signed the method that you sent. Endpoints are called with POST, and the first line is POST.';

@@ -18,7 +18,7 @@ const PERCENT = 'You sent the base64 percent-encoded. A header takes +, / and = 
 const PREFIXED = 'You sent a name before the signature. Send the base64 alone.';
 const QUOTED = 'You sent the signature in quotation marks. Send the base64 alone.';
 const UNPADDED = 'You sent the base64 without the = at its end. Keep it: the signature has 44 characters.';
-const TWICE = 'You made base64 of the base64 text of the HMAC. Make it once, of the 32 bytes.';
+const TWICE = 'You encoded the HMAC in base64 twice. Encode its 32 bytes once.';
 
 /** Lists every reading of the signature as 32 bytes, the correct encoding first. Needs no HMAC. */
 export function readSignature(signature: string): ReadSignature[] {
