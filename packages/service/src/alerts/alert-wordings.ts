@@ -2,8 +2,8 @@ import { createWordings, type Said } from '../platform/wordings.js';
 import type { AlertKind } from './alerts-sql.js';
 
 /**
- * What alerts say besides their kind and subject, each under its kind: how it is, and after a bar what else it may be, or why it
- * was resolved. An institution's or a supplier's own words stand in place of these where it gave any.
+ * Texts of alerts by kind. A suffix after the bar marks a variant, or the reason for resolving.
+ * The words of an institution or a supplier replace these texts where it gave any.
  */
 const SENTENCES = {
   'debit-unknown-for-a-day': 'still {1}',
@@ -65,6 +65,6 @@ const { say, read } = createWordings(SENTENCES);
 
 export const alertText = say;
 
-/** What an alert of this kind says, if it is not in somebody else's words. */
+/** Parses the text of an alert. Returns null if the text is an institution's or a supplier's own. */
 export const readAlertText = (kind: string, text: string | null): Said | null =>
   text === null ? null : read(text, (code) => code.split('|')[0] === kind);

@@ -12,7 +12,7 @@ import {
 } from '../platform/db/database.js';
 import { epochMicros, fromEpochMicros, shanghaiText } from '../platform/db/time-sql.js';
 
-/** What an operator has to look at. docs/alerts.md says what each one means, and what to do. */
+/** Kinds of alerts. docs/alerts.md describes the meaning and the fix of each. */
 export const ALERT_KINDS = [
   'debit-unknown-for-a-day',
   'debit-wrong-amount',
@@ -44,8 +44,8 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /**
- * An alert that was acknowledged or resolved is open again, and people have to be told. Not if they were not yet told of its
- * end: for them it has been open all the time.
+ * Reopens an acknowledged or resolved alert and marks it for a message. Sends none if the message about its end
+ * has not been sent yet, because for its readers the alert has been open all the time.
  */
 const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
   to_tell = case
@@ -57,13 +57,13 @@ const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alert
 const INSERT =
   'insert into alerts (kind, subject, detail, first_seen_at, last_seen_at) values ($1, $2, $3, now(), now())';
 
-/** One row per kind and subject; what happens again is counted, and has to be acknowledged again. */
+/** Inserts one row per kind and subject. A repetition is counted, and must be acknowledged again. */
 export const raiseAlert = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** For a lasting condition: an open alert stays as it is, and is not counted again. */
+/** For a lasting condition: leaves an open alert unchanged and does not count it again. */
 export const raiseAlertOnce = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
@@ -74,30 +74,30 @@ const SEE_ALERT = statement({
   parameters: ['text', 'text'],
 });
 
-/** As `raiseAlertOnce`, for a condition that only this process sees: the alert ends when it is not raised again for a while. */
+/** Like `raiseAlertOnce`, for a condition that only this process sees. Must be repeated, or the alert ends. */
 export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await raiseAlertOnce(db, kind, subject, detail);
   await db.query(SEE_ALERT, [kind, subject]);
 }
 
-/** For an answer that comes back each time that it is asked for: counted again only when the detail is another. */
+/** For an answer that recurs with every query: counts it again only if the detail has changed. */
 export const raiseAlertOnChange = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
      where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** The columns of an alert whose cause is gone. Its end is told if the alert was told. */
+/** The columns of a resolved alert. A message about the end is due only if one was sent about the alert. */
 export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
-/** For a step that removes the cause of an alert. */
+/** Resolves one alert. Called by the step that removes its cause. */
 export const resolveAlert = declareWrite({
   text: `update alerts set ${resolvedColumns('$3')} where kind = $1 and subject = $2 and resolved_at is null`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** Times as the interface writes them. */
+/** Times are formatted as in the API. */
 export type AlertView = RowOf<typeof ALERT_VIEW_COLUMNS>;
 
 const COLUMNS = `kind, subject, detail, seen, ${shanghaiText('first_seen_at')} as "firstSeenAt",
@@ -112,7 +112,7 @@ const ALERT_VIEW_COLUMNS = columns({
   seen: 'integer',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
-  /** Who looks after it. It stays when the alert is raised again. */
+  /** The operator in charge. Stays set when the alert is raised again. */
   owner: 'text?',
   acknowledgedBy: 'text?',
   acknowledgedAt: 'text?',
@@ -123,7 +123,7 @@ const ALERT_VIEW_COLUMNS = columns({
 
 const IS_OPEN = '(acknowledged_at is null and resolved_at is null)';
 
-/** The latest first. */
+/** Latest first. */
 export const findAlerts = declareList({
   text: `select ${COLUMNS} from alerts where $1 = 'all' or ${IS_OPEN}
      order by last_seen_at desc, kind, subject limit $2`,
@@ -156,7 +156,7 @@ const LIST_ALERTS = statement({
   columns: LISTED_ALERT,
 });
 
-/** A page of the list, the latest first. */
+/** Returns a page of the list, latest first. */
 export async function listAlertPage(
   db: Queryable,
   { which, kind, owner, isUnowned }: AlertFilter,
@@ -184,10 +184,13 @@ export const storeAlertOwner = declareWrite({
   parameters: ['text', 'text', 'text?'],
 });
 
-/** How numbers begin that have an order's number in them: of periods and attempts, refunds, claims. */
+/** Prefixes of numbers that contain an order's number: periods and attempts (none), refunds, claims. */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
 
-/** `$1`: the order; `$2`: its agreement. After the order's number come four digits of a period and two of an attempt, or none. */
+/**
+ * `$1`: the order; `$2`: its agreement. An order's number is followed by nothing, or by four digits of a period and two
+ * of an attempt.
+ */
 const FIND_ALERTS_ABOUT = statement({
   text: `select ${COLUMNS} from (
        select a.* from ${NUMBER_LETTERS} as l(letter), lateral (
@@ -198,12 +201,12 @@ const FIND_ALERTS_ABOUT = statement({
        select * from alerts where subject collate "C" = $2) alerts
      order by last_seen_at desc, kind, subject`,
   parameters: ['text', 'text'],
-  // A table that was small when it was last analyzed may have grown since.
+  // Forces the index, because the statistics may date from when the table was small.
   byIndex: true,
   columns: ALERT_VIEW_COLUMNS,
 });
 
-/** Alerts about this order, one of its periods, attempts, refunds or claims, or its agreement. */
+/** Returns alerts about this order, its periods, attempts, refunds, claims or agreement. */
 export async function findAlertsAbout(
   db: Queryable,
   { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },
@@ -226,7 +229,7 @@ export const storeAcknowledgement = declareRequire({
   columns: ALERT_VIEW_COLUMNS,
 });
 
-/** Alerts that were raised and not logged yet. They count as logged from now on: the caller logs them. */
+/** Returns alerts not logged yet and marks them as logged. The caller logs them. */
 export const takeAlertsToLog = declareList({
   text: `with raised as materialized (
        select kind, subject, seen, logged from alerts where logged < seen order by last_seen_at limit $1
@@ -238,7 +241,7 @@ export const takeAlertsToLog = declareList({
     kind: 'text',
     subject: 'text',
     detail: 'text',
-    /** Since it was last logged. */
+    /** The number of occurrences since the alert was last logged. */
     times: 'integer',
     seen: 'integer',
   }),

@@ -1,7 +1,7 @@
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
 
-/** What somebody has written about an alert. */
+/** An operator's comment on an alert. */
 export type AlertComment = RowOf<typeof LIST_COMMENTS>;
 
 const STORE_COMMENT = statement({
@@ -26,7 +26,7 @@ const LIST_COMMENTS = statement({
   columns: columns({ author: 'text', at: 'text', text: 'text' }),
 });
 
-/** The latest thousand, in the order in which they were written. */
+/** Returns the latest thousand comments, oldest first. */
 export async function listAlertComments(db: Queryable, kind: string, subject: string): Promise<AlertComment[]> {
   return (await db.query(LIST_COMMENTS, [kind, subject])).reverse();
 }

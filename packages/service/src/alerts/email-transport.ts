@@ -7,23 +7,23 @@ import { AlertNotTaken, AlertRefusedFor, type AlertTransport, describeFailure, M
 
 export type EmailSettings = NonNullable<Settings['alertEmail']>;
 
-/** A message counts as taken when the mail server has accepted it for every address. */
+/** Sends alerts by mail. A message counts as sent once the mail server has accepted it for every address. */
 export function createEmailTransport({ url, from, to }: EmailSettings): AlertTransport {
   const transport = createTransport({
     requireTLS: mustEncrypt(url),
-    // An option in the URL overrides requireTLS above.
+    // Options in the URL override requireTLS above.
     url,
     connectionTimeout: MAX_SENDING_MS / 2,
     greetingTimeout: MAX_SENDING_MS / 2,
     socketTimeout: MAX_SENDING_MS / 2,
-    // Messages are made of text alone, so the mailer needs neither files nor URLs.
+    // Messages are plain text, so the mailer needs neither files nor URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   return {
     way: 'EMAIL',
     async send(messageId, message, signal) {
-      // An address that was removed from the settings gets nothing any more.
+      // Skips addresses that were removed from the settings.
       const people = to.filter((address) => message.onlyTo?.includes(address) ?? true);
       if (people.length === 0) return;
       const limit = AbortSignal.timeout(MAX_SENDING_MS);
@@ -36,7 +36,7 @@ export function createEmailTransport({ url, from, to }: EmailSettings): AlertTra
           to: [...people],
           subject: `[Perennial ${message.environment}] ${message.text}`,
           text: toMailText(message),
-          // The same when it is sent again, so that a mailbox can tell.
+          // The same id for every attempt, so that mailboxes can recognize duplicates.
           messageId: `<alert-${messageId}@${messageHost(message.service)}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
         });
@@ -63,8 +63,8 @@ function messageHost(service: string): string {
 }
 
 /**
- * smtp:// is encrypted only if the server offers it, and an attacker in between can remove the offer: a password would be
- * readable.
+ * Returns true if TLS is required. An smtp:// connection is encrypted only if the server offers it, and an attacker
+ * in between can remove the offer and read the password.
  */
 function mustEncrypt(url: string): boolean {
   const { protocol, password, hostname } = new URL(url);
@@ -72,14 +72,14 @@ function mustEncrypt(url: string): boolean {
   return protocol === 'smtp:' && password !== '' && !isThisMachine;
 }
 
-/** An address as the mailer spells it. */
+/** Returns the address in the mailer's spelling. */
 function spellAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   const domain = address.slice(at);
   return address.slice(0, at) + (domainToASCII(domain) || domain.toLowerCase());
 }
 
-/** The text of the server may repeat a user name or an address: only its status is kept. */
+/** Returns the SMTP status only, because the server's text may contain a user name or an address. */
 function describeSmtpFailure(error: unknown): string {
   const reason = describeFailure(error);
   return `${reason === 'ETLS' ? 'ETLS: no TLS to the mail server' : reason}${smtpStatuses([error])}`;

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Settings } from '../platform/settings.js';
 import type { AlertTransport } from './transport.js';
 
-/** The transports that are set. The others are not loaded, which would make every start slower. */
+/** Loads the configured transports only, because loading the others would slow down every start. */
 export async function loadAlertTransports(
   { alertWebhook, alertEmail }: Settings,
   clock: Clock,

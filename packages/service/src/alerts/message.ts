@@ -2,19 +2,19 @@ import { escapeInvisible } from '../platform/escape-invisible.js';
 import { redactSecrets } from '../platform/log/log.js';
 import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
-/** The body of a webhook, and what a mail is written from. docs/alerts.md shows one. */
+/** The payload of a webhook, and the source of a mail. docs/alerts.md shows an example. */
 export interface AlertMessage {
   readonly type: 'alert.opened' | 'alert.still-open' | 'alert.resolved' | 'alert.test';
-  /** One line for people. */
+  /** A summary in one line. */
   readonly text: string;
   readonly kind: string;
-  /** How many alerts it is about; `alerts` has the first of them. */
+  /** The number of alerts. `alerts` lists only the first of them. */
   readonly count: number;
   readonly alerts: readonly ReportedAlert[];
   readonly environment: string;
-  /** The address of the service: several services may send to the same people. */
+  /** The address of the service, because several services may send to the same operators. */
   readonly service: string;
-  /** Set when a mail was accepted for some addresses: the others. */
+  /** The addresses that are still missing, if the mail server refused some of them. */
   readonly onlyTo?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<AlertNews, AlertMessage['type']>> = {
 
 const STATES: Readonly<Record<AlertNews, string>> = { OPEN: '', STILL_OPEN: ' (still open)', RESOLVED: ' (resolved)' };
 
-/** A detail may repeat what an institution or a supplier has said. */
+/** Limited, because a detail may quote an institution or a supplier. */
 const MAX_DETAIL_LENGTH = 500;
 
 export function createAlertMessage({ kind, what, count, alerts }: AlertGroup, sender: AlertSender): AlertMessage {
@@ -51,7 +51,7 @@ export function createTestMessage(sender: AlertSender): AlertMessage {
   return { type: 'alert.test', text: 'test: alerts reach you', kind: 'test', count: 0, alerts: [], ...sender };
 }
 
-/** The text of a mail. Texts from outside are escaped, each on one line. */
+/** Formats the text of a mail. External texts are escaped and kept on one line. */
 export function toMailText({ text, kind, count, alerts, environment, service }: AlertMessage): string {
   const lines = alerts.flatMap(({ subject, detail, seen, firstSeenAt, lastSeenAt, resolvedBecause }) => [
     `${escapeInvisible(subject)}: ${escapeInvisible(resolvedBecause ?? detail)}`,

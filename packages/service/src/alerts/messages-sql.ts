@@ -13,7 +13,7 @@ import { shanghaiText } from '../platform/db/time-sql.js';
 export type AlertWay = 'WEBHOOK' | 'EMAIL';
 export type AlertNews = 'OPEN' | 'STILL_OPEN' | 'RESOLVED';
 
-/** An alert as a message has it, with times as the interface writes them. */
+/** An alert in a message. Times are formatted as in the API. */
 export interface ReportedAlert {
   readonly subject: string;
   readonly detail: string;
@@ -23,12 +23,10 @@ export interface ReportedAlert {
   readonly resolvedBecause: string | null;
 }
 
-/** Alerts of one kind with the same news: one message is about all of them. */
+/** Alerts of one kind and state change, sent in one message. */
 export type AlertGroup = RowOf<typeof takeAlertsToReport>;
 
-/**
- * One node at a time writes messages: two would each put half of the alerts into theirs. The lock ends with the transaction.
- */
+/** Lets one node at a time write messages, because two would split the alerts. Held until the transaction ends. */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
 export const lockMessageWriting = declareRequire({
   text: `select pg_try_advisory_xact_lock(${MESSAGE_WRITING_LOCK}) as mine`,
@@ -37,12 +35,13 @@ export const lockMessageWriting = declareRequire({
   value: ({ mine }) => mine,
 });
 
-/** More at once would lock their rows for long; the rest is for the next message. */
+/** Limits how many rows are locked at once. The rest is left for the next message. */
 const MAX_ALERTS_AT_ONCE = 10_000;
 
 /**
- * Takes the alerts that people have to be told of and marks them as told, in the transaction that writes the messages. A row
- * that is locked by another transaction is left for the next time.
+ * Returns the alerts that are due for a message and marks them as reported, in the transaction that writes the
+ * messages.
+ * Skips rows locked by other transactions.
  */
 export const takeAlertsToReport = declareList({
   text: `with due as materialized (
@@ -67,11 +66,11 @@ export const takeAlertsToReport = declareList({
          'resolvedBecause', resolved_because) order by place) filter (where place <= $3) as alerts
      from placed group by kind, what order by kind, what`,
   parameters: {
-    /** Between two messages of a kind: alerts that come in between go into one message. */
+    /** Minimum time between two messages of a kind. Alerts raised meanwhile share one message. */
     gatherSeconds: 'integer',
-    /** Between two messages about an alert that stays open. */
+    /** Time between two messages about an alert that stays open. */
     repeatSeconds: 'integer',
-    /** How many alerts a message lists; the others are counted. */
+    /** The number of alerts that a message lists. The others are only counted. */
     listed: 'bigint',
   },
   columns: columns({
@@ -99,10 +98,10 @@ export async function storeAlertMessage(
   await tx.query(STORE_MESSAGE, [way, what, kind, JSON.stringify(content)]);
 }
 
-/** A message about an alert. Times as the interface writes them. */
+/** A message about an alert. Times are formatted as in the API. */
 export type SentAlertMessage = RowOf<typeof listMessagesAbout>;
 
-/** The latest messages that name the alert, the newest first. Of many alerts at once a message names only the first. */
+/** Returns the latest messages that name the alert, newest first. A message about many alerts names only the first. */
 export const listMessagesAbout = declareList({
   text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
      from alert_messages
@@ -113,9 +112,9 @@ export const listMessagesAbout = declareList({
     way: column<AlertWay>('text'),
     what: column<AlertNews>('text'),
     writtenAt: 'text',
-    /** Null: not taken yet. */
+    /** Null until the receiver has accepted it. */
     sentAt: 'text?',
-    /** Of the last try. */
+    /** The failure of the last attempt. */
     failure: 'text?',
   }),
 });
@@ -134,8 +133,8 @@ const LEASE_MESSAGE = statement({
 });
 
 /**
- * The oldest message of a way that is due, for one node. Its next try is stored before it is sent: if this
- * node dies, or the receiver is away, it is sent again after 1, 2, 4 minutes and so on, an hour at most.
+ * Leases the oldest due message of a transport to one node. Stores the next attempt before sending, so a crash or an
+ * unreachable receiver leads to a retry after 1, 2, 4 … minutes, at most an hour.
  */
 export async function leaseAlertMessage<Content>(
   db: Queryable,
@@ -160,7 +159,7 @@ const MARK_REFUSED_FOR = statement({
   parameters: ['bigint', 'text', 'jsonb'],
 });
 
-/** The message was refused for these addresses: the next try is for them alone. */
+/** Limits the next attempt to the addresses that were refused. */
 export async function markRefusedFor(
   db: Queryable,
   messageId: string,

@@ -2,25 +2,25 @@ import { type Queryable, statement } from '../platform/db/database.js';
 import { type AlertSentence, alertText } from './alert-wordings.js';
 import { type AlertKind, resolvedColumns } from './alerts-sql.js';
 
-/** The SQL condition by which the cause of an alert `a` is gone. */
+/** The SQL condition under which the cause of an alert `a` is gone. */
 interface EndCondition {
   readonly when: string;
 }
 
-/** No SQL condition shows that the cause is gone. */
+/** How an alert ends if no SQL condition can show it. */
 type EndedElsewhere = 'only a person can judge' | 'by the step that removes the cause';
 
-/** The number of an attempt, a refund or a claim: order, period, and two digits for the one of that period. */
+/** The number of an attempt, a refund or a claim: order, period, and a two-digit counter within the period. */
 const NUMBER = `(regexp_match(a.subject, '^[RC]?([0-9]{5,15})([0-9]{4})([0-9]{2})$'))::bigint[]`;
 const existsForNumber = (table: string, last: string, condition: string) => `exists (
   select from ${table} t, (select ${NUMBER} as part) n
   where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.${last} = n.part[3] and ${condition})`;
 
-/** A payment channel and a day. */
+/** Subjects of the form "payment channel, day". */
 const CODE = 'left(a.subject, -11)';
 const DAY = `case when a.subject ~ ' [0-9]{4}-[0-9]{2}-[0-9]{2}$' then right(a.subject, 10)::date end`;
 
-/** An app id, and the first 16 hex digits of the hash of a number at an institution. */
+/** Subjects of the form "app id, first 16 hex digits of the hash of an agreement number". */
 const HASH = `case when a.subject ~ ' [0-9a-f]{16}$' then decode(right(a.subject, 16), 'hex') end`;
 const NUMBER_STAYS_FOREIGN = `exists (
   select from channels c join payment_channels p on not p.common_numbers
@@ -29,14 +29,14 @@ const NUMBER_STAYS_FOREIGN = `exists (
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
 /**
- * Whether the pool of a benefit `f` has fewer codes left than are asked for. No more are counted than that, by the index of
- * those that are left.
+ * True if the pool of benefit `f` has fewer codes than its threshold. Counts no further than that, by the index of
+ * unused codes.
  */
 export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock > (
   select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
     limit ${f}.low_stock) as counted)`;
 
-/** Every kind of alert has to say here how it ends. One that ends without a person has a sentence for it. */
+/** Defines how each kind of alert ends. Kinds that end automatically need a text for it. */
 const ALERT_ENDS: {
   readonly [Kind in AlertKind]: EndedElsewhere | (`${Kind}|resolved` extends AlertSentence ? EndCondition : never);
 } = {
@@ -74,7 +74,7 @@ const ALERT_ENDS: {
   'agreement-cancel-failed': 'by the step that removes the cause',
   'agreement-number-of-another-channel': { when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}` },
   'webhook-given-up': {
-    // A replay counts the retries on: what was given up before and is on its way again has more than the schedule's.
+    // Replays continue the retry count: a due event beyond the schedule was given up before, and is in flight again.
     when: `not exists (select from channels c join undelivered_events u using (channel_id)
         where c.app_id = a.subject and u.reason = 'GIVE_UP')
       and not exists (select from channels c join due_events d using (channel_id)
@@ -103,13 +103,13 @@ const ALERT_ENDS: {
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,
   },
   'database-full': {
-    // A node that cannot write says so again every few seconds, as soon as that can be stored.
+    // A node that cannot write raises the alert again every few seconds, as soon as that can be stored.
     when: `a.last_seen_at < now() - interval '2 min'`,
   },
   'bridge-currency': 'by the step that removes the cause',
 };
 
-/** The kinds that end without a person, in the order of the list. */
+/** The kinds that end automatically, in the order of the list. */
 export const SELF_ENDING_KINDS = Object.entries(ALERT_ENDS)
   .filter(([, end]) => end !== 'only a person can judge')
   .map(([kind]) => kind);
@@ -133,8 +133,8 @@ const RULES = Object.entries(ALERT_ENDS).flatMap(([kind, end]) =>
 );
 
 /**
- * Resolves the alerts whose cause is gone, and answers how many. An alert that is raised at the same time stays open: its
- * row is locked, or its count has changed since its cause was looked for.
+ * Resolves the alerts whose cause is gone, and returns their number. Skips alerts raised at the same time:
+ * their row is locked, or their count has changed since the check.
  */
 export async function resolveEndedAlerts(db: Queryable): Promise<number> {
   let total = 0;

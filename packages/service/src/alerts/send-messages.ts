@@ -18,11 +18,11 @@ export interface WriteMessagesDeps {
   readonly sender: () => AlertSender;
 }
 
-/** The first alert of a kind is told at once, and what follows within five minutes together. */
+/** The first alert of a kind is sent immediately. Alerts of the next five minutes share one message. */
 const PACING = { gatherSeconds: 300, repeatSeconds: 86_400, listed: 20 };
 
 /**
- * Stores the messages to be sent by each transport, and answers how many. Once stored they are sent, also if this node dies.
+ * Stores the messages for each transport, and returns their number. Stored messages are sent even if this node dies.
  */
 export async function writeAlertMessages({ database, ways, sender }: WriteMessagesDeps): Promise<number> {
   return database.transaction(async (tx) => {
@@ -41,13 +41,9 @@ export interface SendMessagesDeps {
   readonly log: Logger;
 }
 
-/** The rest is for the next run. */
 const MAX_MESSAGES_PER_RUN = 20;
 
-/**
- * Sends the messages that are due by one transport, until none is left or the receiver does not take one. Answers how many
- * were sent.
- */
+/** Sends the due messages of one transport until none is left or one is refused. Returns the number sent. */
 export async function sendAlertMessages(
   { database, log }: SendMessagesDeps,
   way: AlertTransport,

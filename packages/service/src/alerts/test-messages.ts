@@ -7,11 +7,11 @@ import { AlertNotTaken } from './transport.js';
 
 export interface TestMessageOutcome {
   readonly way: AlertWay;
-  /** Null when the receiver has taken it. */
+  /** Null if the receiver has accepted the message. */
   readonly failure: string | null;
 }
 
-/** Sends a message by each transport that is set. Nothing is stored: an operator wants to know whether it arrives. */
+/** Sends a test message by each configured transport. Stores nothing, because the operator waits for the outcome. */
 export async function sendTestMessages(settings: Settings, clock: Clock): Promise<TestMessageOutcome[]> {
   const { environment, host, port, publicUrl } = settings;
   const message = createTestMessage({ environment, service: publicUrl ?? `http://${host}:${port}` });

@@ -1,24 +1,22 @@
 import type { AlertMessage } from './message.js';
 import type { AlertWay } from './messages-sql.js';
 
-/** Sends alerts to people: by webhook or by mail. */
+/** Sends alerts to operators, by webhook or by mail. */
 export interface AlertTransport {
   readonly way: AlertWay;
-  /**
-   * Resolves when the receiver has taken the message; throws AlertNotTaken otherwise. A message that is sent again has the
-   * same id.
-   */
+  /** Resolves when the receiver has accepted the message, throws AlertNotTaken otherwise. A retry has the same id. */
   send(messageId: string, message: AlertMessage, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * The error's message says why, for the log and the operator: never the address of a server, which may hold a secret, nor
- * what was sent.
+ * The message gives the reason for the log and the operator. It never contains the payload, nor a server's address,
+ * which
+ * may contain a secret.
  */
 export class AlertNotTaken extends Error {}
 
-/** The mail server has refused some addresses and accepted the others: only those are sent to again. */
+/** The mail server has refused some addresses. Only these are retried. */
 export class AlertRefusedFor extends AlertNotTaken {
   constructor(
     readonly people: readonly string[],
@@ -28,10 +26,10 @@ export class AlertRefusedFor extends AlertNotTaken {
   }
 }
 
-/** Longer than any receiver should take, and shorter than the time after which another node sends the message again. */
+/** Longer than any receiver should need, and shorter than the lease after which another node retries. */
 export const MAX_SENDING_MS = 20_000;
 
-/** The code of a failed connection, or the kind of error. */
+/** Returns the code of a failed connection, or the name of the error. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   if (error.name === 'TimeoutError') return `no answer within ${MAX_SENDING_MS / 1000} s`;

@@ -6,14 +6,14 @@ import { AlertNotTaken, type AlertTransport, describeFailure, MAX_SENDING_MS } f
 export type WebhookSettings = NonNullable<Settings['alertWebhook']>;
 
 /**
- * What a receiver compares with the header: HMAC-SHA256 over the time in the other header, a dot, and the body's bytes.
- * The time is signed, so that nobody can send an old message again as a new one.
+ * Returns the value of the signature header: HMAC-SHA256 over the timestamp header, a dot and the body's bytes. The
+ * timestamp is signed to prevent replays of old messages.
  */
 export function signAlert(secret: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 }
 
-/** Posts to the address that the operator has set. Any 2xx means that the message was taken. */
+/** Posts to the configured URL. Any 2xx status means that the message was accepted. */
 export function createWebhookTransport({ url, secret }: WebhookSettings, clock: Clock): AlertTransport {
   const closing = new AbortController();
   return {
@@ -25,7 +25,7 @@ export function createWebhookTransport({ url, secret }: WebhookSettings, clock: 
       try {
         const answer = await fetch(url, {
           method: 'POST',
-          // An answer that names another address is not followed: the operator has not set that one.
+          // Redirects are not followed, because the operator has not configured their target.
           redirect: 'manual',
           headers: {
             'content-type': 'application/json; charset=utf-8',

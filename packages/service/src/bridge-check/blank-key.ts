@@ -1,7 +1,7 @@
-/** So much of a key is no chance any more. */
+/** Minimum length of a match: this much of a key is no coincidence. */
 const SHORTEST = 16;
 
-/** Takes the key out of a text from outside, as it is or in part: a bridge may say in a refusal which one it knows. */
+/** Removes the key, or parts of it, from a text of the bridge: a refusal may quote the key that the bridge knows. */
 export function blankKey(text: string, key: Uint8Array): string {
   const bytes = Buffer.from(key);
   const [base64, url, hex] = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];
@@ -18,7 +18,7 @@ function blankParts(text: string, secret: string): string {
   return blanked;
 }
 
-/** How many characters from here on are a part of the secret; 0 if they are too few. */
+/** Returns the number of characters from `at` on that are part of the secret, or 0 if they are too few. */
 function sharedLength(text: string, at: number, secret: string): number {
   let length = SHORTEST;
   if (at + length > text.length || !secret.includes(text.slice(at, at + length))) return 0;

@@ -2,22 +2,22 @@ import type { Fields } from '@perennial/wire/bridge';
 import type { Said } from './exchange/caller.js';
 import type { RuleName } from './rules.js';
 
-/** A debit that was sent, or was meant to be refused. */
+/** A debit that was sent, including debits that the bridge must refuse. */
 export interface Attempt {
   readonly attemptNo: string;
   readonly institutionNo: string;
   readonly askedCent: number;
   readonly orderNo: string;
   readonly startedAt: number;
-  /** The rule that is broken if it is debited twice. */
+  /** The rule that is broken if the attempt is debited twice. */
   readonly once?: RuleName;
-  /** The rule that is broken if anything at all comes of it. */
+  /** The rule that is broken if the attempt has any effect. */
   readonly never?: RuleName;
-  /** What was said of it last. */
+  /** The latest outcome that the bridge reported. */
   said?: Said;
-  /** The rule that is broken if its amount changes from now on. */
+  /** The rule that is broken if the amount changes from now on. */
   blame?: RuleName;
-  /** It has two references, or two lines in the statement. */
+  /** True if the attempt has two references, or two lines in the statement. */
   isTwice?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Left {
   readonly why: string;
 }
 
-/** Every number of the run, and what was said of it. */
+/** Every number of the run, with the latest outcome that the bridge reported for it. */
 export class Book {
   readonly attempts: Attempt[] = [];
   readonly refunds: Refund[] = [];
@@ -63,7 +63,7 @@ export class Book {
     return refund;
   }
 
-  /** What may still be given back of a debit: refunds that are pending count as given. */
+  /** Returns the amount of a debit that can still be refunded. Pending refunds count as refunded. */
   remainingCent(attempt: Attempt): number {
     return debitedCent(attempt) - this.#refundedCent(attempt, ['SUCCESS', 'PENDING']);
   }

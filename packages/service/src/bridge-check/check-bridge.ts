@@ -7,7 +7,7 @@ import { Caller, isHtml } from './exchange/caller.js';
 import { BridgeGone, Findings, NotTried, type Verdict } from './findings.js';
 import type { Given } from './given.js';
 import { NEEDS, RULES, type RuleName } from './rules.js';
-import { describeSaid, Teller, unlessUnusable } from './teller.js';
+import { describeSaid, OutcomeLog, unlessUnusable } from './outcome-log.js';
 import { BINDING_TRIALS, CANCELLATION_TRIALS } from './trials/bindings.js';
 import { CURRENCY_TRIAL } from './trials/currency.js';
 import { DEBIT_TRIALS } from './trials/debits.js';
@@ -18,19 +18,19 @@ import { RESTART_TRIAL } from './trials/restart.js';
 import { SIGNATURE_TRIALS } from './trials/signatures.js';
 import { createStatementTrial } from './trials/statement.js';
 import type { Check, Trial } from './trials/trial.js';
-import { findUseless, type Useless } from './useless.js';
+import { findUnusedOptions, type UnusedOption } from './unused-options.js';
 
 export interface Checked {
   readonly prefix: string;
   readonly rules: readonly Verdict[];
-  /** How many debits succeeded. */
+  /** The number of debits that succeeded. */
   readonly debited: number;
-  /** What was debited and not given back. */
+  /** Debits that were not refunded. */
   readonly left: readonly Left[];
-  readonly useless: readonly Useless[];
+  readonly useless: readonly UnusedOption[];
 }
 
-/** The bridge cannot be tried at all. */
+/** The bridge cannot be tested at all. */
 export class BridgeUnreachable extends PlainError {}
 
 const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
@@ -43,7 +43,7 @@ const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
   ['pending debits', PENDING_TRIALS],
 ];
 
-/** Tries every rule that can be tried with what is given, gives back what was debited, and says what was seen. */
+/** Tests every rule that the given options allow, refunds all debits, and returns the verdicts. */
 export async function checkBridge(given: Given): Promise<Checked> {
   const startedAt = given.clock.now();
   const { origin, pathname } = parseBridgeAddress(given.url);
@@ -52,8 +52,8 @@ export async function checkBridge(given: Given): Promise<Checked> {
   const book = new Book(given.prefix);
   const { key, clock, currency, deadlines } = given;
   const caller = new Caller({ origin, basePath, key, currency, clock, deadlines, findings });
-  const teller = new Teller({ given, book, caller, findings });
-  const check: Check = { given, findings, caller, teller, book };
+  const outcomes = new OutcomeLog({ given, book, caller, findings });
+  const check: Check = { given, findings, caller, outcomes, book };
   let left: Left[] = [];
   let isGone = false;
   try {
@@ -81,7 +81,7 @@ export async function checkBridge(given: Given): Promise<Checked> {
   }
   const twice = book.attempts.filter((one) => one.isTwice).map((one) => toLeft(one, 'it was debited more than once'));
   const rules = findings.verdicts();
-  const useless = isGone ? [] : findUseless(given, book, rules);
+  const useless = isGone ? [] : findUnusedOptions(given, book, rules);
   const debited = book.attempts.filter((one) => debitedCent(one) > 0).length;
   const blank = <T extends { readonly why?: string }>(one: T): T =>
     one.why === undefined ? one : { ...one, why: blankKey(one.why, key) };
@@ -93,10 +93,10 @@ export async function checkBridge(given: Given): Promise<Checked> {
   };
 }
 
-/** Ends it all if no bridge is there, and if it does not know the key: then it would refuse everything alike. */
+/** Throws if no bridge answers, or if it does not know the key and so would refuse every request. */
 async function requireBridge(check: Check): Promise<void> {
-  const { caller, teller, findings, given } = check;
-  const plain = teller.queryOf(teller.unsent());
+  const { caller, outcomes, findings, given } = check;
+  const plain = outcomes.queryOf(outcomes.unsent());
   const asking = { ...plain, blame: 'debit-query-unknown' } as const;
   const message = caller.compose(asking);
   const arrival = await caller.send('debit-query', message);
@@ -112,14 +112,14 @@ async function requireBridge(check: Check): Promise<void> {
   const isRefused = status === 401;
   await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
   if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge takes no request of this key');
-  // With 400 and above a bridge may have failed that is there.
+  // Only below 400: a page with an error status may come from a real bridge that has failed.
   if (arrival.kind === 'answer' && arrival.status < 400 && isHtml(arrival))
     throw new BridgeGone('what answers there is a page, and no bridge');
 }
 
 const NO_BRIDGE = 'there is no bridge at this path';
 
-/** A bridge may wrongly answer 404 about an unknown number, but hardly to what is not signed. */
+/** Asks unsigned: a bridge may wrongly answer 404 about an unknown number, but hardly to an unsigned request. */
 async function isNothingThere({ caller }: Check): Promise<boolean> {
   for (const operation of OPERATIONS) {
     const message = caller.compose({ operation, body: {}, twist: { signature: () => undefined } });
@@ -146,26 +146,26 @@ async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
   }
 }
 
-/** Asks for every number once more, and gives back what was debited. */
+/** Queries every number again, and refunds all debits. */
 async function settleAll(check: Check): Promise<Left[]> {
-  const { book, teller } = check;
+  const { book, outcomes } = check;
   for (const attempt of book.attempts) await unlessUnusable(judgeInTheEnd(check, attempt));
-  for (const refund of book.refunds) await unlessUnusable(teller.untilSettled(refund));
+  for (const refund of book.refunds) await unlessUnusable(outcomes.untilSettled(refund));
   return giveBack(check, book.attempts);
 }
 
-async function judgeInTheEnd({ teller, findings }: Check, attempt: Attempt): Promise<void> {
-  const { word } = await teller.query(attempt);
+async function judgeInTheEnd({ outcomes, findings }: Check, attempt: Attempt): Promise<void> {
+  const { word } = await outcomes.query(attempt);
   const { never, attemptNo } = attempt;
   if (never !== undefined) findings.judge(never, word === 'NOT_FOUND', `${attemptNo} was passed on: it is ${word}`);
 }
 
-async function giveBack({ teller, book }: Check, attempts: readonly Attempt[]): Promise<Left[]> {
+async function giveBack({ outcomes, book }: Check, attempts: readonly Attempt[]): Promise<Left[]> {
   const owed = attempts.filter((one) => book.remainingCent(one) > 0);
-  const refunds = owed.map((one) => teller.newRefund(one, book.remainingCent(one)));
-  // Those that are pending wait together.
-  for (const refund of refunds) await unlessUnusable(teller.refund(refund));
-  for (const refund of refunds) await unlessUnusable(teller.untilSettled(refund));
+  const refunds = owed.map((one) => outcomes.newRefund(one, book.remainingCent(one)));
+  // Sends all refunds before it waits, so that pending refunds settle in parallel.
+  for (const refund of refunds) await unlessUnusable(outcomes.refund(refund));
+  for (const refund of refunds) await unlessUnusable(outcomes.untilSettled(refund));
   return attempts.filter((one) => isOpen(book, one)).map((one) => toLeft(one, whyLeft(book, one)));
 }
 
@@ -178,7 +178,7 @@ function whyLeft({ refunds }: Book, attempt: Attempt): string {
   return `${describeSaid(said)}${answered ?? ''}`;
 }
 
-/** Whether it may have been debited and not given back. */
+/** Returns true if the attempt may have been debited and not refunded. */
 function isOpen(book: Book, attempt: Attempt): boolean {
   const { said, never } = attempt;
   if (said === undefined) return never === undefined;

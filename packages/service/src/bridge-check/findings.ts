@@ -1,22 +1,22 @@
 import { RULES, type Rule, type RuleName } from './rules.js';
 
-/** `broken`: something else was seen. `untried`: it could not be tried, or its answers said nothing. */
+/** `broken`: a breach was seen. `untried`: the rule could not be tested, or the answers showed nothing. */
 export type VerdictKind = 'holds' | 'broken' | 'untried';
 
 export interface Verdict extends Pick<Rule, 'heading' | 'says'> {
   readonly rule: RuleName;
   readonly verdict: VerdictKind;
-  /** What was seen instead, or why it could not be tried. */
+  /** The breach, or the reason why the rule could not be tested. */
   readonly why?: string;
   readonly advice?: string;
 }
 
-/** A rule cannot be tried; the message says why. */
+/** Thrown if a rule cannot be tested. The message gives the reason. */
 export class NotTried extends Error {}
-/** The bridge has gone: nothing else can be tried. */
+/** Thrown if the bridge is no longer reachable: no further rule can be tested. */
 export class BridgeGone extends Error {}
 
-/** What was seen of each rule. One breach is enough; without any, one time that it was kept. */
+/** The observations of each rule. A single breach breaks it; otherwise one observation that it was kept is enough. */
 export class Findings {
   readonly #kept = new Set<RuleName>();
   readonly #breaches = new Map<RuleName, string[]>();
@@ -28,7 +28,7 @@ export class Findings {
     return isKept;
   }
 
-  /** Why it could not be tried, unless something was seen of it. The first reason counts. */
+  /** Records why a rule could not be tested. The first reason counts, and only if no breach is seen. */
   leave(rule: RuleName, why: string): void {
     if (!this.#untried.has(rule)) this.#untried.set(rule, why);
   }
@@ -49,7 +49,7 @@ export class Findings {
       return { ...about, verdict: 'broken', why: `${first}${others}`, advice };
     }
     const why = this.#untried.get(name) ?? 'nothing was seen of it';
-    // A rule that was left in the midst of its trial was kept only so far.
+    // A rule whose trial was abandoned halfway does not count as kept.
     if (this.#kept.has(name) && !this.#untried.has(name)) return { ...about, verdict: 'holds' };
     return { ...about, verdict: 'untried', why };
   }

@@ -6,39 +6,38 @@ export interface Deadlines {
   readonly other: number;
 }
 
-/** What the bridge is tried with. */
+/** The options of a run. */
 export interface Given {
   readonly url: string;
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly appId: string;
-  /** Begins every number of the run, so that none was used before. */
+  /** Prefix of every number of the run, so that no number was used before. */
   readonly prefix: string;
   readonly amountCent: number;
-  /** Of every amount. */
+  /** Currency of every amount. */
   readonly currency: string;
-  /** One that debits succeed on, at once or after a while. */
+  /** An agreement on which debits succeed, immediately or after a while. */
   readonly agreement?: string;
   /** Agreements whose debits are declined, by the kind of decline. */
   readonly declines: Readonly<Partial<Record<WireDecline, string>>>;
-  /** One whose debits are PENDING first. */
+  /** An agreement whose debits are PENDING first. */
   readonly pending?: string;
-  /** One that belongs to another channel than appId. */
+  /** An agreement that belongs to another channel than `appId`. */
   readonly foreign?: string;
-  /** One that may be canceled. */
+  /** An agreement that may be canceled. */
   readonly cancelAgreement?: string;
-  /** As `card` of /bind-code. */
+  /** Sent as `card` of /bind-code. */
   readonly card?: Fields;
   readonly bankCode?: string;
   readonly smsCode?: string;
   readonly wrongSmsCode?: string;
-  /** A day that is over, if the statement of today is not there yet. */
+  /** A past day, if the statement of today does not exist yet. */
   readonly statementDay?: string;
-  /** Restarts the bridge. */
   readonly restart?: () => Promise<void>;
-  /** The port for notices. */
+  /** Where to listen for notices. */
   readonly listen?: { readonly port: number; readonly host: string };
-  /** How long results and notices of pending debits are waited for. */
+  /** How long to wait for results and notices of pending debits. */
   readonly waitMs: number;
   readonly deadlines: Deadlines;
   readonly progress: (line: string) => void;

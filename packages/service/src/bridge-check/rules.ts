@@ -5,7 +5,7 @@ interface NeedText {
   readonly isGiven: (given: Given) => boolean;
 }
 
-/** What has to be given on the command line before a rule can be tried. */
+/** Options that a rule requires. */
 export const NEEDS = {
   agreement: { option: '--agreement', isGiven: ({ agreement }) => agreement !== undefined },
   retryable: { option: '--declines RETRYABLE=…', isGiven: ({ declines }) => declines.RETRYABLE !== undefined },
@@ -42,9 +42,9 @@ export const NEEDS = {
 type Need = keyof typeof NEEDS;
 
 interface RuleText {
-  /** What must be so. */
+  /** The requirement. */
   readonly says: string;
-  /** What to do when it is not so. */
+  /** The fix if the requirement is not met. */
   readonly advice: string;
   readonly needs?: Need;
 }
@@ -54,7 +54,7 @@ const REMEMBER =
 const CHECK_FIRST = 'check the signature over the raw bytes before anything else, and answer 401';
 const FORM_FIRST = 'check the form of every field before you do anything, and answer 400';
 
-/** Every rule of docs/bridge.md that can be tried from outside, by the heading where it stands. */
+/** Every rule of docs/bridge.md that can be tested from outside, by its heading there. */
 const SECTIONS = {
   'Rules for both sides': {
     'content-type': {

@@ -2,7 +2,7 @@ export type { AlertSentence } from '../alerts/alert-wordings.js';
 export type { RefusalCode } from '../operator/refusal-codes.js';
 export type { ResultCode } from '../operator/result-texts.js';
 
-/** The kinds of problems that the console answers, with their status and what they say if there is no more to say. */
+/** The problem types of the console API, each with its status and default title. */
 export const PROBLEM_TITLES = {
   'not-signed-in': [401, 'Sign in first'],
   'wrong-proof': [401, 'Name, password or code are wrong'],

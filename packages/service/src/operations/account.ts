@@ -10,7 +10,7 @@ const refuseWrongProof = (wrong: Error) => (error: unknown) => {
   throw error instanceof WrongProof ? wrong : error;
 };
 
-/** What people do about themselves. Signing in and out are routes of their own: they set the cookie. */
+/** An operator's own account. Signing in and out are separate routes, because they set the cookie. */
 export const accountOperations = [
   operation({
     method: 'GET',
@@ -44,7 +44,7 @@ export const accountOperations = [
     body: schema.passwordRequest,
     answer: schema.nothing,
     async run(operator, { current, password }, { person }) {
-      // Counted as every try of a password is: a session that was left open is not a place to guess in.
+      // Counted like every password attempt, so that an unattended session cannot be used for guessing.
       const wrong = refusal('current-password-wrong')`the current password is another one`;
       await proveAgain(operator, person, { password: current }).catch(refuseWrongProof(wrong));
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });

@@ -11,7 +11,7 @@ import * as schemas from '../operator/schemas/alerts.js';
 import { command, operation } from './operation.js';
 import { alertTable } from './texts/alert-text.js';
 
-/** Whoever may act at all may look after an alert. */
+/** Every role that may act may also handle alerts. */
 const WHO_ACTS = ['support', 'finance'] as const;
 
 export const alertOperations = [

@@ -14,10 +14,10 @@ import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
 import { benefitTable, benefitText, importText, lowStockText, presentationText } from './texts/benefit-text.js';
 
-/** A file of 20 MB as JSON. */
+/** Fits a file of 20 MB as JSON. */
 const MAX_CODES_BYTES = 25_000_000;
 
-/** Runs out of codes at night too: support refills a pool. */
+/** Includes support, because a pool may run out at night. */
 const WHO_REFILLS = ['support', 'admin'] as const;
 
 export const benefitOperations = [
@@ -66,7 +66,7 @@ export const benefitOperations = [
     method: 'PUT',
     path: '/benefits/{benefitCode}/presentation',
     role: 'admin',
-    // Where its users are led.
+    // Confirmed, because it sets where users are led.
     needsProof: true,
     summary: 'Change what users see of a benefit: what is given, all of it or nothing; null removes a part',
     body: schemas.presentationChange,
@@ -131,14 +131,14 @@ export const benefitOperations = [
   }),
 ];
 
-/** Codes are counted where there are some, or should be. */
+/** Shows the counts of codes only if there are or should be codes. */
 function toBenefitView(view: BenefitFulfilmentView) {
   const { codesLeft, codesGiven, waitingClaims: claimsWaiting, waitingSince: _, ...benefit } = view;
   const hasPool = benefit.kind === 'POOL' || codesLeft + codesGiven > 0;
   return { ...benefit, codesLeft: hasPool ? codesLeft : null, claimsWaiting };
 }
 
-/** What is not base64 is skipped; a key that is not what it should be has not 32 bytes, which the step refuses. */
+/** Decodes base64 leniently. A malformed key does not have 32 bytes, and the step refuses it. */
 function readKey(base64: string): Uint8Array {
   const key = Buffer.from(base64, 'base64');
   return key.toString('base64') === base64 ? key : new Uint8Array();

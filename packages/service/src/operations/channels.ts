@@ -80,7 +80,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}',
     role: 'admin',
-    // Where events go, and from where calls are taken.
+    // Confirmed, because it sets where events are sent and which addresses may call.
     needsProof: true,
     summary: 'Change the settings of a channel that are given, all of them or none',
     body: schemas.channelChange,
@@ -173,7 +173,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/branding',
     role: 'admin',
-    // Whose page users believe it to be, and where it leads them.
+    // Confirmed, because it sets the seller that users see and where links lead.
     needsProof: true,
     summary: 'Change what users see of a channel: what is given, all of it or nothing; null removes a part',
     body: schemas.brandingChange,

@@ -23,7 +23,7 @@ const problems = (...statuses: readonly number[]) =>
 
 const json = (schema: AnySchema) => ({ content: { 'application/json': { schema } } });
 
-/** OpenAPI 3.1 of the console's own interface, made of the schemas that requests are checked by. */
+/** Builds the OpenAPI 3.1 document of the console API from the schemas that validate requests. */
 export function describeOperations(operations: readonly Operation[]): object {
   const paths: Record<string, Record<string, object>> = {};
   const add = (path: string, method: string, described: object) => {

@@ -7,19 +7,19 @@ import type { Unchanging } from '../operator/schemas/parts.js';
 import { BYTE_ORDER_MARK } from '../platform/csv/csv-field.js';
 import type { SafeText } from './command/safe-text.js';
 
-/** What operations need of the node they run on, beside the operator's own. */
+/** Services of the node that operations need besides the operator's own. */
 export interface Tools {
   readonly channels: ChannelRegistry;
   readonly pushClient: PushClient;
-  /** Where people reach the console. */
+  /** The URL at which operators reach the console. */
   readonly consoleUrl: () => string;
-  /** Where channels reach the interface. */
+  /** The URL at which channels reach the API. */
   readonly publicUrl: () => string;
-  /** Refunds above this need a second person; 0: none does. */
+  /** Refunds above this amount need a second operator's approval. 0: none do. */
   readonly refundApprovalCent: number;
 }
 
-/** Who asks, and what an operation may use. The operator is an argument of its own, as it is of every step. */
+/** The signed-in operator and the services that an operation may use. */
 export interface Context extends Tools {
   readonly person: SignedInPerson;
 }
@@ -36,58 +36,60 @@ type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? { readonly [Field in Name]: string } & PathFields<Rest>
   : unknown;
 
-/** One object with the parts of the path that are in braces, the query and the body. */
+/** One object with the path's fields in braces, the query and the body. */
 export type InputOf<Path extends string, Query, Body> = PathFields<Path> & ValueOf<Query> & ValueOf<Body>;
 
 interface OperationRules {
-  /** Who may: a person of this role or of one of these, or an admin. Everybody has what a viewer may. */
+  /** The roles allowed besides admin. Every role may do what a viewer may. */
   readonly role: Role | readonly Role[];
-  /** Moves money or shows a secret: the person must have proved who they are in the last minutes. */
+  /** Moves money or reveals a secret: requires an identity confirmed within the last minutes. */
   readonly needsProof?: boolean;
-  /** About one's own session and account: done also on a node that only reads. */
+  /** Concerns the operator's own session and account: allowed on a read-only node too. */
   readonly isOwn?: boolean;
   readonly summary: string;
   readonly maxBodyBytes?: number;
 }
 
-/** Writes an amount with the currency of the installation. */
+/** Formats an amount with the currency of the installation. */
 export type MoneyText = (cents: number) => string;
 
 /**
- * How a field is given on the command line: by an option such as `--rate <n>`, or an argument such as `<codes>`, and what it means.
- * The field's schema says how its value is read, unless a reader is given. `no` is the option that makes a flag false.
+ * An option such as `--rate <n>` or an argument such as `<codes>`, with its description. The field's schema determines
+ * how the value is parsed, unless a reader is given. `no` is the option that makes a flag false.
  */
 export type CommandField = readonly [
   flags: string,
   description: string,
   reader?: CommandReader | { readonly no: readonly [flag: string, description: string] },
 ];
-/** Of null, and of what is in a file, it answers a function by which the value is found once the command runs. */
+/** Parses a value. Returns a function for null and for files; the function is called when the command runs. */
 export type CommandReader = (value: string, before?: never) => unknown;
 
-/** The command of an operation. */
 export interface CommandRules<Input, Result> {
-  /** Noun, verb and arguments: `channel show <app-id>`. An argument is the field appId, unless `fields` has it. */
+  /**
+   * Noun, verb and arguments, as in `channel show <app-id>`. An argument fills the field appId, unless `fields` defines
+   * it.
+   */
   readonly usage: string;
-  /** What follows the noun in each. */
+  /** Examples, without the noun. */
   readonly examples: readonly string[];
-  /** By the names of the input's fields; `limits.rateBurst` is a field of a field. */
+  /** By the names of the input's fields. `limits.rateBurst` is a nested field. */
   readonly fields?: { readonly [Field in keyof Input | `${keyof Input & string}.${string}`]?: CommandField };
-  /** Of fields that the console must give, and a command may leave out. */
+  /** Defaults for fields that the console requires and a command may omit. */
   readonly defaults?: { readonly [Field in keyof Input]?: Input[Field] | undefined };
-  /** The help's words, where those of the console would not do. */
+  /** Replaces the console's summary in the help. */
   readonly summary?: string;
   /** Moves money, ends something or sends something: refused with ENGINE=off and on a copy that was not adopted. */
   readonly needsEngine?: boolean;
-  /** Exit code 1 otherwise. */
+  /** If false, the exit code is 1. */
   readonly isGood?: (result: Result) => boolean;
-  /** The result for people; with --json it is printed as it is, and a list as `items`. */
+  /** Formats the result. With --json the result is printed unchanged, a list as `items`. */
   readonly text: (result: Result, money: MoneyText, input: Input) => string | SafeText;
 }
 
 type Run<Input, Result> = (operator: OperatorWithGateways, input: Input, context: Context) => Promise<Result>;
 
-/** A row of the table: what the console, the command line or both can do. */
+/** A row of the table: an action of the console, the command line or both. */
 export interface Row {
   readonly summary: string;
   readonly query?: ObjectSchema;
@@ -96,26 +98,26 @@ export interface Row {
   run(operator: OperatorWithGateways, input: never, context: Context): Promise<unknown>;
 }
 
-/** A row that the console has. */
+/** An action that the console offers. */
 export interface Operation extends Row, OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below /console/api; what is in braces is one part of the path. */
+  /** Below /console/api. A field in braces matches one segment of the path. */
   readonly path: `/${string}`;
   readonly answer: AnySchema;
-  /** The console's answer, where the step's result is not it. */
+  /** Converts the step's result to the console's answer, if they differ. */
   toAnswer?(result: never, context: Context, operator: OperatorWithGateways): unknown;
 }
 
-/** The same with the types of its input and answer, for the console's client. */
+/** An operation with the types of its input and answer, for the console's client. */
 export interface TypedOperation<Method extends Operation['method'], Path extends Operation['path'], Input, Answer>
   extends Operation {
   readonly method: Method;
   readonly path: Path;
-  /** For the compiler alone. */
+  /** Only for the compiler. */
   readonly types?: { readonly input: Input; readonly answer: Answer };
 }
 
-/** What only reads is for everybody unless it has a role; what changes something must have one. */
+/** Reading operations default to all roles. Changing operations must name one. */
 type RoleRule<Method> = Method extends 'GET' ? Partial<Pick<OperationRules, 'role'>> : Pick<OperationRules, 'role'>;
 
 type Described<Method, Path, Query, Body, Answer> = Omit<OperationRules, 'role'> &
@@ -127,7 +129,7 @@ type Described<Method, Path, Query, Body, Answer> = Omit<OperationRules, 'role'>
     readonly answer: Answer;
   };
 
-/** An operation of the console: who may do it, what it takes and answers, the step that does it, and its command if it has one. */
+/** Declares an operation of the console: its roles, input and answer, its step, and its command if it has one. */
 export function operation<
   const Method extends Operation['method'],
   const Path extends Operation['path'],
@@ -146,7 +148,7 @@ export function operation<
     readonly command?: CommandRules<InputOf<Path, Query, Body>, Result>;
   },
 ): TypedOperation<Method, Path, InputOf<Path, Query, Body>, Static<Answer>>;
-/** The same where the step's result is the answer. */
+/** Overload for operations that answer with the step's result. */
 export function operation<
   const Method extends Operation['method'],
   const Path extends Operation['path'],
@@ -164,7 +166,7 @@ export function operation(one: object): unknown {
   return { role: 'viewer', ...one };
 }
 
-/** A row that the console does not have. */
+/** An action that only the command line offers. */
 export interface CommandRow extends Row {
   readonly method?: never;
 }
@@ -176,7 +178,9 @@ type ArgumentFields<Usage extends string> = Usage extends `${string}<${infer Nam
   ? { readonly [Field in Camel<Name>]: string } & ArgumentFields<Rest>
   : unknown;
 
-/** A command that the console does not have, or has in another form. What is no argument is described by `body`. */
+/**
+ * Declares a command that the console lacks or has in another form. `body` describes the fields that are no arguments.
+ */
 export function command<const Usage extends string, Result, Body extends ObjectSchema | undefined = undefined>({
   summary,
   body,
@@ -191,7 +195,7 @@ export function command<const Usage extends string, Result, Body extends ObjectS
   return { summary, run, command: rules as unknown as CommandRules<never, never>, ...(body && { body }) };
 }
 
-/** An answer that is not JSON: its text goes out piece by piece. */
+/** An answer that is not JSON. Its text is streamed. */
 export class FileAnswer {
   constructor(
     readonly name: string,
@@ -200,7 +204,7 @@ export class FileAnswer {
   ) {}
 }
 
-/** For people who open it by a click. */
+/** Creates a CSV file with a byte order mark, for spreadsheets that open it by a click. */
 export const createCsvAnswer = (name: string, lines: AsyncIterable<string>): FileAnswer =>
   new FileAnswer(name, 'text/csv; charset=utf-8', withByteOrderMark(lines));
 

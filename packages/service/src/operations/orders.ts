@@ -18,7 +18,7 @@ import { advanceText, orderReport, refundText } from './texts/order-text.js';
 
 const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
 
-/** A number as it is written everywhere: an address that says the same in another way names nothing. */
+/** Requires the canonical spelling of the period's number, so that each period has one URL. */
 const withPeriod = <Input extends { readonly cycleNo: string | number }>(input: Input) => ({
   ...input,
   cycleNo: requireInteger(
@@ -29,14 +29,14 @@ const withPeriod = <Input extends { readonly cycleNo: string | number }>(input: 
   ),
 });
 
-/** What operators see of one order, and do to it. */
+/** Operations on a single order. */
 export const orderOperations = [
   operation({
     method: 'GET',
     path: '/orders/{orderNo}',
     summary: 'An order with its timeline, what comes next, and what may be done',
     answer: Type.Object({
-      /** As `npx perennial order show` has it, with personal data masked. */
+      /** As in `npx perennial order show`, with personal data masked. */
       order: Type.Unsafe<OrderView>({ type: 'object' }),
       ...schemas.orderAnswer,
     }),

@@ -75,7 +75,7 @@ export const paymentChannelOperations = [
     method: 'PUT',
     path: '/payment-channels/{code}',
     role: 'admin',
-    // It says who is asked to move money.
+    // Confirmed, because it sets who is asked to move money.
     needsProof: true,
     summary: 'Change what is given of a payment channel and leave the rest; holds at once on every node',
     body: schemas.paymentChannelChange,

@@ -4,7 +4,7 @@ import { listFailedPayments, summarizeFailedPayments } from '../operator/payment
 import * as schemas from '../operator/schemas/payments.js';
 import { operation } from './operation.js';
 
-/** Payments that failed, what is done to many at once, and what waits for a second person. */
+/** Failed payments, bulk runs and approvals. */
 export const paymentOperations = [
   operation({
     method: 'GET',
@@ -58,7 +58,7 @@ export const paymentOperations = [
     method: 'POST',
     path: '/bulk/{runId}/start',
     role: ['support', 'finance'],
-    // It moves money, or ends what brings it in, many times over.
+    // Confirmed, because it moves money or ends subscriptions in bulk.
     needsProof: true,
     summary: 'Starts a bulk run, or asks a second person to',
     body: schemas.bulkStart,

@@ -1,6 +1,6 @@
 import { refusal } from '../operator/operator.js';
 
-/** The field of a picture that was sent in base64; left out when it is not given, null when it is removed. */
+/** Reads a picture sent in base64. Omits the field if it is not given, and sets it to null if it is removed. */
 export function readPicture<Name extends string>(
   name: Name,
   base64: string | null | undefined,

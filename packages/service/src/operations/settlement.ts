@@ -81,7 +81,7 @@ const CSV_COLUMNS = [
   'currency',
 ] as const;
 
-/** Without totals, so that a column can be summed. `LATER` is what stands here of months that were closed before. */
+/** Writes no totals, so that a column can be summed. `LATER` rows belong to months closed before. */
 async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
   yield spreadsheetLine(CSV_COLUMNS);
   for (const { appId, name: channel, products, later } of channels) {

@@ -33,8 +33,8 @@ const TABLE = [
   ...accountOperations,
 ];
 
-/** An operation of the console with its types: its client is typed by these. */
+/** An operation of the console with its types, for the typed client. */
 export type TableRow = Extract<(typeof TABLE)[number], { readonly method: string }>;
 
-/** Everything that the console can do. Roles, routes, checks and the OpenAPI document all come out of this. */
+/** All operations of the console. Roles, routes, validation and the OpenAPI document derive from this list. */
 export const OPERATIONS: readonly Operation[] = TABLE.filter((row): row is TableRow => 'method' in row);

@@ -1,13 +1,14 @@
 import type { BenefitPosition } from './page-sql.js';
 
-/** So many are claimed at a time: one whose supplier is slow holds up none of the others. */
+/** The number of concurrent claims, so that a slow supplier does not delay the others. */
 const AT_ONCE = 4;
-/** After that nothing more is begun. A supplier may take 8 s, and nobody waits for a page much longer than twice that. */
+/** No claim is started after this. A supplier may take 8 s, and users hardly wait longer than twice that. */
 const BEGIN_WITHIN_MS = 8_000;
 
 /**
- * Claims each of them. What became of it is in the database: one that fails takes nothing from the others, and is claimed by the
- * next press. Throws only when none of them could be claimed.
+ * Claims each benefit. The results are in the database: a failed claim does not affect the others, and the user can
+ * retry
+ * it. Throws only if none could be claimed.
  */
 export async function claimEach(
   benefits: readonly BenefitPosition[],

@@ -1,11 +1,11 @@
-/** Escaped HTML. Only the template below makes it. */
+/** Escaped HTML. Only the template below creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Value = Html | string | number | undefined | readonly Value[];
 
-/** A template whose values are escaped unless they are Html themselves. Attributes must be in double quotes. */
+/** Escapes the values of a template unless they are Html. Attributes must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = parts[0] ?? '';
   for (let index = 0; index < values.length; index += 1) text += toHtmlText(values[index]) + (parts[index + 1] ?? '');
@@ -33,15 +33,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const SPECIAL = /[&<>"']/;
 const SPECIALS = /[&<>"']/g;
 
-/** Most texts have nothing to escape: looking first costs a third of replacing. */
+/** Tests first, because most texts need no escaping and a test costs a third of a replacement. */
 export function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(SPECIALS, (char) => ENTITIES[char] ?? char) : text;
 }
 
-/** A name that somebody else has chosen, so that its direction changes nothing around it. */
+/** Isolates the text direction of a name chosen by others. */
 export const isolated = (name: string): Html => html`<bdi>${name}</bdi>`;
 
-/** The first ones that fit into so many bytes; always at least one, if there is any. */
+/** Renders the first items that fit into the given bytes, and at least one if there is any. */
 export function takeFitting<Item>(items: readonly Item[], mostBytes: number, render: (item: Item) => Html): Html[] {
   const taken: Html[] = [];
   let room = mostBytes;

@@ -1,7 +1,6 @@
 import { encodeQuery, MAX_STRING_LENGTH } from '@perennial/wire';
 import { parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 
-/** The values of a redemption link, with its signature. */
 export interface SignedLink {
   readonly orderNo: number;
   readonly appId: string;
@@ -12,13 +11,10 @@ export interface SignedLink {
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** A longer text is no query of this service: the longest user id fits, with every byte of it written as %XX. */
+/** Longer queries cannot be the service's: the longest user id fits even if every byte is percent-encoded. */
 const MAX_CHARACTERS = 15_000;
 
-/**
- * A field that is there twice or is not UTF-8 counts as empty, which no field of this service may be. Unknown fields are
- * ignored.
- */
+/** Parses a query. Treats a duplicate or non-UTF-8 field as empty, which no field may be. Ignores unknown fields. */
 export function readFormFields(text: string): FormFields {
   const fields = new Map<string, string>();
   for (const pair of text.length > MAX_CHARACTERS ? [] : text.split('&')) {
@@ -41,7 +37,7 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Undefined when the fields cannot be a link. The signature is not checked here. */
+/** Returns undefined if the fields cannot be a link. Does not check the signature. */
 export function readLink(fields: FormFields): SignedLink | undefined {
   const of = (name: string) => fields.get(name) ?? '';
   const orderNo = parseOrderNo(of('orderNo'));
@@ -53,12 +49,15 @@ export function readLink(fields: FormFields): SignedLink | undefined {
   return /^[1-9]\d{0,11}$/.test(exp) ? { orderNo, appId, channelUserId, exp: Number(exp), sig } : undefined;
 }
 
-/** The link's values by the names that queries and forms give them. */
+/** Returns the link's values by their names in queries and forms. */
 function toLinkFields({ orderNo, appId, channelUserId, exp, sig }: SignedLink): Record<string, string> {
   return { orderNo: String(orderNo), appId, channelUserId, exp: String(exp), sig };
 }
 
-/** For a form, in which browsers change line breaks: control characters and the percent sign are written as %XX. */
+/**
+ * Returns the fields for a form. Percent-encodes control characters, because browsers change line breaks, and percent
+ * signs.
+ */
 export function toFormLinkFields(link: SignedLink): Record<string, string> {
   return toLinkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
 }
@@ -69,7 +68,7 @@ export function readFormLink(fields: FormFields): SignedLink | undefined {
 
 const queries = new WeakMap<SignedLink, string>();
 
-/** The query that opens a page of the link. A page has many of them, and what they share is made once. */
+/** Returns the query of a page of the link. The common part is cached, because a page contains many. */
 export function toLinkQuery(link: SignedLink, more: Readonly<Record<string, string>> = {}): string {
   let query = queries.get(link);
   if (query === undefined) {

@@ -14,7 +14,7 @@ import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
 
-/** What every step of the page reads: the order, and the present version of the channel. */
+/** The order and the current version of the channel, which every step of the page reads. */
 export interface RedeemOrder {
   readonly version: number;
   readonly order: Order;
@@ -34,25 +34,25 @@ export interface BenefitRow {
   readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
   readonly expiresAt: number;
   readonly claimedAt: number | null;
-  /** Sealed. Null while the claim waits for its code. */
+  /** Encrypted. Null while the claim waits for its code. */
   readonly code: string | null;
-  /** The name of a file under /redeem/images. */
+  /** The name of a file below /redeem/images. */
   readonly icon: string | null;
   readonly description: string | null;
   readonly useUrl: string | null;
 }
 
 export interface ShownBenefit extends BenefitRow {
-  /** How many of its period can be claimed. */
+  /** The number of claimable benefits of the same period. */
   readonly ofPeriod: number;
 }
 
-/** A benefit with its list, and its place in it, from 1. */
+/** A benefit with its list, and its rank there, from 1. */
 export interface ListedBenefit extends ShownBenefit {
   readonly list: BenefitList;
   readonly rank: number;
   readonly total: number;
-  /** Of what can be claimed, and of what was: when the last of the list expires. */
+  /** When the last benefit of the list expires. Only for claimable and claimed benefits. */
   readonly lastExpiresAt: number | null;
 }
 
@@ -64,7 +64,7 @@ export interface PaymentRow {
   readonly expectAt: number;
   readonly paidAt: number | null;
   readonly amountCent: number;
-  /** The latest first. Null when nothing was given back. */
+  /** Latest first. Null if there are none. */
   readonly refunds: readonly RefundRow[] | null;
 }
 
@@ -74,24 +74,24 @@ export interface RefundRow {
 }
 
 export interface RedeemPage extends RedeemProduct {
-  /** The beginnings of what can be claimed and what was, and what was just claimed. */
+  /** The first claimable and the first claimed benefits, and those just claimed. */
   readonly benefits: readonly ListedBenefit[];
-  /** How many have expired or were taken back. */
+  /** The number of expired and revoked benefits. */
   readonly pastCount: number;
-  /** The latest period first. */
+  /** Latest period first. */
   readonly payments: readonly PaymentRow[];
 }
 
-/** `benefits`: one more than a page shows, if there are more. `done`: of the period of what was just claimed. */
+/** `benefits` has one more than a page shows, if there are more. `done`: the benefits of the period just claimed. */
 export type RedeemList = RowOf<typeof READ_LIST> & RedeemOrder;
 /** One more than a page shows, if there are more. */
 export type RedeemPayments = RowOf<typeof readRedeemPayments>;
-/** What the question whether to end needs, and the page after it. */
+/** The data of the confirmation page and of the page after it. */
 export type RedeemEnding = RowOf<typeof readRedeemEnding>;
 
-/** Entries of one list on a page of its own, at most. */
+/** Maximum number of entries on the page of a single list. */
 export const PAGE_ENTRIES = 20;
-/** Entries of the lists on the page that shows all of them. */
+/** Maximum numbers of entries on the main page, which shows all lists. */
 export const FIRST_TO_CLAIM = 12;
 export const FIRST_CODES = 4;
 export const FIRST_PAYMENTS = 4;
@@ -106,9 +106,10 @@ const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}
 const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and b.expires_at <= ${fromEpochMs('$4')})`;
 
 /**
- * The benefits of the order, each with its list and its place in it: what can be claimed by the first deadline of its period, then
- * by its own; what was claimed, the latest first; what is past, the newest period first. Each list under a condition of its own.
- * Only what decides about places is sorted: an order may have 9,999 periods.
+ * The benefits of the order, each with its list and rank. Claimable ones are sorted by the first deadline of their
+ * period,
+ * then by their own; claimed ones latest first; past ones newest period first. Each list has its own condition.
+ * Only the sort keys are sorted, because an order may have 9,999 periods.
  */
 const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
   select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
@@ -124,7 +125,7 @@ const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 
   select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, null, null, row_number() over (order by b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
-/** `lang`: the language of descriptions, as SQL. */
+/** `lang`: SQL for the language of descriptions. */
 const benefitPairs = (
   lang: string,
 ) => `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
@@ -136,7 +137,7 @@ const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;
 
-/** Refunds are looked for where there are any. */
+/** Reads refunds only for periods that have some. */
 const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.status, 'expectAt', ${epochMs('p.expect_at')},
   'paidAt', ${epochMs('p.paid_at')}, 'amountCent', p.amount_cent,
   'refunds', case when p.refund_amount_cent > 0 then
@@ -154,12 +155,12 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
     '[]'::json) as payments`;
 
-/** Of an order with more benefits, PostgreSQL picks those that are shown; of any other the node does, which takes less. */
+/** Up to this number of benefits the node picks those to show, which is cheaper. Above it PostgreSQL does. */
 const MOST_AT_ONCE = 100;
 
 /**
- * The pages of several visitors in one statement, each looked up by itself (offset 0). A subquery hides the lengths of the arrays
- * from the planner, as in catalog/channels/admission-sql.ts.
+ * Reads the pages of several visitors in one statement, each by its own lookup (offset 0). A subquery hides the lengths
+ * of the arrays from the planner, as in catalog/channels/admission-sql.ts.
  */
 const READ_PAGES = statement({
   name: 'redeem-pages',
@@ -184,7 +185,7 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as
   ),
 });
 
-/** `$5` and `$6`: the period, and of it the position or 0 for all, that was just claimed. */
+/** `$5` and `$6`: the period just claimed, and the position in it, or 0 for all. */
 const READ_LARGE_PAGE = statement({
   name: 'redeem-large-page',
   text: `
@@ -207,7 +208,7 @@ ${ORDER}`,
   ),
 });
 
-/** What was just claimed: one benefit, or a whole period. */
+/** The benefit or the whole period just claimed. */
 export interface JustClaimed {
   readonly cycleNo: number;
   readonly position: number | undefined;
@@ -219,10 +220,12 @@ export interface AskedPage {
   readonly lang: string;
 }
 
-/** A page as it was read: its benefits are not sorted yet, and those of a large order are not all there. */
+/** A page as read: its benefits are unsorted, and those of a large order are incomplete. */
 export type ReadPage = Omit<RedeemPage, 'benefits' | 'pastCount'> & { readonly rows: readonly BenefitRow[] };
 
-/** Each page as of the same moment, in the order asked for. Undefined for an order that the channel does not have. */
+/**
+ * Returns each page as of the same moment, in the requested order. Undefined if the channel does not have the order.
+ */
 export async function readRedeemPages(
   db: Queryable,
   asked: readonly AskedPage[],
@@ -240,7 +243,7 @@ export async function readRedeemPages(
   return pages;
 }
 
-/** The page with its lists. For an order with many benefits these are read from `db`. */
+/** Completes a page with its lists. Reads them from `db` if the order has many benefits. */
 export async function listPageBenefits(
   db: Queryable,
   { channelId, orderNo, lang }: AskedPage,
@@ -253,7 +256,7 @@ export async function listPageBenefits(
   return large && { ...large, order: page.order };
 }
 
-/** The same lists and places as `rankedBenefits` gives; a test compares them. */
+/** Returns the same lists and ranks as `rankedBenefits`. A test compares them. */
 function listBenefits(
   rows: readonly BenefitRow[],
   now: number,
@@ -278,7 +281,7 @@ function listBenefits(
     const last = list === 'PAST' || those.length === 0 ? null : Math.max(...those.map(({ expiresAt }) => expiresAt));
     return those.map((row, index): ListedBenefit => {
       const { count = 0 } = ofPeriod.get(row.cycleNo) ?? {};
-      // Into the row, which was made for this: copying each took a twentieth of what a page takes.
+      // Mutates the row, which nobody else uses, because copying cost 5 % of the page's time.
       return Object.assign(row, { list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt: last });
     });
   };
@@ -288,12 +291,15 @@ function listBenefits(
   };
 }
 
-/** What stood after a benefit that has left what can be claimed: whoever claims the first of a page stays on that page. */
+/**
+ * The rank after a benefit that is no longer claimable, so that a user who claims the first of a page stays on that
+ * page.
+ */
 const RANK_AFTER = `(select min(r.rank) from listed r, benefits f where f.order_no = $2 and f.cycle_no = $6 and f.position = $7
     and (r.first_expires_at, r.cycle_no, r.expires_at, r.position)
       > (least(f.expires_at, (select min(p.first_expires_at) from listed p where p.cycle_no = $6)), f.cycle_no, f.expires_at, f.position))`;
 
-/** `$8` and `$9` as `$5` and `$6` of the large page. */
+/** `$8` and `$9`: as `$5` and `$6` of the large page. */
 const READ_LIST = statement({
   name: 'redeem-list',
   text: `
@@ -314,7 +320,7 @@ ${ORDER}`,
 
 export interface AskedList {
   readonly list: BenefitList;
-  /** The first to show. If it is not in the list, the one after it or the list's own first. */
+  /** The first benefit to show. If it is not in the list, the next one or the first of the list. */
   readonly from: BenefitPosition | undefined;
   readonly done: JustClaimed | undefined;
 }
@@ -358,13 +364,13 @@ where c.channel_id = $1 and o.order_no = $2`,
   columns: joinColumns(
     PRODUCT_COLUMNS,
     columns({
-      /** Whether the user can be asked for digits of the login mobile. */
+      /** True if the user can confirm with the digits of the login mobile. */
       hasMobile: 'boolean',
       toClaim: 'bigint',
-      /** Up to when the last of them can be claimed. */
+      /** The deadline of the last claimable benefit. */
       lastDeadline: 'bigint?',
       codes: 'bigint',
-      /** When the last of what can be claimed and of what was expires. */
+      /** When the last of the claimable and claimed benefits expires. */
       lastExpiresAt: 'bigint?',
     }),
   ),

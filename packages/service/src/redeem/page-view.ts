@@ -20,11 +20,11 @@ export type PageBenefit = Claimable | Claimed | Gone;
 
 export interface Claimable extends BenefitFacts {
   readonly state: 'CLAIMABLE';
-  /** The one that counts: its own, or that of the link if that is earlier. */
+  /** The earlier one of the benefit's own deadline and that of the link. */
   readonly deadline: number;
-  /** Whether the deadline is its own: a link may be had again, the benefit not. */
+  /** True if the deadline is the benefit's own. A link can be renewed, a benefit cannot. */
   readonly isOwnDeadline: boolean;
-  /** How many of its period can be claimed. */
+  /** The number of claimable benefits of the same period. */
   readonly ofPeriod: number;
 }
 
@@ -40,11 +40,11 @@ export interface Gone extends BenefitFacts {
   readonly expiresAt: number;
 }
 
-/** What can be claimed of one period, the nearest deadline first. */
+/** The claimable benefits of one period, nearest deadline first. */
 export interface ClaimableGroup {
   readonly cycleNo: number;
   readonly benefits: readonly [Claimable, ...Claimable[]];
-  /** How many the period has, on this page or not. */
+  /** The number in the period, including those on other pages. */
   readonly count: number;
 }
 
@@ -58,17 +58,17 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
   return {
     productName: toShownText(productName),
     order,
-    /** Of the period that was started last. */
+    /** Of the latest period. */
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
     toClaim: keepWholeGroups(groupByPeriod(shown(firsts('TO_CLAIM', FIRST_TO_CLAIM)))),
     toClaimCount: of('TO_CLAIM')?.total ?? 0,
-    /** Up to when the last of them can be claimed. */
+    /** The deadline of the last claimable benefit. */
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
-    /** When the last of what can be claimed and of what was expires. */
+    /** When the last of the claimable and claimed benefits expires. */
     lastExpiresAt: Math.max(of('TO_CLAIM')?.lastExpiresAt ?? 0, of('CLAIMED')?.lastExpiresAt ?? 0) || null,
-    /** Whether a code is still on its way. */
+    /** True if a claim waits for its code. */
     isCodePending: benefits.some(({ list, code }) => list === 'CLAIMED' && code === null),
     codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row, done))).filter(isClaimed),
     codesCount: of('CLAIMED')?.total ?? 0,
@@ -80,11 +80,14 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
 
 export type PageView = ReturnType<typeof createPageView>;
 
-/** One benefit is done when it was claimed; of a period each is shown, with what became of it. */
+/**
+ * A single benefit counts as done once it is claimed. After claiming a period each of its benefits is shown with its
+ * result.
+ */
 const isDone = ({ cycleNo, position, status }: BenefitRow, done: JustClaimed | undefined): boolean =>
   cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && status === 'CLAIMED'));
 
-/** Those of the rows that were just claimed. */
+/** Returns the benefits just claimed. */
 export const toDone = (
   visit: Visit,
   rows: readonly ShownBenefit[],
@@ -113,13 +116,13 @@ export function groupByPeriod(benefits: readonly PageBenefit[]): ClaimableGroup[
   return groups;
 }
 
-/** Without a last period of which a part would be on the next page, unless there is no other. */
+/** Drops the last period if part of it would be on the next page, unless it is the only one. */
 export function keepWholeGroups(groups: readonly ClaimableGroup[]): readonly ClaimableGroup[] {
   const last = groups.at(-1);
   return last && groups.length > 1 && last.benefits.length < last.count ? groups.slice(0, -1) : groups;
 }
 
-/** A benefit that has just expired may still be stored as ISSUED. */
+/** Compares the time, because a benefit that has just expired may still be stored as ISSUED. */
 function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: number): PageBenefit {
   const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
   const description = row.description === null ? undefined : toShownText(row.description);
@@ -135,18 +138,18 @@ function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: n
   return { ...what, state: 'CLAIMABLE', deadline, isOwnDeadline: deadline === expiresAt, ofPeriod: row.ofPeriod };
 }
 
-/** A link that lasts longer than those of the channel. */
+/** A link with a longer lifetime than the channel's links. */
 export interface LinkToKeep {
-  /** The present link, if that lasts as long. */
+  /** The current link, if its lifetime is sufficient. */
   readonly link: SignedLink;
   readonly isPresent: boolean;
-  /** Whether the channel gets no other any more. */
+  /** True if the channel receives no further links. */
   readonly isLast: boolean;
 }
 
 /**
- * Of an order that has ended, or whose code is still on its way: a link that lasts until what can be claimed and what was has
- * expired. Whoever holds the page could claim all of it anyway.
+ * Returns a link that works until all benefits have expired, for an order that has ended or that waits for a code.
+ * Grants nothing new: the holder of the page could claim all of them anyway.
  */
 export function findLinkToKeep(
   { channel, link }: { readonly channel: Channel; readonly link: SignedLink },

@@ -3,22 +3,22 @@ import { isThisMachine } from '../platform/this-machine.js';
 import { isolated } from './html.js';
 import { cutText, toShownText } from './shown-text.js';
 
-/** Who sells the subscription, as the page shows it. */
+/** The seller of the subscription, as the page shows it. */
 export type Seller = ReturnType<typeof createSeller>;
 
 export interface SupportContact {
   readonly kind: 'phone' | 'mail' | 'web';
   readonly href: string;
-  /** As it is read. */
+  /** The displayed text. */
   readonly text: string;
 }
 
-/** It stands on a page many times, and has to fit on a phone. */
+/** Limited, because the name is on a page many times and must fit on a phone. */
 const MAX_NAME = 60;
 
 const sellers = new WeakMap<object, Seller>();
 
-/** Made once for each version of the channel. */
+/** Returns the seller, cached for each version of the channel. */
 export function sellerOf(channel: Channel): Seller {
   const known = sellers.get(channel);
   if (known) return known;
@@ -31,9 +31,9 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   const shown = cutText(toShownText(branding.displayName ?? name), MAX_NAME) || '·';
   return {
     name: shown,
-    /** The same in a text, whatever its direction. */
+    /** The name as HTML, isolated from the text direction around it. */
     nameHtml: isolated(shown),
-    /** The first letter of the name, which stands where there is no logo. */
+    /** The first letter of the name, shown if there is no logo. */
     monogram: ([...shown][0] ?? '').toUpperCase(),
     logo: branding.logo,
     accent: branding.accent,
@@ -43,14 +43,17 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   };
 }
 
-/** Undefined for any other than a whole https address, or one of this machine as a sandbox may have it: it becomes a link. */
+/**
+ * Returns undefined unless the address is an absolute https URL, or one of this machine, as in a sandbox. It becomes a
+ * link.
+ */
 export function webAddress(address: string | null): string | undefined {
   if (address === null || !URL.canParse(address)) return undefined;
   const { protocol, hostname, href } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname)) ? href : undefined;
 }
 
-/** Undefined for what is none of the three. */
+/** Returns undefined if the contact is no phone number, mail address or URL. */
 function toSupportContact(contact: string): SupportContact | undefined {
   const text = toShownText(contact);
   const web = webAddress(text);

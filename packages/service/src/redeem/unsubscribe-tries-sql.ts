@@ -8,18 +8,21 @@ import {
   statement,
 } from '../platform/db/database.js';
 
-/** After so many wrong tries in a row the user has to wait so long, by the clock of the database, which all nodes share. */
+/**
+ * The number of consecutive failures that lock, and the time of the lock, by the database's clock, which all nodes
+ * share.
+ */
 const MAX_WRONG = 5;
 const LOCKED_FOR = `interval '1 hour'`;
 
 export type Tries = RowOf<typeof TRIES_COLUMNS>;
 
-/** A lock with more time left than any lock has was stored before the clock was set back, and counts as over. */
+/** A lock with more time left than any lock has dates from before the clock was set back, and counts as expired. */
 const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
        then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
 
 const TRIES_COLUMNS = columns({
-  /** How long the user still has to wait. Null when there is no lock. */
+  /** The remaining time of the lock. Null without a lock. */
   lockedSeconds: 'integer?',
 });
 
@@ -34,7 +37,7 @@ export async function findTries(db: Queryable, channelId: number, channelUserId:
   return (await queryOne(db, FIND_TRIES, [channelId, channelUserId])) ?? { lockedSeconds: null };
 }
 
-/** Locks the user's row until the transaction ends, and makes it if it is missing. */
+/** Locks the user's row until the transaction ends. Creates it if it is missing. */
 export const lockTries = declareRequire({
   text: `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
      on conflict (channel_id, user_key) do update set wrong = t.wrong
@@ -51,7 +54,7 @@ const COUNT_WRONG = statement({
   columns: columns({ wrong: 'smallint' }),
 });
 
-/** Counts a wrong try and answers how many are left. With the last one the lock begins, and the count starts again. */
+/** Counts a failure and returns the number of attempts left. The last failure starts the lock and resets the count. */
 export async function countWrongDigits(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
   const [row] = await tx.query(COUNT_WRONG, [channelId, channelUserId]);
   const wrong = row?.wrong ?? 0;

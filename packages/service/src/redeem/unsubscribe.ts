@@ -10,7 +10,7 @@ import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sq
 
 export type UnsubscribeOutcome =
   | { readonly kind: 'ended' }
-  /** The order is in a state in which it cannot be ended. */
+  /** The order's status does not allow ending it. */
   | { readonly kind: 'not-active' }
   | { readonly kind: 'no-mobile' }
   | { readonly kind: 'wrong'; readonly triesLeft: number }
@@ -26,8 +26,9 @@ export type Unsubscriber = (
 const LOCKED_SECONDS = 3600;
 
 /**
- * Ends an order for the user who knows the last four digits of their login mobile. The count of wrong ones is under its
- * row lock in the same transaction: two nodes never let a sixth one through.
+ * Ends an order if the user knows the last four digits of their login mobile. Failures are counted under a row lock in
+ * the
+ * same transaction, so two nodes never allow a sixth attempt.
  */
 export function createUnsubscriber(clock: Clock): Unsubscriber {
   return (database, channel, orderNo, digits) =>
@@ -50,13 +51,16 @@ export function createUnsubscriber(clock: Clock): Unsubscriber {
     });
 }
 
-/** The four digits that a user typed, also full-width ones. Undefined for any other text, which does not count as a try. */
+/**
+ * Returns the four digits that a user typed, including full-width ones. Any other text returns undefined and does not
+ * count.
+ */
 export function parseTypedDigits(text: string): string | undefined {
   const digits = text.normalize('NFKC').replace(/\s/g, '');
   return /^\d{4}$/.test(digits) ? digits : undefined;
 }
 
-/** Undefined for a number with less than four digits. */
+/** Returns undefined for a number with less than four digits. */
 function lastDigits(mobile: string): string | undefined {
   const digits = mobile.replace(/\D/g, '');
   return digits.length < 4 ? undefined : digits.slice(-4);

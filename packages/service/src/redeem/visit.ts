@@ -6,7 +6,7 @@ import type { Queryable } from '../platform/db/database.js';
 import type { SignedLink } from './link.js';
 import { findChannelVersion, type RedeemOrder } from './page-sql.js';
 
-/** A visitor with a valid link, and what was read for it. */
+/** A visitor with a valid link, and the data read for it. */
 export interface Visit<Read extends RedeemOrder = RedeemOrder> {
   readonly kind: 'open';
   readonly link: SignedLink;
@@ -14,13 +14,13 @@ export interface Visit<Read extends RedeemOrder = RedeemOrder> {
   readonly read: Read;
 }
 
-/** A visitor with a link that was valid once. */
+/** A visitor with an expired link. */
 export interface LateVisit {
   readonly kind: 'expired';
   readonly channel: Channel;
 }
 
-/** Undefined for a link that never was valid, whatever is wrong with it. */
+/** Resolves to undefined for a link that was never valid, whatever its fault. */
 export type Visitor = <Read extends RedeemOrder>(
   link: SignedLink,
   read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
@@ -32,7 +32,7 @@ export interface VisitDeps {
   readonly clock: Clock;
 }
 
-/** The link of an unknown channel is checked with this, so that it takes as long as any other. */
+/** A dummy secret for links of unknown channels, so that both cases take the same time. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 
 function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
@@ -41,8 +41,9 @@ function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
 }
 
 /**
- * The channel of a link that holds and has not run out, by what this node has in memory: whoever acts on it compares the channel's
- * version and the order's user in the same statement. Undefined: a visit decides.
+ * Returns the channel of a valid link by this node's memory, or undefined if a visit must decide. The caller compares
+ * the
+ * channel's version and the order's user in its own statement.
  */
 export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
   return (link: SignedLink): Channel | undefined => {
@@ -52,8 +53,9 @@ export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' 
 }
 
 /**
- * The signature is checked with the secret that this node has in memory. What is read then tells the present version of the
- * channel. If that is another, the secret may have been reset: the channel is loaded and the link is checked again.
+ * Checks the signature with the secret in this node's memory. The data then read contains the channel's current
+ * version.
+ * If that differs, the secret may have been reset, so the channel is reloaded and the link is checked again.
  */
 export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
   return async (link, read) => {

@@ -27,7 +27,6 @@ const oneOf =
   (value) =>
     words.some((one) => one === value);
 
-/** A line of a statement. */
 export const LINE: Form = {
   kind: oneOf('DEBIT', 'REFUND'),
   number,
@@ -50,7 +49,7 @@ interface AnswerForm {
   readonly words: Words;
 }
 
-/** The table of operations: the words of each, and the fields of each word. A statement and a handshake have no word. */
+/** The statuses of each operation, and the fields of each status. Statements and handshakes have no status. */
 const ANSWERS: Readonly<Record<Exclude<Operation, 'statement' | 'handshake'>, AnswerForm>> = {
   'bind-code': { words: { SENT: { reference: textOrNone }, NOT_SENT: { reason } } },
   'bind-confirm': { words: { BOUND: { institutionNo: text }, WRONG_CODE: { reason }, REFUSED: { reason } } },
@@ -68,14 +67,14 @@ export interface Flaw {
 
 const MAX_SHOWN = 60;
 
-/** A value of an answer as it is shown: short, and of a text without numbers that could be a card's. */
+/** Formats a value of an answer for display: shortened, and without digits that could be a card number. */
 export function show(value: unknown): string {
   const shown = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
   const blanked = shown.replace(/\d(?:[ -]?\d){13,}/g, '…');
   return blanked.length <= MAX_SHOWN ? blanked : `${blanked.slice(0, MAX_SHOWN)}…`;
 }
 
-/** What keeps the service from using an answer, if anything does. */
+/** Returns the flaw that keeps the service from using an answer, if any. */
 export function findFlaw(operation: Operation, fields: Fields, asked: Fields): Flaw | undefined {
   if (operation === 'statement' || operation === 'handshake') return undefined;
   const form = ANSWERS[operation];

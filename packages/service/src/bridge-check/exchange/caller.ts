@@ -25,7 +25,7 @@ export interface CallerOptions {
   readonly findings: Findings;
 }
 
-/** An answer that the service could use. */
+/** An answer that the service can use. */
 export interface Said {
   /** `status`; empty for a statement. */
   readonly word: string;
@@ -34,13 +34,13 @@ export interface Said {
 
 export interface Asking extends Request {
   readonly manner?: Manner;
-  /** The rule that is broken if a request which is good by it is refused. */
+  /** The rule that is broken if the bridge refuses this request, which is correct by that rule. */
   readonly blame?: RuleName;
 }
 
 const MANY_SILENCES = 3;
 
-/** Calls the bridge as the service does, and judges by every answer the rules that hold for all of them. */
+/** Calls the bridge as the service does, and checks every answer against the rules that apply to all answers. */
 export class Caller {
   readonly #options: CallerOptions;
   #silences = 0;
@@ -54,7 +54,7 @@ export class Caller {
     return compose(request, { basePath, key, currency, now: clock.now() });
   }
 
-  /** Whatever comes, with nothing judged but that the bridge is still there. */
+  /** Sends a message and checks nothing but that the bridge is still reachable. */
   async send(operation: Operation, message: Message, manner: Manner = 'whole'): Promise<Arrival> {
     const { origin, deadlines } = this.#options;
     const deadlineMs = operation === 'debit' ? deadlines.debit : deadlines.other;
@@ -69,7 +69,7 @@ export class Caller {
     return arrival;
   }
 
-  /** Whether anything answers, with nothing judged. */
+  /** Returns true if anything answers. Checks no rule. */
   async isThere(request: Request): Promise<boolean> {
     const { origin, deadlines } = this.#options;
     const delivery = { origin, manner: 'whole', deadlineMs: deadlines.other, maxBytes: MAX_MESSAGE_BYTES } as const;
@@ -77,7 +77,7 @@ export class Caller {
     return arrival.kind === 'answer' && arrival.status < 500;
   }
 
-  /** Asks something that must be answered. Throws NotTried for an answer that cannot be used; which rule it breaks is noted. */
+  /** Sends a request that must be answered. Records the broken rule and throws NotTried if the answer is unusable. */
   async ask(asking: Asking): Promise<Said> {
     const message = this.compose(asking);
     const arrival = await this.send(asking.operation, message, asking.manner);
@@ -89,7 +89,7 @@ export class Caller {
     const isRefused = answer.status >= 400 && answer.status < 500;
     const rule = isRefused && blame !== undefined ? blame : answer.status === 401 ? 'signature-taken' : 'status-200';
     this.#require(rule, answer.status === 200, `/${operation} was answered with ${this.#describeRefusal(answer)}`);
-    // Before the signature: what stands between signs nothing, and that says less than what it is.
+    // Before the signature: a proxy in between signs nothing, and a wrong content type says more about it.
     this.#judgeType(operation, answer);
     this.#options.findings.judge('signature-taken', true, '');
     this.#judgeSignature(operation, message, answer);
@@ -103,12 +103,12 @@ export class Caller {
     return { word: typeof fields['status'] === 'string' ? fields['status'] : '', fields };
   }
 
-  /** Asks something that must be refused with this HTTP status. */
+  /** Sends a request that the bridge must refuse with this HTTP status. */
   async expectRefusal(asking: Asking, status: 400 | 401 | 409, rule: RuleName, what: string): Promise<void> {
     const { operation } = asking;
     const message = this.compose(asking);
     const answer = this.#requireAnswer(operation, await this.send(operation, message, asking.manner));
-    // That it fails says nothing about what it would have refused.
+    // A server error does not show whether the bridge would have refused the request.
     if (answer.status >= 500 && status === 409) {
       this.#require('status-200', false, `/${operation} was answered with HTTP ${answer.status}`);
     }
@@ -119,7 +119,7 @@ export class Caller {
     else findings.judge('refusal-unsigned', !(BRIDGE_HEADERS.signature in answer.headers), `${what}: a signed 401`);
   }
 
-  /** With what it says itself, and how far its clock is off, if that may be why. */
+  /** Includes the bridge's own error text, and the clock difference if that may be the cause. */
   #describeRefusal({ status, headers, body }: HttpAnswer): string {
     const error = readFields(body)?.['error'];
     const text = typeof error === 'string' ? ` ${show(error)}` : isHtml({ headers, body }) ? `; ${HTML}` : '';
@@ -175,7 +175,7 @@ export class Caller {
     }
   }
 
-  /** Everything here happens while the command runs: a day is more than clocks and banks differ by. */
+  /** One day of tolerance: everything happens while the command runs, and clocks and banks differ by less. */
   judgeTime(at: number, seen: string): void {
     const { findings, clock } = this.#options;
     findings.judge('answer-times', Math.abs(at - clock.now()) < DAY_MS, seen);

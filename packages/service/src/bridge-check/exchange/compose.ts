@@ -3,26 +3,24 @@ import { sha256Hex, signRequest } from '@perennial/wire';
 import { BRIDGE_HEADERS, CONTENT_TYPE, type Fields, type Operation } from '@perennial/wire/bridge';
 import type { Message } from './transport.js';
 
-/** What is wrong with a request on purpose. */
+/** Deliberate faults of a request. */
 export interface Twist {
   readonly key?: Uint8Array;
-  /** Of the timestamp, in milliseconds. */
+  /** Offset of the timestamp, in milliseconds. */
   readonly offMs?: number;
-  /** Headers that are signed as they are here; undefined is signed as if it were empty, and not sent. */
+  /** Headers signed with these values. An undefined header is signed as empty, and not sent. */
   readonly signedHeaders?: Readonly<Record<string, string | undefined>>;
-  /** Headers that are changed after signing; undefined is not sent. */
+  /** Headers changed after signing. An undefined header is not sent. */
   readonly sentHeaders?: Readonly<Record<string, string | undefined>>;
   readonly signature?: (right: string) => string | undefined;
-  /** The path that is signed instead. */
   readonly signedPath?: string;
-  /** The body that is sent instead of the signed one. */
   readonly sentBody?: Buffer;
 }
 
 export interface Request {
   readonly operation: Operation;
   readonly body: Fields | Buffer;
-  /** Of a debit or a refund. */
+  /** Set for debits and refunds. */
   readonly idempotencyKey?: string;
   readonly twist?: Twist;
 }
@@ -30,12 +28,12 @@ export interface Request {
 export interface Signing {
   readonly basePath: string;
   readonly key: Uint8Array;
-  /** Named by every body that does not name one itself. */
+  /** Added to every body that names no currency. */
   readonly currency: string;
   readonly now: number;
 }
 
-/** A request as it is sent: signed as the page says, but for what is twisted. */
+/** Composes a request, signed as docs/bridge.md requires except for the faults in `twist`. */
 export function compose({ operation, body, idempotencyKey, twist = {} }: Request, signing: Signing): Message {
   const path = `${signing.basePath}/${operation}`;
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify({ currency: signing.currency, ...body }));

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** `cut-off`: only half of the body, then the connection ends. `hang-up`: all of it, and nobody waits for the answer. */
+/** `cut-off`: closes the connection after half of the body. `hang-up`: sends it all, then closes without waiting. */
 export type Manner = 'whole' | 'in-pieces' | 'cut-off' | 'hang-up';
 
 export interface Message {
@@ -20,11 +20,11 @@ export interface HttpAnswer {
 export type Arrival =
   | HttpAnswer
   | { readonly kind: 'late' | 'broken' | 'unreachable' | 'too-large'; readonly why: string }
-  /** Nobody waited for it. */
+  /** The sender hung up without waiting for an answer. */
   | { readonly kind: 'left' };
 
 export interface Delivery {
-  /** Of the bridge, without a path. */
+  /** The bridge's origin, without a path. */
   readonly origin: string;
   readonly manner: Manner;
   readonly deadlineMs: number;
@@ -34,7 +34,7 @@ export interface Delivery {
 const PIECES = 3;
 const PIECE_PAUSE_MS = 30;
 
-/** Sends the bytes as they are, on a connection of their own, and reads no more than it may. */
+/** Sends the bytes unchanged on a new connection, and reads at most `maxBytes` of the answer. */
 export function sendMessage(message: Message, { origin, manner, deadlineMs, maxBytes }: Delivery): Promise<Arrival> {
   return new Promise((resolve) => {
     const { request: open } = origin.startsWith('https:') ? https : http;
@@ -54,7 +54,7 @@ export function sendMessage(message: Message, { origin, manner, deadlineMs, maxB
         isConnected = true;
       });
     });
-    // Only names and codes of errors: a message may hold what was sent.
+    // Only names and codes of errors, because a message may contain the payload.
     request.on('error', (error: NodeJS.ErrnoException) => {
       end({ kind: isConnected ? 'broken' : 'unreachable', why: error.code ?? error.name });
     });
@@ -65,7 +65,7 @@ export function sendMessage(message: Message, { origin, manner, deadlineMs, maxB
   });
 }
 
-/** Answers whether an answer is waited for. */
+/** Resolves to true if the sender waits for an answer. */
 async function write(request: http.ClientRequest, body: Buffer, manner: Manner): Promise<boolean> {
   const flushed = (piece: Buffer) => new Promise<void>((resolve) => request.write(piece, () => resolve()));
   if (manner === 'cut-off') {

@@ -1,6 +1,6 @@
 import type { Said } from '../exchange/caller.js';
 import { NotTried } from '../findings.js';
-import { describeSaid } from '../teller.js';
+import { describeSaid } from '../outcome-log.js';
 import { expectDecline, judgeWord } from './debits.js';
 import type { Check, Trial } from './trial.js';
 

@@ -2,7 +2,7 @@ import type { WireDecline } from '@perennial/wire/bridge';
 import type { Attempt } from '../book.js';
 import type { Said } from '../exchange/caller.js';
 import type { RuleName } from '../rules.js';
-import { describeSaid, unlessUnusable } from '../teller.js';
+import { describeSaid, unlessUnusable } from '../outcome-log.js';
 import type { Check, Trial } from './trial.js';
 
 const AT_ONCE = 5;
@@ -10,67 +10,67 @@ const AT_ONCE = 5;
 export const DEBIT_TRIALS: readonly Trial[] = [
   {
     rules: ['debit-query-unknown'],
-    run: async ({ caller, teller, findings, given }) => {
-      const unsent = teller.unsent();
-      const said = await caller.ask({ ...teller.queryOf(unsent), blame: 'debit-query-unknown' });
+    run: async ({ caller, outcomes, findings, given }) => {
+      const unsent = outcomes.unsent();
+      const said = await caller.ask({ ...outcomes.queryOf(unsent), blame: 'debit-query-unknown' });
       judgeWord(findings, 'debit-query-unknown', said, 'NOT_FOUND', 'a number that was never sent');
       if (given.agreement === undefined) return;
-      const attempt = teller.newAttempt({ attemptNo: unsent.attemptNo });
-      await teller.debit(attempt, { ...teller.debitOf(attempt), blame: 'debit-query-unknown' });
+      const attempt = outcomes.newAttempt({ attemptNo: unsent.attemptNo });
+      await outcomes.debit(attempt, { ...outcomes.debitOf(attempt), blame: 'debit-query-unknown' });
     },
   },
   {
     rules: ['debit-asked', 'debit-amount', 'debit-query-known', 'result-stays'],
-    run: async ({ teller }) => {
-      await teller.query(await teller.debitedOnce());
+    run: async ({ outcomes }) => {
+      await outcomes.query(await outcomes.debitedOnce());
     },
   },
   {
     rules: ['debit-repeated'],
-    run: async ({ teller, findings }) => {
-      const attempt = await teller.debitedOnce({ once: 'debit-repeated' });
+    run: async ({ outcomes, findings }) => {
+      const attempt = await outcomes.debitedOnce({ once: 'debit-repeated' });
       for (let times = 0; times < 2; times += 1) {
-        const { word } = await teller.debit(attempt);
+        const { word } = await outcomes.debit(attempt);
         findings.judge('debit-repeated', word === 'SUCCESS', `the repetition was answered ${word}`);
       }
     },
   },
   {
     rules: ['debit-at-once'],
-    run: async ({ teller, findings }) => {
-      const attempt = teller.newAttempt({ once: 'debit-at-once' });
-      await Promise.all(Array.from({ length: AT_ONCE }, () => unlessUnusable(teller.debit(attempt))));
-      await teller.requireDebited(attempt);
-      await teller.query(attempt);
+    run: async ({ outcomes, findings }) => {
+      const attempt = outcomes.newAttempt({ once: 'debit-at-once' });
+      await Promise.all(Array.from({ length: AT_ONCE }, () => unlessUnusable(outcomes.debit(attempt))));
+      await outcomes.requireDebited(attempt);
+      await outcomes.query(attempt);
       findings.judge('debit-at-once', true, '');
     },
   },
   {
     rules: ['debit-other-amount'],
     run: async (check) => {
-      const attempt = await check.teller.debitedOnce({ once: 'debit-other-amount' });
+      const attempt = await check.outcomes.debitedOnce({ once: 'debit-other-amount' });
       await conflict(check, attempt, { amountCent: attempt.askedCent + 1 }, 'debit-other-amount');
     },
   },
   {
     rules: ['debit-other-agreement'],
     run: async (check) => {
-      const attempt = await check.teller.debitedOnce({ once: 'debit-other-agreement' });
+      const attempt = await check.outcomes.debitedOnce({ once: 'debit-other-agreement' });
       await conflict(check, attempt, { institutionNo: `${attempt.institutionNo}-other` }, 'debit-other-agreement');
     },
   },
   {
     rules: ['debit-hang-up'],
-    run: async ({ caller, teller, findings }) => {
-      const attempt = teller.newAttempt({ once: 'debit-hang-up' });
-      await caller.send('debit', caller.compose(teller.debitOf(attempt)), 'hang-up');
-      // NOT_FOUND is good too: it may still be on its way.
-      await teller.query(attempt);
-      const said = await teller.settledDebit(attempt);
-      // An agreement that declines all debits says nothing about this one.
-      if (said.word === 'DECLINED') await teller.debitedOnce();
+    run: async ({ caller, outcomes, findings }) => {
+      const attempt = outcomes.newAttempt({ once: 'debit-hang-up' });
+      await caller.send('debit', caller.compose(outcomes.debitOf(attempt)), 'hang-up');
+      // NOT_FOUND is allowed too, because the debit may still be in flight.
+      await outcomes.query(attempt);
+      const said = await outcomes.settledDebit(attempt);
+      // Proves that the agreement accepts debits: if it declines all of them, this decline shows nothing.
+      if (said.word === 'DECLINED') await outcomes.debitedOnce();
       findings.judge('debit-hang-up', said.word !== 'DECLINED', `sent again it was answered ${describeSaid(said)}`);
-      await teller.query(attempt);
+      await outcomes.query(attempt);
     },
   },
   decline('decline-retryable', 'RETRYABLE'),
@@ -87,24 +87,24 @@ function decline(rule: RuleName, kind: WireDecline): Trial {
 }
 
 export async function expectDecline(
-  { teller, findings }: Check,
+  { outcomes, findings }: Check,
   rule: RuleName,
   kind: WireDecline,
   institutionNo: string | undefined,
 ): Promise<void> {
   if (institutionNo === undefined) return;
-  const said = await teller.settledDebit(teller.newAttempt({ institutionNo }));
+  const said = await outcomes.settledDebit(outcomes.newAttempt({ institutionNo }));
   const isDeclined = said.word === 'DECLINED' && said.fields['decline'] === kind;
   findings.judge(rule, isDeclined, `a debit was answered ${describeSaid(said)}`);
 }
 
-/** The same number for something else: a 409, and the debit is as it was. */
-async function conflict({ caller, teller }: Check, attempt: Attempt, other: object, rule: RuleName): Promise<void> {
+/** Sends the same number with other content: the bridge must answer 409 and leave the debit unchanged. */
+async function conflict({ caller, outcomes }: Check, attempt: Attempt, other: object, rule: RuleName): Promise<void> {
   const what = `a debit again with another ${Object.keys(other).join()}`;
-  await teller.query(attempt);
-  await caller.expectRefusal(teller.debitOf(attempt, { ...other }), 409, rule, what);
+  await outcomes.query(attempt);
+  await caller.expectRefusal(outcomes.debitOf(attempt, { ...other }), 409, rule, what);
   attempt.blame = rule;
-  await teller.query(attempt);
+  await outcomes.query(attempt);
 }
 
 export function judgeWord(

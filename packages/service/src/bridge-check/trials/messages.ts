@@ -5,18 +5,18 @@ import type { Check, Trial } from './trial.js';
 
 const FIELDS_OF_TOMORROW = { fieldOfTomorrow: { deep: [1, null, 'text'] }, another: true };
 const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
-/** None that would be much money, should a bridge take it. */
+/** Small amounts only, in case a bridge accepts one. */
 const WRONG_AMOUNTS = [0, -1, 0.5, 1.5, '1', null];
 const NO_OBJECTS = ['<html>no JSON</html>', '["a list"]', '', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])];
 
-/** A question about a number that was never sent: it moves nothing. */
-export function askUnknown({ teller, findings }: Check): Asking & { readonly body: object } {
+/** Composes a query about a number that was never sent, so it moves no money. */
+export function askUnknown({ outcomes, findings }: Check): Asking & { readonly body: object } {
   if (findings.isBroken('debit-query-unknown'))
     throw new NotTried('a question about an unknown number is not answered');
-  return teller.queryOf(teller.unsent());
+  return outcomes.queryOf(outcomes.unsent());
 }
 
-/** With spaces behind its end, which mean nothing in JSON. */
+/** Pads the body with trailing spaces, which JSON ignores. */
 function fillUp({ given: { currency } }: Check, body: object, bytes: number): Buffer {
   const text = JSON.stringify({ currency, ...body });
   return Buffer.from(text + ' '.repeat(bytes - Buffer.byteLength(text)));
@@ -25,10 +25,10 @@ function fillUp({ given: { currency } }: Check, body: object, bytes: number): Bu
 export const MESSAGE_TRIALS: readonly Trial[] = [
   {
     rules: ['request-unknown-fields'],
-    run: async ({ teller, findings }) => {
-      const attempt = teller.newAttempt();
-      const asking = teller.debitOf(attempt, FIELDS_OF_TOMORROW);
-      const { word } = await teller.debit(attempt, { ...asking, blame: 'request-unknown-fields' });
+    run: async ({ outcomes, findings }) => {
+      const attempt = outcomes.newAttempt();
+      const asking = outcomes.debitOf(attempt, FIELDS_OF_TOMORROW);
+      const { word } = await outcomes.debit(attempt, { ...asking, blame: 'request-unknown-fields' });
       findings.judge('request-unknown-fields', word !== 'NOT_FOUND', word);
     },
   },
@@ -50,9 +50,9 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
   },
   {
     rules: ['request-cut-off'],
-    run: async ({ caller, teller, findings }) => {
-      const attempt = teller.newAttempt({ never: 'request-cut-off' });
-      await caller.send('debit', caller.compose(teller.debitOf(attempt)), 'cut-off');
+    run: async ({ caller, outcomes, findings }) => {
+      const attempt = outcomes.newAttempt({ never: 'request-cut-off' });
+      await caller.send('debit', caller.compose(outcomes.debitOf(attempt)), 'cut-off');
       findings.judge('request-cut-off', true, '');
     },
   },
@@ -69,11 +69,11 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
   {
     rules: ['request-too-large'],
     run: async (check) => {
-      const { caller, teller, findings } = check;
-      const attempt = teller.newAttempt({ never: 'request-too-large' });
-      const asking = teller.debitOf(attempt);
+      const { caller, outcomes, findings } = check;
+      const attempt = outcomes.newAttempt({ never: 'request-too-large' });
+      const asking = outcomes.debitOf(attempt);
       const message = caller.compose({ ...asking, body: fillUp(check, asking.body, MAX_MESSAGE_BYTES + 1) });
-      // It may hang up in the midst of it.
+      // The bridge may hang up while it receives the body.
       const arrival = await caller.send('debit', message);
       const isTaken = arrival.kind === 'answer' && arrival.status === 200;
       findings.judge('request-too-large', !isTaken, 'a debit of 65,537 bytes was answered with HTTP 200');
@@ -81,34 +81,34 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
   },
   {
     rules: ['request-amounts'],
-    run: async ({ caller, teller }) => {
+    run: async ({ caller, outcomes }) => {
       for (const amountCent of WRONG_AMOUNTS) {
-        const attempt = teller.newAttempt({ never: 'request-amounts' });
+        const attempt = outcomes.newAttempt({ never: 'request-amounts' });
         const what = `a debit with amountCent ${JSON.stringify(amountCent)}`;
-        await caller.expectRefusal(teller.debitOf(attempt, { amountCent }), 400, 'request-amounts', what);
+        await caller.expectRefusal(outcomes.debitOf(attempt, { amountCent }), 400, 'request-amounts', what);
       }
     },
   },
   {
     rules: ['request-longest'],
-    run: async ({ teller, book, findings }) => {
+    run: async ({ outcomes, book, findings }) => {
       const attemptNo = `${book.nextNumber('D')}${PUNCTUATION}`
         .padEnd(MAX_NUMBER_LENGTH, '0')
         .slice(0, MAX_NUMBER_LENGTH);
-      const attempt = teller.newAttempt({ attemptNo });
-      const asking = teller.debitOf(attempt, { externalOrderNo: '单'.repeat(MAX_TEXT_LENGTH) });
-      await teller.debit(attempt, { ...asking, blame: 'request-longest' });
+      const attempt = outcomes.newAttempt({ attemptNo });
+      const asking = outcomes.debitOf(attempt, { externalOrderNo: '单'.repeat(MAX_TEXT_LENGTH) });
+      await outcomes.debit(attempt, { ...asking, blame: 'request-longest' });
       findings.judge('request-longest', true, '');
     },
   },
   {
     rules: ['idempotency-key'],
-    run: async ({ caller, teller, book, given }) => {
+    run: async ({ caller, outcomes, book, given }) => {
       const rule = 'idempotency-key';
-      const attempt = teller.newAttempt({ never: rule, institutionNo: given.agreement ?? 'nobody' });
-      const debit = { ...teller.debitOf(attempt), idempotencyKey: book.nextNumber('D') };
+      const attempt = outcomes.newAttempt({ never: rule, institutionNo: given.agreement ?? 'nobody' });
+      const debit = { ...outcomes.debitOf(attempt), idempotencyKey: book.nextNumber('D') };
       await caller.expectRefusal(debit, 400, rule, 'a debit with another Idempotency-Key');
-      const refund = teller.refundOf({ refundNo: book.nextNumber('R'), attempt, askedCent: 1 });
+      const refund = outcomes.refundOf({ refundNo: book.nextNumber('R'), attempt, askedCent: 1 });
       const asking = { ...refund, idempotencyKey: book.nextNumber('R') };
       await caller.expectRefusal(asking, 400, rule, 'a refund with another Idempotency-Key');
     },

@@ -15,19 +15,18 @@ import type { Given } from '../given.js';
 export interface Notice {
   readonly fields: Fields;
   readonly nonce: string;
-  /** What is wrong with it. */
   readonly flaw?: string;
 }
 
 export interface NoticeListener {
-  /** Only notices of this debit are taken: one of another run is the service's own. */
+  /** Accepts only notices of this debit, because notices of other runs belong to the service. */
   expect(attemptNo: string): void;
-  /** Those that came until one was answered with 200, or the time was over. */
+  /** Resolves to the notices that arrived before one was answered with 200, or before the timeout. */
   notices(): Promise<readonly Notice[]>;
   stop(): Promise<void>;
 }
 
-/** Stands where the service takes notices: answers the first good one with 500, and the next with 200. */
+/** Listens in place of the service: answers the first valid notice with 500, and the next with 200. */
 export async function startNoticeListener(
   { port, host }: { readonly port: number; readonly host: string },
   { key, clock, waitMs }: Given,

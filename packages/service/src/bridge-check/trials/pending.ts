@@ -1,7 +1,7 @@
 import type { Attempt } from '../book.js';
 import type { Said } from '../exchange/caller.js';
 import { NotTried } from '../findings.js';
-import { describeSaid } from '../teller.js';
+import { describeSaid } from '../outcome-log.js';
 import { type Notice, type NoticeListener, startNoticeListener } from './notice-listener.js';
 import type { Check, Trial } from './trial.js';
 
@@ -11,14 +11,14 @@ export const PENDING_TRIALS: readonly Trial[] = [
   {
     rules: ['pending', ...NOTICE_RULES],
     run: async (check) => {
-      const { given, teller, findings } = check;
+      const { given, outcomes, findings } = check;
       const listener = await listen(check);
       try {
-        const attempt = teller.newAttempt({ ...(given.pending && { institutionNo: given.pending }) });
+        const attempt = outcomes.newAttempt({ ...(given.pending && { institutionNo: given.pending }) });
         listener?.expect(attempt.attemptNo);
-        const first = await teller.debit(attempt);
+        const first = await outcomes.debit(attempt);
         if (first.word !== 'PENDING') throw new NotTried(`the debit was answered ${describeSaid(first)} at once`);
-        const settled = await teller.untilSettled(attempt);
+        const settled = await outcomes.untilSettled(attempt);
         const isKnown = findings.judge('pending', settled.word !== 'NOT_FOUND', 'the question was answered NOT_FOUND');
         if (!isKnown) throw new NotTried('the bridge does not know the pending debit');
         if (listener) judgeNotices(check, attempt, settled, await listener.notices());
@@ -29,7 +29,7 @@ export const PENDING_TRIALS: readonly Trial[] = [
   },
 ];
 
-/** Where nobody can listen, the question alone is judged. */
+/** Returns undefined if the port cannot be opened. Only the query is checked then. */
 async function listen({ given, findings }: Check): Promise<NoticeListener | undefined> {
   try {
     return given.listen && (await startNoticeListener(given.listen, given));
@@ -40,7 +40,7 @@ async function listen({ given, findings }: Check): Promise<NoticeListener | unde
   }
 }
 
-/** The first one was answered with 500, so there must be another. */
+/** Expects a second notice, because the first was answered with 500. */
 function judgeNotices({ findings }: Check, attempt: Attempt, settled: Said, notices: readonly Notice[]): void {
   for (const { flaw } of notices) findings.judge('notice-signed', flaw === undefined, flaw ?? '');
   const good = notices.filter(({ flaw }) => flaw === undefined);

@@ -1,7 +1,7 @@
 import { debitedCent, type Refund } from '../book.js';
 import type { Said } from '../exchange/caller.js';
 import { NotTried } from '../findings.js';
-import { describeSaid } from '../teller.js';
+import { describeSaid } from '../outcome-log.js';
 import { judgeWord } from './debits.js';
 import type { Trial } from './trial.js';
 
@@ -10,76 +10,76 @@ const isTaken = ({ word }: Said): boolean => word === 'SUCCESS' || word === 'PEN
 export const REFUND_TRIALS: readonly Trial[] = [
   {
     rules: ['refund-asked', 'refund-amount', 'refund-query-known'],
-    run: async ({ teller, findings }) => {
-      const attempt = await teller.debitedOnce();
-      const refund = await teller.refundedOnce(attempt, debitedCent(attempt));
-      const said = await teller.query(refund);
+    run: async ({ outcomes, findings }) => {
+      const attempt = await outcomes.debitedOnce();
+      const refund = await outcomes.refundedOnce(attempt, debitedCent(attempt));
+      const said = await outcomes.query(refund);
       findings.judge('refund-query-known', said.word !== 'NOT_FOUND', describeSaid(said));
-      // One that is pending has no amount yet, and one that is refused later never has.
-      const settled = await teller.settled(refund);
+      // A pending refund has no amount yet, and a refused one never has.
+      const settled = await outcomes.settled(refund);
       if (settled.word !== 'SUCCESS') throw new NotTried(`a refund was in the end answered ${describeSaid(settled)}`);
     },
   },
   {
     rules: ['refund-repeated'],
-    run: async ({ teller, findings }) => {
-      const attempt = await teller.debitedOnce();
-      const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'refund-repeated');
-      const again = await teller.refund(refund);
+    run: async ({ outcomes, findings }) => {
+      const attempt = await outcomes.debitedOnce();
+      const refund = await outcomes.refundedOnce(attempt, debitedCent(attempt), 'refund-repeated');
+      const again = await outcomes.refund(refund);
       findings.judge('refund-repeated', again.word !== 'NOT_FOUND', describeSaid(again));
     },
   },
   {
     rules: ['refund-other-amount'],
-    run: async ({ caller, teller }) => {
-      const attempt = await teller.debitedOnce();
-      const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'refund-other-amount');
-      await teller.query(refund);
-      const other = teller.refundOf(refund, { amountCent: refund.askedCent + 1 });
+    run: async ({ caller, outcomes }) => {
+      const attempt = await outcomes.debitedOnce();
+      const refund = await outcomes.refundedOnce(attempt, debitedCent(attempt), 'refund-other-amount');
+      await outcomes.query(refund);
+      const other = outcomes.refundOf(refund, { amountCent: refund.askedCent + 1 });
       await caller.expectRefusal(other, 409, 'refund-other-amount', 'a refund again with another amountCent');
       refund.blame = 'refund-other-amount';
-      await teller.query(refund);
+      await outcomes.query(refund);
     },
   },
   {
     rules: ['refund-too-much'],
-    run: async ({ teller, findings }) => {
-      const attempt = await teller.debitedOnce();
-      const said = await teller.settledRefund(teller.newRefund(attempt, debitedCent(attempt) + 1));
+    run: async ({ outcomes, findings }) => {
+      const attempt = await outcomes.debitedOnce();
+      const said = await outcomes.settledRefund(outcomes.newRefund(attempt, debitedCent(attempt) + 1));
       judgeWord(findings, 'refund-too-much', said, 'REFUSED', 'one cent more than was debited');
     },
   },
   {
     rules: ['refund-in-sum'],
-    run: async ({ teller, findings }) => {
-      const attempt = await teller.debitedOnce();
-      await teller.refundedOnce(attempt, debitedCent(attempt));
-      const said = await teller.settledRefund(teller.newRefund(attempt, debitedCent(attempt)));
+    run: async ({ outcomes, findings }) => {
+      const attempt = await outcomes.debitedOnce();
+      await outcomes.refundedOnce(attempt, debitedCent(attempt));
+      const said = await outcomes.settledRefund(outcomes.newRefund(attempt, debitedCent(attempt)));
       judgeWord(findings, 'refund-in-sum', said, 'REFUSED', 'a second refund of everything');
     },
   },
   {
     rules: ['refund-at-once'],
-    run: async ({ teller, findings }) => {
-      const attempt = await teller.debitedOnce();
-      const both = [1, 2].map(() => teller.newRefund(attempt, debitedCent(attempt)));
-      const first = await Promise.all(both.map((refund) => teller.refund(refund)));
-      // Of two that are pending one may be refused later.
-      const said = first.every(isTaken) ? await Promise.all(both.map((one) => teller.settled(one))) : first;
+    run: async ({ outcomes, findings }) => {
+      const attempt = await outcomes.debitedOnce();
+      const both = [1, 2].map(() => outcomes.newRefund(attempt, debitedCent(attempt)));
+      const first = await Promise.all(both.map((refund) => outcomes.refund(refund)));
+      // Waits for both, because one of two pending refunds may be refused later.
+      const said = first.every(isTaken) ? await Promise.all(both.map((one) => outcomes.settled(one))) : first;
       if (!said.some(isTaken)) throw new NotTried(`both refunds were answered ${said.map(describeSaid).join(', ')}`);
       findings.judge('refund-at-once', said.filter(isTaken).length === 1, 'both refunds of everything were taken');
     },
   },
   {
     rules: ['refund-unknown-debit'],
-    run: async ({ teller, book, findings, given }) => {
-      // Not of the book: there is nothing to give back.
+    run: async ({ outcomes, book, findings, given }) => {
+      // Not added to the book, because there is nothing to refund.
       const refund: Refund = {
         refundNo: book.nextNumber('R'),
-        attempt: teller.unsent(),
+        attempt: outcomes.unsent(),
         askedCent: given.amountCent,
       };
-      const said = await teller.settledRefund(refund, { ...teller.refundOf(refund), blame: 'refund-unknown-debit' });
+      const said = await outcomes.settledRefund(refund, { ...outcomes.refundOf(refund), blame: 'refund-unknown-debit' });
       judgeWord(findings, 'refund-unknown-debit', said, 'REFUSED', 'a refund of a number that was never debited');
     },
   },

@@ -5,28 +5,28 @@ import type { Check, Trial } from './trial.js';
 
 const LOOK_EVERY_MS = 200;
 
-/** The last of all: a bridge that forgets would break every other rule too. */
+/** Runs last, because a bridge that forgets numbers would break every other rule too. */
 export const RESTART_TRIAL: Trial = {
   rules: ['restart'],
   run: async (check) => {
-    const { teller, findings, given } = check;
-    const attempt = await teller.debitedOnce({ once: 'restart' });
-    const refund = await teller.refundedOnce(attempt, debitedCent(attempt), 'restart');
+    const { outcomes, findings, given } = check;
+    const attempt = await outcomes.debitedOnce({ once: 'restart' });
+    const refund = await outcomes.refundedOnce(attempt, debitedCent(attempt), 'restart');
     await given.restart?.().catch((error: Error) => {
       throw new NotTried(error.message);
     });
     await untilBack(check);
-    await teller.query(attempt);
-    await teller.query(refund);
-    const again = await teller.debit(attempt);
+    await outcomes.query(attempt);
+    await outcomes.query(refund);
+    const again = await outcomes.debit(attempt);
     findings.judge('restart', again.word === 'SUCCESS', `a debit from before was answered ${again.word}`);
   },
 };
 
-async function untilBack({ caller, teller, given }: Check): Promise<void> {
+async function untilBack({ caller, outcomes, given }: Check): Promise<void> {
   const until = given.clock.now() + given.waitMs;
   for (;;) {
-    if (await caller.isThere(teller.queryOf(teller.unsent(`${given.prefix}?`)))) return;
+    if (await caller.isThere(outcomes.queryOf(outcomes.unsent(`${given.prefix}?`)))) return;
     if (given.clock.now() >= until) throw new BridgeGone('the bridge did not come back after its restart');
     await pause(LOOK_EVERY_MS);
   }

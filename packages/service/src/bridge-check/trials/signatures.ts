@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { BRIDGE_HEADERS, type Fields, KEY_BYTES, OPERATIONS } from '@perennial/wire/bridge';
 import type { Twist } from '../exchange/compose.js';
 import type { RuleName } from '../rules.js';
-import { unlessUnusable } from '../teller.js';
+import { unlessUnusable } from '../outcome-log.js';
 import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 
 const MINUTE_MS = 60_000;
-/** More than the 5 minutes that a clock may be off, and less. */
+/** Just above and just below the allowed clock difference of 5 minutes. */
 const TOO_FAR_MS = 6 * MINUTE_MS;
 const NEAR_MS = 4 * MINUTE_MS;
 
@@ -18,7 +18,7 @@ const exchangeCase = (text: string): string =>
 
 type Twister = (now: number, body: Fields) => Twist;
 
-/** Requests that a rule wants refused: what is wrong with each, in words. */
+/** The faulty requests of each rule, each with a description of its fault. */
 const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>>>> = {
   'signature-wrong': {
     'signed with another key': () => ({ key: randomBytes(KEY_BYTES) }),
@@ -57,18 +57,18 @@ const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>
   'timestamp-future': { 'signed for a time in 6 minutes': () => ({ offMs: TOO_FAR_MS }) },
 };
 
-/** Where no agreement is given: what is wrong must be refused before it is looked at. */
+/** The agreement if none is given: the bridge must refuse a faulty request before it reads the agreement. */
 const NOBODYS = 'nobody';
 
-/** Sends a debit that would be good, but for its signature. Nothing may come of it, which is looked at in the end. */
+/** Sends a debit with a wrong signature. It must have no effect, which is checked at the end of the run. */
 async function expectUnauthorized(
-  { caller, teller, given }: Check,
+  { caller, outcomes, given }: Check,
   rule: RuleName,
   what: string,
   twister: Twister,
 ): Promise<void> {
-  const attempt = teller.newAttempt({ never: rule, institutionNo: given.agreement ?? NOBODYS });
-  const asking = teller.debitOf(attempt);
+  const attempt = outcomes.newAttempt({ never: rule, institutionNo: given.agreement ?? NOBODYS });
+  const asking = outcomes.debitOf(attempt);
   const twist = twister(given.clock.now(), asking.body);
   await caller.expectRefusal({ ...asking, twist }, 401, rule, `a debit ${what}`);
 }
@@ -108,16 +108,16 @@ export const SIGNATURE_TRIALS: readonly Trial[] = [
   },
   {
     rules: ['replay'],
-    run: async ({ caller, teller, findings }) => {
-      const attempt = teller.newAttempt({ once: 'replay' });
-      const asking = teller.debitOf(attempt);
+    run: async ({ caller, outcomes, findings }) => {
+      const attempt = outcomes.newAttempt({ once: 'replay' });
+      const asking = outcomes.debitOf(attempt);
       const message = caller.compose(asking);
       const first = caller.send('debit', message).then((arrival) => caller.read(asking, message, arrival));
-      await unlessUnusable(first.then((said) => teller.note(attempt, said)));
-      await teller.requireDebited(attempt);
-      // It may be answered as before or refused; what counts is what has become of the debit.
+      await unlessUnusable(first.then((said) => outcomes.note(attempt, said)));
+      await outcomes.requireDebited(attempt);
+      // The bridge may repeat its answer or refuse. Only the state of the debit counts.
       await caller.send('debit', message);
-      await teller.query(attempt);
+      await outcomes.query(attempt);
       findings.judge('replay', true, '');
     },
   },

@@ -14,13 +14,13 @@ import { NotTried } from '../findings.js';
 import type { RuleName } from '../rules.js';
 import type { Check, Trial } from './trial.js';
 
-/** Of this run only: a real day may have millions. */
+/** Lines of this run only, because a real day may have millions. */
 type OwnLines = Map<string, LineMessage[]>;
 
 const keyOf = (kind: string, number: string): string => `${kind} ${number}`;
 export const toDay = (at: number): string => formatTime(at).slice(0, 10);
 
-/** Reads what was booked while the command ran, and compares it with what was said of every number. */
+/** Reads the statement of the run, and compares it with the reported outcome of every number. */
 export function createStatementTrial(startedAt: number): Trial {
   return {
     rules: ['statement-pages', 'statement-lines', 'statement-day', 'statement-once', 'statement-complete'],
@@ -70,7 +70,6 @@ function findPageFlaw(lines: number, next: unknown, cursors: ReadonlySet<string>
 
 interface Reading {
   readonly own: OwnLines;
-  /** Every line of the day, by its number and its institutionRef. */
   readonly seen: Set<string>;
   readonly prefix: string;
 }
@@ -78,7 +77,7 @@ interface Reading {
 function readLine({ findings }: Check, day: string, given: Fields, { own, seen, prefix }: Reading): void {
   const wrong = findWrongField(given, LINE);
   const flaw = `a line has ${wrong} ${show(given[wrong ?? ''])}`;
-  // A part is never taken for the whole.
+  // Throws, because an incomplete statement must not be taken for a complete one.
   if (!findings.judge('statement-lines', wrong === undefined, flaw)) throw new NotTried('a line cannot be read');
   const { kind, number, institutionRef } = given as unknown as LineMessage;
   const bookedOn = toDay(Number(given['bookedAt']));
@@ -88,7 +87,7 @@ function readLine({ findings }: Check, day: string, given: Fields, { own, seen, 
     `the statement of ${day} has a line that was booked on ${bookedOn}`,
   );
   const key = keyOf(kind, number);
-  // The same number with another reference was booked twice: that is judged where it was sent.
+  // Keyed with the reference: a number booked twice under two references is judged by the trial that sent it.
   const line = `${key} ${institutionRef}`;
   if (!findings.judge('statement-once', !seen.has(line), `${kind} ${show(number)} is there twice`)) return;
   seen.add(line);

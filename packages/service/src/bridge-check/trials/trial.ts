@@ -3,22 +3,21 @@ import type { Caller } from '../exchange/caller.js';
 import type { Findings } from '../findings.js';
 import type { Given } from '../given.js';
 import type { RuleName } from '../rules.js';
-import type { Teller } from '../teller.js';
+import type { OutcomeLog } from '../outcome-log.js';
 
-/** What a trial works with. */
 export interface Check {
   readonly given: Given;
   readonly findings: Findings;
   readonly caller: Caller;
-  readonly teller: Teller;
+  readonly outcomes: OutcomeLog;
   readonly book: Book;
-  /** What a trial before has bound. */
+  /** The institutionNo bound by an earlier trial. */
   bound?: string;
-  /** The bridge is of a version from before currencies were named. */
+  /** True if the bridge predates currencies. */
   isWithoutHandshake?: boolean;
 }
 
-/** One thing that is done to the bridge, and the rules that are judged by it. Throws NotTried when it cannot be done. */
+/** One test of the bridge, and the rules that it checks. Throws NotTried if it cannot be run. */
 export interface Trial {
   readonly rules: readonly RuleName[];
   run(check: Check): Promise<void>;

@@ -2,21 +2,21 @@ import { columns, type Queryable, statement } from '../../platform/db/database.j
 import { declareWrite, type Query } from '../../platform/db/declared.js';
 
 /**
- * A try counts as wrong before it is judged, and is taken back when it was right: of many at once, no more are judged than may
- * be wrong.
+ * Limits of failed attempts. An attempt counts as failed before it is checked and is taken back if it was right, so
+ * concurrent attempts cannot exceed the limit.
  */
 export interface LockOut {
-  /** Tries after which it is locked. */
+  /** The number of failures that lock. */
   readonly tries: number;
-  /** How long at first, and at most; each further wrong try doubles it. */
+  /** The first and the longest lock. Each further failure doubles the time. */
   readonly firstSeconds: number;
   readonly longestSeconds: number;
-  /** After so long without a wrong try all is forgotten. */
+  /** The time without a failure after which the count is reset. */
   readonly forgetSeconds: number;
 }
 
 export const BY_NAME: LockOut = { tries: 5, firstSeconds: 60, longestSeconds: 3600, forgetSeconds: 24 * 3600 };
-/** Of somebody who is signed in: whoever knows their name cannot lock them out of what they are doing. */
+/** Per session, so that anyone who knows an operator's name cannot lock them out of a running session. */
 export const BY_SESSION: LockOut = BY_NAME;
 export const BY_ADDRESS: LockOut = { tries: 30, firstSeconds: 900, longestSeconds: 900, forgetSeconds: 900 };
 
@@ -41,7 +41,7 @@ const FIND_LOCK = statement({
   columns: columns({ seconds: 'integer' }),
 });
 
-/** The seconds for which it is locked; undefined when the try may be judged. */
+/** Counts an attempt. Returns the remaining seconds of the lock, or undefined if the attempt may be checked. */
 export async function countTry(db: Queryable, key: string, rule: LockOut): Promise<number | undefined> {
   const { tries, firstSeconds, longestSeconds, forgetSeconds } = rule;
   const counted = await db.query(COUNT_TRY, [key, tries, firstSeconds, longestSeconds, forgetSeconds]);
@@ -50,13 +50,13 @@ export async function countTry(db: Queryable, key: string, rule: LockOut): Promi
   return Math.max(1, lock?.seconds ?? 1);
 }
 
-/** Of a name: the right password shows that the wrong ones were its owner's. */
+/** Deletes the count of a name: the right password shows that the failures were its owner's. */
 export const forgetTries: Query<[key: string], void> = declareWrite({
   text: 'delete from sign_in_failures where key = $1',
   parameters: ['text'],
 });
 
-/** Of an address, from which others may have tried too. */
+/** Takes back one failure of an address, which other users may share. */
 export const takeBackTry: Query<[key: string], void> = declareWrite({
   text: `update sign_in_failures set failures = failures - 1, locked_until = null where key = $1 and failures > 0`,
   parameters: ['text'],

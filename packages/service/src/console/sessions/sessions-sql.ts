@@ -3,7 +3,7 @@ import { column, columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareList, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** How long a session lasts, at most and without being used, and how long a proof of who somebody is counts. */
+/** Limits of a session (in total, and without use) and the time for which a confirmed identity counts. */
 export const SESSION_HOURS = 12;
 export const IDLE_MINUTES = 30;
 export const PROOF_MINUTES = 5;
@@ -23,11 +23,11 @@ const SESSION_COLUMNS = columns({
   isProven: 'boolean',
   provenUntil: 'text',
   expiresAt: 'text',
-  /** It was last used so long ago that this use has to be written down. */
+  /** True if the last use was long enough ago that this one must be stored. */
   isStale: 'boolean',
 });
 
-/** One that is live, of a person who may sign in. */
+/** Returns a live session of an operator who may sign in. */
 export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = declareFind({
   text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
        p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
@@ -56,13 +56,13 @@ export const storeProof: Query<[sessionId: string], void> = declareWrite({
   parameters: ['uuid'],
 });
 
-/** False when the person has none of this number. */
+/** Returns false if the operator has no such session. */
 export const deleteSession: Query<[sessionId: string, personId: number], boolean> = declareHas({
   text: `delete from console_sessions where session_id::text = $1 and person_id = $2 returning 1`,
   parameters: ['text', 'bigint'],
 });
 
-/** The live ones of a person. */
+/** Returns the live sessions of an operator. */
 export const listSessions = declareList({
   text: `select s.session_id as "sessionId", s.address, s.user_agent as "userAgent",
        ${shanghaiText('s.created_at')} as "createdAt", ${shanghaiText('s.last_seen_at')} as "lastSeenAt"

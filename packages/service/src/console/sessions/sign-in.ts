@@ -15,16 +15,16 @@ export interface SignInDeps {
   readonly clock: Clock;
 }
 
-/** Who asks, as far as that is known before they have signed in. */
+/** What is known about a client before it signs in. */
 export interface Visitor {
-  /** Of IPv6 the network of the subscriber. */
+  /** An IPv4 address, or the subscriber's network of an IPv6 address. */
   readonly address: string;
   readonly userAgent: string;
 }
 
-/** Name, password or code are wrong; which of them is not said. */
+/** Name, password or code is wrong. The error does not say which. */
 export class WrongProof extends Error {}
-/** The password was right, and a code is needed beside it. */
+/** The password was right, and a code is required too. */
 export class CodeNeeded extends Error {}
 export class Locked extends Error {
   constructor(readonly seconds: number) {
@@ -37,7 +37,7 @@ export interface Proof {
   readonly code?: string | undefined;
 }
 
-/** A new session, whose token is not stored anywhere: whoever has it is signed in. */
+/** Creates a session. Only the hash of its token is stored. */
 export async function signIn(
   deps: SignInDeps,
   { name, ...proof }: Proof & { readonly name: string },
@@ -45,7 +45,7 @@ export async function signIn(
 ): Promise<string> {
   return judgeSignIn(deps, name, visitor, async () => {
     const person = await findPerson(deps.database, name);
-    // For a name that nobody has, a password is judged all the same: the answer takes as long.
+    // Checks the password against a dummy hash if the name is unknown, so that both cases take the same time.
     const isRight = await isPassword(proof.password ?? '', person?.passwordHash ?? null);
     if (!isRight || person?.status !== 'ACTIVE') throw new WrongProof();
     if (person.totpSecret !== null) {
@@ -57,8 +57,8 @@ export async function signIn(
 }
 
 /**
- * Proves again who a person is: by the password, or by a code where the person has set that up. Tries are counted by the session
- * alone, and before they are judged: wrong ones of somebody else at the sign-in do not matter here.
+ * Confirms an operator's identity again, by password or by code. Attempts are counted per session only, before they are
+ * checked, so failed sign-ins of others do not matter here.
  */
 export async function proveAgain(
   deps: SignInDeps,
@@ -77,7 +77,7 @@ export async function proveAgain(
   await forgetTries(database, key);
 }
 
-/** Counts the try by name and by address before it is judged. */
+/** Counts the attempt by name and by address before it checks it. */
 async function judgeSignIn<T>(
   { database }: SignInDeps,
   name: string,
@@ -93,7 +93,7 @@ async function judgeSignIn<T>(
     await takeBackTry(database, keys.address);
     return judged;
   } catch (error) {
-    // The password was right: nothing was guessed so far.
+    // The password was right, so this was no guess.
     if (error instanceof CodeNeeded) {
       await takeBackTry(database, keys.name);
       await takeBackTry(database, keys.address);
@@ -124,7 +124,7 @@ export async function beginSession(
   return token;
 }
 
-/** The session of a token, if it is live. Using it keeps it live, unless it is a page that asks by itself, with nobody there. */
+/** Returns the session of a token if it is live. Extends it, except for background requests of a page. */
 export async function openSession(
   { database }: SignInDeps,
   token: string,
@@ -136,7 +136,7 @@ export async function openSession(
   return session;
 }
 
-/** What a page must send with every change: another site cannot know it. */
+/** Returns the token that a page must send with every change. Other sites cannot know it. */
 export function csrfToken(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
 }

@@ -1,14 +1,14 @@
 import { columns } from '../../platform/db/database.js';
 import { declareFind, declareWrite, type Query } from '../../platform/db/declared.js';
 
-/** A sign-in that was begun here and is under way at the identity provider. The verifier is wrapped under the master key. */
+/** Stores a sign-in that is in progress at the identity provider. The verifier is wrapped under the master key. */
 export const insertSignOn: Query<[stateHash: Buffer, nonce: string, verifier: string, returnTo: string], void> =
   declareWrite({
     text: 'insert into single_sign_on_tries (state_hash, nonce, verifier, return_to) values ($1, $2, $3, $4)',
     parameters: ['bytea', 'text', 'text', 'text'],
   });
 
-/** Once, and for ten minutes. */
+/** Takes a sign-in once, within ten minutes. */
 export const takeSignOn = declareFind({
   text: `delete from single_sign_on_tries where state_hash = $1 and began_at > now() - interval '10 minutes'
      returning nonce, verifier, return_to as "returnTo"`,

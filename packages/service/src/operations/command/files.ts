@@ -4,13 +4,13 @@ import { text as readAll } from 'node:stream/consumers';
 import { OperatorError } from '../../operator/operator.js';
 import { MAX_PICTURE_BYTES } from '../../platform/pictures/picture.js';
 
-/** Readers of fields that a command takes from a file. It is opened when the command runs, so that all of them fail alike. */
+/** Readers of fields that a command takes from a file. Files are opened when the command runs, so all fail alike. */
 
 const cannotRead = (what: string) => (error: unknown) => {
   throw new OperatorError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
 };
 
-/** In base64, as the console sends it; one byte more than a picture may have if there are more. `none` stays. */
+/** Returns base64, as the console sends it. Reads at most one byte more than a picture may have. Keeps `none`. */
 export const readPictureFile = (file: string) =>
   file === 'none' ? file : () => readStart(file).catch(cannotRead('the picture'));
 
@@ -30,7 +30,7 @@ export const readKeyOption = (file: string) => async () => {
   return key.toString('base64');
 };
 
-/** Undefined when there is no such file. */
+/** Returns undefined if the file does not exist. */
 export async function readKeyFile(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') cannotRead('the key')(error);
@@ -38,15 +38,15 @@ export async function readKeyFile(file: string): Promise<Buffer | undefined> {
   return text === undefined ? undefined : parseKey(text, file);
 }
 
-/** `where` it was found is in the error, and nothing of the key. */
+/** Throws an error that names `where` and never quotes the key. */
 export function parseKey(text: string, where: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64');
-  // Node's decoder skips what is not base64, so only a value that it would write itself counts.
+  // Encodes again to compare, because Node's decoder skips invalid characters.
   if (key.length === 32 && key.toString('base64') === text.trim()) return key;
   throw new OperatorError(`${where} must hold 32 bytes in base64`);
 }
 
-/** The bytes themselves, in place of the text that the console sends: a file may be large. */
+/** Streams the bytes instead of the text that the console sends, because a file may be large. */
 export const readFileInPieces = (what: string) => (file: string) => () => pieces(what, file);
 
 async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
@@ -57,7 +57,7 @@ async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A text that the console sends, or the pieces of a file of the command line. */
+/** Yields the bytes of the console's text, or of a file of the command line. */
 export async function* toBytes(given: string | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (typeof given === 'string') yield Buffer.from(given);
   else yield* given;

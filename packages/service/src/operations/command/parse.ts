@@ -1,8 +1,8 @@
 import { parseCurrency } from '@perennial/wire/currency';
 
-/** Readers of values on the command line: they check only the form; which values are allowed is checked by the steps. */
+/** Parsers of values on the command line. They check only the form; the steps check which values are allowed. */
 
-/** What is not of the form; commander knows it by its code, and says which option it was. */
+/** An error that commander recognizes by its code and reports with the option's name. */
 export class InvalidValue extends Error {
   readonly code = 'commander.invalidArgument';
   readonly exitCode = 1;
@@ -13,19 +13,19 @@ export function parseWholeNumber(value: string): number {
   throw new InvalidValue('It must be a whole number.');
 }
 
-/** `off` removes it, as `none` does elsewhere. */
+/** Reads `off` as `none`. */
 export function parseWholeNumberOrOff(value: string): number | 'none' {
   if (value === 'off') return 'none';
   if (/^\d+$/.test(value)) return Number(value);
   throw new InvalidValue('It must be a whole number, or off.');
 }
 
-/** For options that may be repeated and may also hold several values with commas. */
+/** Collects options that may be repeated or contain several comma-separated values. */
 export function appendList(value: string, before: readonly string[] = []): string[] {
   return [...before, ...value.split(',').map((part) => part.trim())];
 }
 
-/** The same, where `none` is an empty list. */
+/** Like `appendList`, but `none` is an empty list. */
 export function appendListOrNone(value: string, before: readonly string[] = []): string[] {
   return value === 'none' ? [] : appendList(value, before);
 }
@@ -42,7 +42,7 @@ export function parseDurations(value: string): number[] {
   });
 }
 
-/** Seconds in the largest unit that divides them. */
+/** Formats seconds in the largest unit that divides them. */
 export function formatDuration(seconds: number): string {
   const unit = ['d', 'h', 'm'].find((one) => seconds % (SECONDS[one] ?? 1) === 0) ?? 's';
   return `${seconds / (SECONDS[unit] ?? 1)}${unit}`;
@@ -61,7 +61,7 @@ interface Benefit {
   readonly name: string;
 }
 
-/** `VIP_PASS:1500:VIP pass`; the name may hold colons, and is the code when left out. */
+/** Parses `VIP_PASS:1500:VIP pass`. The name may contain colons and defaults to the code. */
 export function appendBenefit(value: string, before: readonly Benefit[] = []): Benefit[] {
   const [, benefitCode, cents, name] = /^([^:]+):(\d+)(?::(.+))?$/.exec(value) ?? [];
   if (benefitCode === undefined) {

@@ -2,13 +2,13 @@ import width from 'string-width';
 import { escapeInvisible } from '../../platform/escape-invisible.js';
 import { SafeText } from './safe-text.js';
 
-/** Columns under their titles, two spaces apart. */
+/** Aligns columns under their titles, two spaces apart. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): SafeText {
   if (rows.length === 0) return new SafeText('nothing yet');
   return aligned([titles, ...rows]);
 }
 
-/** One record: a line for each field, but for those that are null. */
+/** Prints a line for each field that is not null. */
 export function record(fields: readonly (readonly [name: string, value: string | null])[]): SafeText {
   return aligned(fields.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 }

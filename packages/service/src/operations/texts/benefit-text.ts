@@ -33,7 +33,7 @@ export function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeTe
   );
 }
 
-/** Which parts of its presentation are set. */
+/** Lists the parts of the presentation that are set. */
 function presentedBy({ presentation: { icon, descriptionZh, descriptionEn, useUrl } }: BenefitFulfilmentView): string {
   const parts = { icon, zh: descriptionZh, en: descriptionEn, link: useUrl };
   return Object.entries(parts)

@@ -8,7 +8,7 @@ import { record } from '../command/table.js';
 
 type Row = readonly [string, string | null];
 
-/** What is set of what users see of a channel, with the tones that are made of its accent. */
+/** Lists the branding that is set, with the tones derived from the accent. */
 export function brandingRows({ displayName, logo, accent, support, termsUrl, shopUrl }: BrandingView) {
   return rowsOrNone('Branding', [
     ['Display name', displayName],
@@ -21,7 +21,7 @@ export function brandingRows({ displayName, logo, accent, support, termsUrl, sho
   ]);
 }
 
-/** What is set of what users see of a benefit. */
+/** Lists the presentation that is set. */
 export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView) {
   return rowsOrNone('Presentation', [
     ['Icon', imageText(icon)],

@@ -7,7 +7,7 @@ import { record, table } from '../command/table.js';
 import type { MoneyText } from '../operation.js';
 import { alertTable } from './alert-text.js';
 
-/** An order for people: its fields, then one table for each kind of thing that belongs to it. */
+/** Formats an order: its fields, then one table for each kind of related record. */
 export function orderReport(order: OrderView, money: MoneyText): SafeText {
   const { payments, events, alerts } = order;
   return paragraphs([
@@ -147,7 +147,7 @@ export function refundText(
   ]);
 }
 
-/** The benefits that the refunds of a period have revoked, and those that stay. */
+/** Lists the benefits that the refunds of a period revoked, and the remaining ones. */
 function benefitLines(benefits: RefundedPeriod['payment']['benefits'], money: MoneyText): string[] {
   if (benefits.length === 0) return [];
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');

@@ -20,7 +20,7 @@ export function paymentChannelTable(paymentChannels: readonly PaymentChannelView
   );
 }
 
-/** The key is shown only now; the sandbox gateway has none. */
+/** Includes the key, which is shown only once. The sandbox gateway has none. */
 export function paymentChannelTextWithKey({ gatewayKey, ...one }: PaymentChannelView & OneTimeGatewayKey): SafeText {
   if (gatewayKey === undefined) return paymentChannelText(one);
   return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;

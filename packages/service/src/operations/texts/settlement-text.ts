@@ -6,7 +6,7 @@ import { table } from '../command/table.js';
 import type { MoneyText } from '../operation.js';
 
 export function monthTable(months: readonly MonthInList[]): SafeText {
-  // The latest is first. The month that runs is not over.
+  // Skips the first month, which is the latest and still running.
   const next = months.slice(1).findLast(({ status }) => status === 'OPEN');
   return table(
     ['MONTH', 'STATUS', 'CLOSED BY', 'CLOSED AT'],

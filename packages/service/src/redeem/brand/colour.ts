@@ -4,7 +4,7 @@ export type Colour = readonly [number, number, number];
 export const BLACK: Colour = [0, 0, 0];
 export const WHITE: Colour = [255, 255, 255];
 
-/** Six hexadecimal digits, with a # before them or without. */
+/** Parses six hexadecimal digits, with or without a leading #. */
 export function parseColour(text: string): Colour {
   const number = Number.parseInt(text.replace('#', ''), 16);
   return [number >> 16, (number >> 8) & 255, number & 255];
@@ -13,13 +13,13 @@ export function parseColour(text: string): Colour {
 export const formatColour = (colour: Colour): string =>
   `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 
-/** So much of the other: 0 leaves the colour as it is, 1 makes the other of it. */
+/** Mixes two colours. A share of 0 returns the first, 1 the second. */
 export function mix(colour: Colour, other: Colour, share: number): Colour {
   const part = (place: 0 | 1 | 2) => Math.round(colour[place] + (other[place] - colour[place]) * share);
   return [part(0), part(1), part(2)];
 }
 
-/** As WCAG 2 counts it: from 1 to 21. */
+/** Returns the contrast ratio of WCAG 2, from 1 to 21. */
 export function contrast(one: Colour, other: Colour): number {
   const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a);
   return (lighter + 0.05) / (darker + 0.05);

@@ -1,6 +1,6 @@
 import { BLACK, type Colour, contrast, formatColour, mix, parseColour, WHITE } from './colour.js';
 
-/** The colours of a page that follow from its accent, by their names in the style sheet. */
+/** The colours derived from the accent of a page, by their names in the style sheet. */
 export const TONES = [
   'accent',
   'accent-strong',
@@ -15,24 +15,24 @@ export const TONES = [
 ] as const;
 export type Tone = (typeof TONES)[number];
 export type Theme = 'light' | 'dark';
-/** Each as `#rrggbb`. */
+/** Tones as `#rrggbb`. */
 export type Tones = Readonly<Record<Tone, string>>;
 
-/** What normal text needs, by WCAG 2 AA, and what lines need that tell where something is. */
+/** Minimum contrasts of WCAG 2 AA: for normal text, and for lines that mark a place. */
 const TEXT_CONTRAST = 4.5;
 const LINE_CONTRAST = 3;
-/** The least that can be read looks dim on a dark ground. */
+/** Higher than WCAG's minimum, which looks dim on a dark background. */
 const TEXT_ON_DARK_CONTRAST = 6;
-/** So that one ground is told from another beside it. */
+/** Distinguishes adjacent backgrounds. */
 const GROUND_CONTRAST = 1.12;
 
-/** The grounds of assets/redeem/page.css on which the accent is text. */
+/** The backgrounds in assets/redeem/page.css on which the accent is used as text. */
 const GROUNDS: Readonly<Record<Theme, { readonly panel: Colour; readonly ground: Colour }>> = {
   light: { panel: WHITE, ground: parseColour('f3f5f4') },
   dark: { panel: parseColour('171e1b'), ground: parseColour('0e1311') },
 };
 
-/** The tones of an accent of six hexadecimal digits: all that is written on them or in them can be read. */
+/** Derives the tones of an accent of six hexadecimal digits. All texts on them or in them are readable. */
 export function makeTones(accent: string): Readonly<Record<Theme, Tones>> {
   const colour = parseColour(accent);
   return { light: format(makeLight(colour)), dark: format(makeDark(colour)) };
@@ -83,17 +83,23 @@ function makeDark(colour: Colour): Made {
   };
 }
 
-/** Whether what is written on the accent is white. It is where white can nearly be read: then the accent gives way a little. */
+/**
+ * True if text on the accent is white. White needs only nearly enough contrast, because the accent is darkened a
+ * little.
+ */
 const takesWhite = (colour: Colour): boolean => contrast(colour, WHITE) >= LINE_CONTRAST;
 
-/** The accent as a ground: a bright one stays as it is and has dark text, as a yellow made darker is a brown. */
+/**
+ * Returns the accent as a background. A bright accent stays unchanged with dark text, because a darkened yellow turns
+ * brown.
+ */
 const makeFilled = (colour: Colour): Colour =>
   takesWhite(colour) ? mixUntil(colour, BLACK, [WHITE], TEXT_CONTRAST) : colour;
 
 const chooseText = (colour: Colour, grounds: readonly Colour[]): Colour =>
   takesWhite(colour) ? WHITE : mixUntil(mix(colour, BLACK, 0.82), BLACK, grounds, TEXT_CONTRAST);
 
-/** The head of the page: its two ends, what is written on it, and the line that its progress runs along. */
+/** Returns the tones of the page head: both ends of its gradient, its text, and the track of its progress bar. */
 function nameHero(colour: Colour, { from, to }: { readonly from: Colour; readonly to: Colour }) {
   const text = chooseText(colour, [from, to]);
   const line = mixUntil(mix(from, text, 0.35), from, [text], LINE_CONTRAST);
@@ -102,7 +108,7 @@ function nameHero(colour: Colour, { from, to }: { readonly from: Colour; readonl
 
 const STEPS = 255;
 
-/** Mixed no further than needed. */
+/** Mixes no further than the contrast requires. */
 function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], ratio: number): Colour {
   for (let step = 0; step < STEPS; step += 1) {
     const mixed = mix(colour, towards, step / STEPS);
@@ -111,7 +117,10 @@ function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], r
   return towards;
 }
 
-/** By its own brightest shade first: white alone makes a colour pale. One that is nearly black has no shade that anybody knows. */
+/**
+ * Brightens to the accent's own brightest shade first, because mixing in white alone looks pale. Skips that for nearly
+ * black colours, which have no recognizable shade.
+ */
 function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number): Colour {
   const brightest = Math.max(...colour, 1);
   const vivid = mix(BLACK, colour, 255 / brightest);
@@ -119,22 +128,22 @@ function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number)
   return mixUntil(shade, WHITE, against, ratio);
 }
 
-/** Where the brightest part of a colour is below this it looks black, whatever its shade. */
+/** A colour whose brightest component is below this looks black, whatever its shade. */
 const NEARLY_BLACK = 96;
 
 const format = (made: Made): Tones =>
   Object.fromEntries(TONES.map((tone) => [tone, formatColour(made[tone])])) as Record<Tone, string>;
 
-/** A tone and the least contrast that text has with it, or that it has as text or as a line. */
+/** A tone with the lowest contrast of any text on it, or of the tone itself as text or line. */
 export interface MeasuredTone {
   readonly theme: Theme;
   readonly tone: Tone;
   readonly colour: string;
-  /** One decimal, cut off. */
+  /** One decimal, truncated. */
   readonly contrast: number;
 }
 
-/** The tones of an accent with their contrast, for those who choose it. */
+/** Returns the tones of an accent with their contrast, for the operator who chooses it. */
 export function measureTones(accent: string): MeasuredTone[] {
   const made = makeTones(accent);
   return (['light', 'dark'] as const).flatMap((theme) =>
@@ -146,7 +155,7 @@ export function measureTones(accent: string): MeasuredTone[] {
   );
 }
 
-/** For each tone what is written on it, or what it is written or drawn on. */
+/** Returns for each tone the colours that it is combined with. */
 function textsOn(theme: Theme, tones: Tones): Readonly<Record<Tone, readonly Colour[]>> {
   const { panel, ground } = GROUNDS[theme];
   const of = (tone: Tone) => parseColour(tones[tone]);
@@ -164,12 +173,12 @@ function textsOn(theme: Theme, tones: Tones): Readonly<Record<Tone, readonly Col
   };
 }
 
-/** A style sheet that comes after the page's own. */
+/** Renders a style sheet that is loaded after the page's own. */
 export function renderAccentCss(accent: string): string {
   const { light, dark } = makeTones(accent);
   const block = (tones: Tones) => `:root{${TONES.map((tone) => `--${tone}:${tones[tone]}`).join(';')}}`;
   return `${block(light)}\n@media (prefers-color-scheme:dark){${block(dark)}}\n`;
 }
 
-/** Where the style sheet of an accent is, below the root of the page. */
+/** The path of an accent's style sheet below the root. */
 export const accentPath = (accent: string): string => `/redeem/accent-${accent}.css`;

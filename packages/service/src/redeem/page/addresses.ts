@@ -3,7 +3,6 @@ import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
 import type { BenefitPosition } from '../page-sql.js';
 import type { Frame } from './layout.js';
 
-/** The pages that a link opens. */
 export type PagePath = '' | '/benefits' | '/codes' | '/past' | '/payments' | '/unsubscribe' | '/ended';
 
 export const pageAddress = (
@@ -13,13 +12,13 @@ export const pageAddress = (
   more: Readonly<Record<string, string>> = {},
 ): string => `${root}/redeem${path}?${toLinkQuery(link, more)}`;
 
-/** `3-1`, as addresses name a benefit. */
+/** Returns `3-1`, as URLs name a benefit. */
 export const benefitText = ({ cycleNo, position }: BenefitPosition): string => `${cycleNo}-${position}`;
 
-/** The part of the page that shows what was just claimed. */
+/** The section that shows the benefits just claimed. */
 export const DONE_ANCHOR = 'done';
 
-/** Where a claim was made: the page of what can be claimed that begins with a benefit, or the first page. */
+/** The page of a claim: the list page that begins with this benefit, or the main page. */
 export type Place = BenefitPosition | undefined;
 
 export const placeAddress = (
@@ -32,11 +31,10 @@ export const placeAddress = (
     ? pageAddress(frame, link, '/benefits', { from: benefitText(place), ...more })
     : pageAddress(frame, link, '', more);
 
-/** The page after a claim: the one it was made on. */
+/** Returns the URL after a claim: the page on which it was made. */
 export const doneAddress = (frame: Pick<Frame, 'root'>, link: SignedLink, place: Place, done: string): string =>
   `${placeAddress(frame, link, place, { done })}#${DONE_ANCHOR}`;
 
-/** Hidden inputs of a form with the values of the link. */
 export function renderLinkInputs(link: SignedLink): Html {
   const inputs = Object.entries(toFormLinkFields(link)).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,

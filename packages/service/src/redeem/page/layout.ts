@@ -4,7 +4,7 @@ import type { Seller } from '../seller.js';
 import type { Texts } from '../texts/en.js';
 import { ICON, SCRIPT, STYLE } from './assets.js';
 
-/** The language of a page, how it writes amounts, and the path that its addresses begin with, behind a proxy. */
+/** The language and the amounts of a page, and the path prefix behind a proxy. */
 export interface Frame {
   readonly texts: Texts;
   readonly money: (cents: number) => string;
@@ -13,19 +13,19 @@ export interface Frame {
 
 export interface Document {
   readonly title: string;
-  /** Undefined when nothing may be said about who sells it. */
+  /** Undefined if the page must not reveal who sells the subscription. */
   readonly seller: Seller | undefined;
   readonly main: Html;
-  /** Whether the page has a way back of its own, to another page of the link. Then that to the seller is at the end alone. */
+  /** True if the page links back to another page of the link. The link to the seller is then only at the bottom. */
   readonly hasWayBack?: boolean;
-  /** Numbers and the like, at the end of everything. */
+  /** Order numbers and notes at the bottom of the page. */
   readonly smallPrint?: Html | undefined;
 }
 
-/** The ground of the page in both themes: what is around it takes the same colour. */
+/** The page's background in both themes, also used for the browser's toolbar. */
 const GROUND = { light: '#f3f5f4', dark: '#0e1311' };
 
-/** A whole document. Its Content-Security-Policy allows neither style nor script in the page itself. */
+/** Renders a whole document. Its Content-Security-Policy forbids inline styles and scripts. */
 export function renderDocument(
   frame: Frame,
   { title, seller, main, hasWayBack = false, smallPrint }: Document,
@@ -55,7 +55,7 @@ ${seller && renderFooter(frame, seller, smallPrint)}</body>
 `.text;
 }
 
-/** Who sells this, and the way back to them. */
+/** Renders the seller and the link back to the seller. */
 function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: boolean): Html {
   const mark = seller.logo
     ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="">`

@@ -26,38 +26,38 @@ import { renderNotice } from './parts/notice.js';
 import { renderPayment } from './parts/payments.js';
 import { renderSmallPrint } from './parts/subscription-panel.js';
 
-/** Where each list of benefits has its page. */
+/** The path of each list's page. */
 export const LIST_PATHS = { TO_CLAIM: '/benefits', CLAIMED: '/codes', PAST: '/past' } as const;
 
-/** Of the entries; of codes without their pictures. */
+/** Limits of entries, and of codes without their QR codes. */
 const MAX_ENTRY_BYTES = 26_000;
 const MAX_CODE_BYTES = 18_000;
-/** Of what was just claimed, with pictures. */
+/** Limit of the benefits just claimed, with QR codes. */
 const MAX_DONE_BYTES = 18_000;
-/** Of the page without the document around it. */
+/** Limit of the page without the document around it. */
 const MAX_BYTES = 45_000;
 
 interface ListPage {
-  /** What came of the user's last step. */
+  /** The result of the user's last action. */
   readonly told?: Html;
   readonly title: string;
   readonly path: PagePath;
   readonly content: Html;
   /** The first entry of the next page. */
   readonly next: string | undefined;
-  /** Whether the page does not begin with the list's first entry. */
+  /** True if the page does not begin with the list's first entry. */
   readonly isLater: boolean;
 }
 
 export interface ListOptions {
   readonly list: BenefitList;
   readonly now: number;
-  /** What was just claimed on this page, and what came of a claim that was refused. */
+  /** The benefits just claimed on this page, and the message about a refused claim. */
   readonly done: JustClaimed | undefined;
   readonly notice: string | undefined;
 }
 
-/** One list of benefits, from the one that was asked for. */
+/** Renders one list of benefits, from the requested one on. */
 export function renderListPage(frame: Frame, visit: Visit<RedeemList>, options: ListOptions): string {
   const { list, now, done, notice } = options;
   const benefits = toPageBenefits(visit, now);
@@ -80,13 +80,13 @@ export function renderListPage(frame: Frame, visit: Visit<RedeemList>, options: 
 
 interface ListRoom {
   readonly now: number;
-  /** What entries may take beside what was just claimed. */
+  /** Limit of the entries besides the benefits just claimed. */
   readonly mostBytes: number;
 }
 
 interface ListContent {
   readonly content: Html;
-  /** How many entries it has. */
+  /** The number of entries. */
   readonly count: number;
 }
 
@@ -119,7 +119,7 @@ function renderEmpty(texts: Texts, list: BenefitList): Html {
   return html`<div class="nothing">${renderIllustration('empty')}<p class="empty">${says}</p></div>`;
 }
 
-/** Every period, from one back. */
+/** Renders all periods, from a given one backwards. */
 export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): string {
   const { order, payments } = visit.read;
   const mode = frame.texts.mode[order.settlementMode];

@@ -7,11 +7,11 @@ import { type Illustration, renderIllustration } from './parts/illustrations.js'
 export interface MessagePage {
   readonly drawing: Illustration;
   readonly message: PageMessage;
-  /** Where to go on: an empty address is the page itself. Undefined when only the text can say. */
+  /** The URL of the retry link; an empty one is the page itself. Undefined if there is no such link. */
   readonly again?: string | undefined;
 }
 
-/** A page with one message, which says nothing about whose it is. */
+/** Renders a page with one message that does not reveal whose order it is. */
 export function renderMessagePage(frame: Frame, { drawing, message, again }: MessagePage): string {
   const { texts } = frame;
   const way =
@@ -22,7 +22,7 @@ export function renderMessagePage(frame: Frame, { drawing, message, again }: Mes
   return renderDocument(frame, { title: message.title, seller: undefined, main });
 }
 
-/** Of a link that was right and has run out. */
+/** Renders the page of a link that was valid and has expired. */
 export function renderExpiredPage(frame: Frame, seller: Seller): string {
   const { title, text } = frame.texts.expired;
   const way =
@@ -32,7 +32,7 @@ export function renderExpiredPage(frame: Frame, seller: Seller): string {
   return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main });
 }
 
-/** The frame of all pages with little on them. */
+/** The layout of all pages with little content. */
 export const renderMessage = (drawing: Illustration, title: string | Html, content: Html): Html =>
   html`<main class="page page-narrow"><section class="panel message">
 ${renderIllustration(drawing)}

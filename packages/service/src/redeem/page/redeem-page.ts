@@ -21,13 +21,13 @@ import { renderSmallPrint, renderSubscriptionPanel } from './parts/subscription-
 export interface PageOptions {
   readonly now: number;
   readonly done: JustClaimed | undefined;
-  /** A message about the user's last step. */
+  /** A message about the user's last action. */
   readonly notice: string | undefined;
 }
 
-/** Of the page without the document around it. */
+/** Limit of the page without the document around it. */
 const MAX_BYTES = 46_500;
-/** Of what can be claimed, and of the payments. */
+/** Limits of the claimable benefits, and of the payments. */
 const MAX_CLAIMABLE_BYTES = 13_000;
 const MAX_PAYMENTS_BYTES = 4_500;
 
@@ -62,7 +62,7 @@ ${side}
   return renderDocument(frame, { title, seller, main, smallPrint });
 }
 
-/** What the product is, how far it has come, and until when. */
+/** Renders the product, its progress, and its dates. */
 function renderHero({ texts }: Frame, { productName, order, periodFrom, periodTo }: PageView): Html {
   const period = texts.period(order.cycleNo, order.totalCycles);
   return html`<section class="hero">
@@ -73,7 +73,7 @@ function renderHero({ texts }: Frame, { productName, order, periodFrom, periodTo
 </section>`;
 }
 
-/** The latest payment has failed. */
+/** Renders a notice if the latest payment has failed. */
 function renderPaymentNotice(texts: Texts, { order, nextPayAt }: PageView): Html | undefined {
   const { status, latestPaymentStatus, cycleNo, settlementMode } = order;
   const mode = texts.mode[settlementMode];
@@ -102,7 +102,7 @@ ${groups}${all || undefined}${renderOpenAgain(frame, link, seller, view)}</secti
 `;
 }
 
-/** The link ends before the benefits do, and the seller has new ones. */
+/** Renders a hint if the link ends before the benefits do and the seller can provide new links. */
 function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, { order, lastDeadline }: PageView) {
   const isShort = lastDeadline !== null && lastDeadline > exp * 1000;
   return order.status === 'ACTIVE' && isShort
@@ -110,7 +110,7 @@ function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, 
     : undefined;
 }
 
-/** While nothing can be claimed the channel gets no new link, so the page can be opened until this link ends. */
+/** Says until when the page can be opened, because the channel receives no new link while nothing is claimable. */
 function renderNothingToClaim({ texts }: Frame, { exp }: SignedLink, view: PageView): Html {
   const { order, nextPayAt, codesCount } = view;
   const sentences = [

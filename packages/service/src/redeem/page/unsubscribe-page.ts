@@ -13,13 +13,13 @@ import { type Illustration, renderIllustration } from './parts/illustrations.js'
 import { renderNotice } from './parts/notice.js';
 import { renderSmallPrint } from './parts/subscription-panel.js';
 
-/** The action that a token for unsubscribing is valid for. */
+/** The action of the form token. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';
 
-/** The result of a try. A text that is not four digits does not count as a try. */
+/** The result of an attempt. A text that is not four digits does not count as one. */
 export type UnsubscribeTry = UnsubscribeOutcome | { readonly kind: 'not-digits' };
 
-/** Asks for the digits of the mobile, or says why the subscription cannot be ended here. */
+/** Renders the form for the digits, or the reason why the subscription cannot be ended here. */
 export function renderUnsubscribePage(frame: Frame, visit: Visit<RedeemEnding>, tried?: UnsubscribeTry): string {
   const seller = sellerOf(visit.channel);
   const { title, heading, drawing, content, leave } = chooseContent(frame, visit, seller, tried);
@@ -72,7 +72,7 @@ function chooseContent(
   };
 }
 
-/** First what unsubscribing means, then what was wrong with the last answer, then the question. */
+/** Renders the consequences of unsubscribing, then the error of the last attempt, then the form. */
 function renderQuestion(
   frame: Frame,
   { channel, link, read }: Visit<RedeemEnding>,
@@ -93,7 +93,7 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 </form>`;
 }
 
-/** What is kept and until when, what will not come any more, and that it is for good. */
+/** Returns the consequences: what is kept and until when, what will not happen any more, and that it is final. */
 function meaningOf({ texts, money }: Frame, exp: number, read: RedeemEnding, seller: Seller): (string | Html)[] {
   const { order, toClaim, lastDeadline, codes, lastExpiresAt } = read;
   const next = nextPayAt(order);

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.js';
 import { toDateParts } from './dates.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** A date stays on one line; its time may go to the next. */
+/** Keeps a date on one line. Its time may wrap. */
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
   return html`<span class="date">${day} ${MONTHS[month]} ${year}</span>`;
@@ -10,7 +10,7 @@ const date = (at: number) => {
 const dateTime = (at: number) => html`${date(at)}, ${toDateParts(at).time}`;
 const times = (count: number, one: string, many: string) => (count === 1 ? one : many.replace('#', String(count)));
 
-/** What depends on who takes the money: the service, or in mode B the seller. */
+/** Texts that depend on who debits: the service, or in mode B the seller. */
 const debited = {
   history: 'Payments',
   historyNote: undefined as ((seller: Html) => Html) | undefined,
@@ -31,17 +31,17 @@ const debited = {
     REFUND_PART: 'Partly refunded',
     REFUND_FULL: 'Refunded',
   },
-  /** About a period that failed: what comes of it. */
+  /** The consequences of a failed period. */
   triedAgain: (on: Html) => html`Next try on ${on}. The benefits come once it succeeds.`,
   noBenefits: 'Nothing was taken, so this period has no benefits.',
   nextPeriod: (on: Html) => html`There is no further try. The next period begins on ${on}.`,
   neverBegan: 'Nothing was taken, and the subscription did not begin.',
   notTaken: 'The subscription ended first. Nothing was taken.',
-  /** A notice above everything, about the period that was started last. */
+  /** Notices at the top of the page about the latest period. */
   failedNotice: (cycleNo: number) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
   triedAgainNotice: (cycleNo: number, on: Html) =>
     html`The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
-  /** What ending means for what would come next. `next` is undefined when nothing would. */
+  /** The effect of unsubscribing on the next payment. `next` is undefined if none is planned. */
   endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, _seller: Html) =>
     next
       ? html`The next payment of ${next.amount} on ${next.date} will not be taken, nor any after it.`
@@ -72,12 +72,12 @@ const billed: ModeTexts = {
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been told.`,
 };
 
-/** All texts of the page. Amounts are passed as text, times as Html that keeps them whole, names as Html that isolates them. */
+/** All texts of the page. Amounts are passed as text, times as Html that does not wrap, names as isolated Html. */
 export const en = {
   lang: 'en',
-  /** The column of descriptions. */
+  /** The language of descriptions. */
   language: 'en' as 'zh' | 'en',
-  /** Stands between two sentences. */
+  /** Separates two sentences. */
   gap: ' ',
   date,
   dateTime,
@@ -155,7 +155,7 @@ export const en = {
   earlierRefunds: (count: number) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
   keepTitle: 'Keep this page',
-  /** Whether it is the last link that there is. */
+  /** `isLast`: the user will receive no further link. */
   keepText: (time: Html, isLast: boolean) =>
     isLast
       ? html`You will get no new link, but you can keep one that works until ${time}.`
@@ -172,12 +172,12 @@ export const en = {
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count: number, until: Html) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
-  /** `until`: the end of the present link, if there will be no longer one. */
+  /** `until`: the end of the current link, if the user will receive no longer one. */
   endKeepsCodes: (until: Html | undefined) =>
     until
       ? html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`
       : html`Codes that you have claimed stay yours.`,
-  /** The link that the user gets by ending lasts until `until`, the present one until `present`. */
+  /** `until`: the end of the link that the user receives by unsubscribing; `present`: the end of the current link. */
   endLink: (until: Html, present: Html) =>
     html`You then get a link that works until ${until}. Please keep it: your present one works until ${present}.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.' as string | Html,

@@ -2,7 +2,7 @@ import { readAccepted } from '../../platform/accepted.js';
 import { en, type Texts } from './en.js';
 import { zh } from './zh.js';
 
-/** The language that the browser prefers, the first of equals; English for browsers that want neither. */
+/** Returns the texts in the browser's preferred language, the first of equals, or in English if neither is accepted. */
 export function chooseTexts(acceptLanguage: string | undefined): Texts {
   let best: { readonly texts: Texts; readonly quality: number } = { texts: en, quality: 0 };
   for (const { name, quality } of readAccepted(acceptLanguage)) {

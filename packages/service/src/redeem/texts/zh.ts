@@ -8,7 +8,7 @@ const date = (at: number) => {
 };
 const dateTime = (at: number) => html`${date(at)} ${toDateParts(at).time}`;
 
-// Lines end between clauses. One that is longer than the narrowest screen says with `<wbr>` where else it may break.
+// Lines break between clauses. A clause that is wider than the narrowest screen has `<wbr>` where it may break.
 
 const debited: ModeTexts = {
   history: '付款记录',

@@ -4,13 +4,12 @@ import type { Frame } from '../layout.js';
 
 type Place = Pick<PageBenefit, 'cycleNo' | 'position'>;
 
-/** The id of a benefit's element on the page. */
 export const benefitAnchor = ({ cycleNo, position }: Place): string => `b-${cycleNo}-${position}`;
 
-/** The id of the element with its name. Labels refer to it, so that a long name is not sent twice. */
+/** The id of the element with the benefit's name. Labels refer to it, so that a long name is sent only once. */
 export const nameAnchor = (one: Place): string => `${benefitAnchor(one)}-name`;
 
-/** What stands for a benefit without an icon of its own; each of them refers to this one drawing. */
+/** The default icon. Every benefit without an icon refers to this one drawing. */
 export const GIFT = html`<svg class="defs" aria-hidden="true"><symbol id="gift" viewBox="0 0 24 24"><path d="M4.5 12v8h15v-8M3 8h18v4H3zM12 8v12M12 8C7 8 6.5 3.5 9 3.5c2 0 3 2.5 3 4.5zm0 0c5 0 5.5-4.5 3-4.5-2 0-3 2.5-3 4.5z"/></symbol></svg>`;
 
 export function renderIcon({ root }: Frame, { icon }: PageBenefit): Html {
@@ -19,7 +18,6 @@ export function renderIcon({ root }: Frame, { icon }: PageBenefit): Html {
     : html`<img class="icon" src="${root}/redeem/images/${icon}" alt="" loading="lazy">`;
 }
 
-/** Icon, name, and a line about it. */
 export function renderBenefitHead(
   frame: Frame,
   one: PageBenefit,

@@ -8,21 +8,21 @@ import { benefitText, type Place, renderLinkInputs } from '../addresses.js';
 import type { Frame } from '../layout.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
 
-/** The actions that a token is valid for: one benefit, or all of a period. */
+/** Actions of form tokens: one benefit, or all of a period. */
 export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
 
-/** The form that all buttons belong to. It says where it stands, so that a claim leads back there. */
+/** The form of all buttons. It names its page, so that a claim leads back there. */
 export const renderClaimForm = ({ root }: Frame, link: SignedLink, place?: Place): Html =>
   html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
 
 export interface RenderedGroups {
   readonly groups: readonly Html[];
-  /** How many benefits are in them. */
+  /** The number of benefits in them. */
   readonly count: number;
 }
 
-/** As many as fit into so many bytes, and at least one. */
+/** Renders as many groups as fit into the given bytes, and at least one. */
 export function renderGroups(
   frame: Frame,
   visit: Visit,
@@ -64,12 +64,12 @@ ${all || undefined}</section>
 `;
 }
 
-/** What a period grants has one deadline as a rule, which is said once. Undefined when each has its own. */
+/** Returns the common deadline of a period, so that it is shown once. Undefined if the benefits have different ones. */
 const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claimable | undefined =>
   others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
 
 const DAY_MS = 86_400_000;
-/** From then on it is said how little time is left. */
+/** From this many days on the page shows the remaining time. */
 const URGENT_DAYS = 3;
 
 function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {

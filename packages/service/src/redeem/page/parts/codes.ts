@@ -6,18 +6,18 @@ import type { Frame } from '../layout.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead } from './benefit-item.js';
 import { renderQrCode } from './qr.js';
 
-/** The address of a page that begins with a code: there is room for its picture. */
+/** Returns the URL of a page that begins with a code, where its QR code always fits. */
 const codeAddress = (frame: Frame, link: SignedLink, one: Claimed): string =>
   `${pageAddress(frame, link, '/codes', { from: benefitText(one) })}#${benefitAnchor(one)}`;
 
-/** A picture for each code as far as there is room; the others have a link to a page that begins with them. */
+/** The remaining room for QR codes. Codes beyond it link to a page that begins with them. */
 export interface PictureRoom {
   bytes: number;
-  /** Whether the next picture is shown at once. */
+  /** True if the next QR code is shown expanded. */
   isOpen: boolean;
 }
 
-/** All codes as text. */
+/** Renders all codes as text, and QR codes while there is room. */
 export function renderCodes(frame: Frame, link: SignedLink, codes: readonly Claimed[], room: PictureRoom): Html {
   const withLinks = codes.map((one) => renderCodeItem(frame, one, renderQrLink(frame, link, one)));
   room.bytes -= countBytes(html`${withLinks}`);
@@ -28,14 +28,14 @@ ${withLinks.map((withLink, index) => {
 })}</ul>`;
 }
 
-/** When one is on its way. A link and not a timer: a page that changes by itself is hard to read. */
+/** Renders a link if a code is pending. No timer, because a page that changes automatically is hard to read. */
 export function renderCheckAgain(frame: Frame, link: SignedLink, codes: readonly Claimed[]): Html | undefined {
   if (codes.every(({ code }) => code !== null)) return undefined;
   return html`<p class="more"><a class="link" href="${pageAddress(frame, link)}">${frame.texts.checkAgain}</a></p>
 `;
 }
 
-/** How much a code takes without its picture. */
+/** Returns the size of a code without its QR code. */
 export const codeBytes = (frame: Frame, link: SignedLink, one: Claimed): number =>
   countBytes(renderCodeItem(frame, one, renderQrLink(frame, link, one)));
 

@@ -3,7 +3,7 @@ import type { Gone } from '../../page-view.js';
 import type { Frame } from '../layout.js';
 import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
 
-/** What became of a benefit that can no longer be had. */
+/** Returns why a benefit is no longer available. */
 export const goneText = ({ texts }: Frame, { state, expiresAt }: Gone): string | Html =>
   state === 'EXPIRED' ? texts.expiredOn(texts.dateTime(expiresAt)) : texts.revoked;
 

@@ -1,17 +1,17 @@
 import { type Html, html } from '../../html.js';
 
-/** Small pictures for pages that have little else to show. They say nothing that the text does not say. */
+/** Decorative drawings for pages with little content. They add no information to the text. */
 const DRAWINGS = {
   /** Two links of a chain that do not meet. */
   broken: html`<path d="M50 58l-9 9a12 12 0 0 1-17-17l14-14a12 12 0 0 1 17 0"/><path d="M72 40l9-9a12 12 0 0 1 17 17L84 62a12 12 0 0 1-17 0"/><path class="d" d="M57 30l-3-9M47 33l-7-6M65 68l3 9M75 65l7 6"/>`,
   /** An hourglass that has run out. */
   late: html`<path d="M44 18h32M44 80h32M47 18c0 18 13 22 13 31S47 62 47 80M73 18c0 18-13 22-13 31s13 13 13 31"/><path class="f" d="M50 78c1-8 6-12 10-12s9 4 10 12z"/>`,
   locked: html`<rect x="38" y="44" width="44" height="34" rx="7"/><path d="M47 44v-8a13 13 0 0 1 26 0v8"/><circle class="f" cx="60" cy="59" r="4"/><path d="M60 62v7"/>`,
-  /** A cup, while one waits. */
+  /** A cup, for waiting. */
   busy: html`<path d="M36 46h40v16a16 16 0 0 1-16 16h-8a16 16 0 0 1-16-16zM76 50h5a8 8 0 0 1 0 16h-6M32 84h48"/><path class="d" d="M48 37c-4-5 4-7 0-13M60 37c-4-5 4-7 0-13"/>`,
   /** A plug out of its socket. */
   away: html`<path d="M18 49h18M36 37v24h10a12 12 0 0 0 0-24zM102 49H90M90 37v24h-8a12 12 0 0 1 0-24z"/><path class="d" d="M58 43h7M58 55h7"/>`,
-  /** A plaster on what is broken. */
+  /** A plaster. */
   fault: html`<rect x="24" y="38" width="72" height="24" rx="12" transform="rotate(-28 60 50)"/><path d="M47 43l9 17M64 34l9 17"/><path class="d" d="M58 46l.1.1M64 53l.1.1M62 44l.1.1M57 54l.1.1"/>`,
   /** A shield. */
   foreign: html`<path d="M60 18l28 9v21c0 17-12 28-28 34-16-6-28-17-28-34V27z"/><path d="M51 41l18 18M69 41L51 59"/>`,

@@ -8,19 +8,21 @@ import { benefitAnchor, renderBenefitHead } from './benefit-item.js';
 import { codeBytes, type PictureRoom, renderCheckAgain, renderCodes } from './codes.js';
 import { goneText } from './gone.js';
 
-/** Drawn by the style sheet, unless its reader wants nothing to move. */
+/** Animated by the style sheet, unless the user prefers reduced motion. */
 const TICK = html`<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/><path d="M15 25l6 6 12-13"/></svg>`;
 
 const MOST_BYTES = 14_000;
 
-/** What was just claimed, with a result for each, read from the database: loading the page again changes nothing. */
+/**
+ * Renders the benefits just claimed, each with its result. Reads the database, so reloading the page changes nothing.
+ */
 export function renderJustDone(
   frame: Frame,
   link: SignedLink,
   done: readonly PageBenefit[],
   room: PictureRoom,
 ): Html | undefined {
-  // Of an address that somebody has kept or made up nothing may have been done.
+  // The URL may be bookmarked or forged, so the claim it names may not have happened.
   if (done.every(isClaimable)) return undefined;
   const { texts } = frame;
   const claimed = done.filter(isClaimed);
@@ -51,7 +53,7 @@ function titleOf(texts: Texts, done: readonly PageBenefit[]): string | Html {
 
 function renderOther(frame: Frame, one: PageBenefit): Html {
   const says = isGone(one) ? goneText(frame, one) : frame.texts.notClaimedYet;
-  // What is still to claim stands below as well, under its own id.
+  // A different id, because a benefit that is still claimable is listed below as well.
   const id = `${benefitAnchor(one)}-done`;
   return html`<li class="benefit gone" id="${id}">
 ${renderBenefitHead(frame, one, says, 'h3', `${id}-name`)}

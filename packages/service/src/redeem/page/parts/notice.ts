@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.js';
 
-/** What came of the user's last step, read out at once. */
+/** Renders the result of the user's last action. Screen readers announce it at once. */
 export const renderNotice = (text: string | undefined): Html | undefined =>
   text === undefined
     ? undefined

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.js';
 import type { PaymentRow } from '../../page-sql.js';
 import type { Frame } from '../layout.js';
 
-/** How an outcome looks; its words are the same with every look. */
+/** The style of each outcome. */
 const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
   WAIT: 'chip-plain',
   PROCESSING: 'chip-plain',
@@ -16,10 +16,10 @@ const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
   REFUND_FULL: 'chip-plain',
 };
 
-/** Refunds of one period that are listed; there may be 99. */
+/** The number of refunds listed per period. A period can have 99. */
 const MAX_REFUNDS = 5;
 
-/** One period: its day, its amount, what became of it, and what was given back. */
+/** Renders one period: its day, amount, outcome and refunds. */
 export function renderPayment(frame: Frame, order: Order, payment: PaymentRow): Html {
   const { texts } = frame;
   const { cycleNo, status, amountCent, paidAt, expectAt, refunds } = payment;
@@ -37,7 +37,7 @@ ${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span
 `;
 }
 
-/** What comes of a period that was not paid. */
+/** Returns the consequences of a period that was not paid. */
 function failureLines({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
   const mode = texts.mode[order.settlementMode];
   const next = cycleNo === order.cycleNo ? nextPayAt(order) : null;

@@ -2,8 +2,9 @@ import { encode } from 'uqr';
 import { type Html, html } from '../../html.js';
 
 /**
- * A code as a picture with one path, a stroke for each run of dark fields: about 1 KB for 16 characters. Its label is the text
- * of other elements of the page, given by their ids.
+ * Renders a QR code as an SVG with one path and a stroke for each run of dark modules: about 1 KB for 16 characters.
+ * Its
+ * label is the text of the elements with the given ids.
  */
 export function renderQrCode(text: string, labelIds: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 4 });
@@ -19,7 +20,7 @@ function rowPath(row: readonly boolean[], y: number): string {
     if (start < 0) break;
     const end = row.indexOf(false, start);
     const stop = end < 0 ? row.length : end;
-    // The first run of a row says where the row is, the others how far to move on.
+    // The first run is absolute, the others are relative to the one before.
     path += path === '' ? `M${start} ${y}.5h${stop - start}` : `m${start - at} 0h${stop - start}`;
     at = stop;
   }

@@ -8,7 +8,7 @@ import { toShownText } from '../../shown-text.js';
 import { pageAddress } from '../addresses.js';
 import type { Frame } from '../layout.js';
 
-/** What comes next and what it costs, and the way to end it before. */
+/** Renders the next payment, the price, and the link to unsubscribe. */
 export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: PageView): Html {
   const { texts } = frame;
   const { order } = view;
@@ -24,7 +24,7 @@ ${renderNext(frame, view)}
 ${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
 }
 
-/** Of what has ended nothing comes next. */
+/** Returns undefined if the subscription has ended. */
 function renderNext({ texts, money }: Frame, { order, nextPayAt }: PageView): Html | undefined {
   const mode = texts.mode[order.settlementMode];
   const retry = isWaitingForRetry(order.latestPaymentStatus);
@@ -46,7 +46,7 @@ function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: Pa
 `;
 }
 
-/** Numbers to quote, after everything else. */
+/** Renders the numbers to quote. */
 export function renderSmallPrint({ texts }: Frame, order: Order): Html {
   return html`<p class="small">${texts.timeZone}</p>
 <p class="small">${texts.orderNumber} <span class="number">${String(order.orderNo)}</span></p>

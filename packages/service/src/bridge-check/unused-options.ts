@@ -2,15 +2,15 @@ import type { Book } from './book.js';
 import type { Verdict } from './findings.js';
 import type { Given } from './given.js';
 import type { RuleName } from './rules.js';
-import { describeSaid } from './teller.js';
+import { describeSaid } from './outcome-log.js';
 
-/** An option that was given, and with which nothing could be tried. */
-export interface Useless {
+/** An option that was given but could not be used to test anything. */
+export interface UnusedOption {
   readonly option: string;
   readonly why: string;
 }
 
-/** The rule that each option is given for. */
+/** The rule that each option is meant to test. */
 const aims = (given: Given): readonly (readonly [option: string, value: unknown, rule: RuleName])[] => [
   ['--declines RETRYABLE=…', given.declines.RETRYABLE, 'decline-retryable'],
   ['--declines FINAL=…', given.declines.FINAL, 'decline-final'],
@@ -26,17 +26,17 @@ const aims = (given: Given): readonly (readonly [option: string, value: unknown,
   ['--restart', given.restart, 'restart'],
 ];
 
-/** Whoever gives an option wants its rule tried: that it could not be must not look like success. */
-export function findUseless(given: Given, book: Book, verdicts: readonly Verdict[]): Useless[] {
+/** Returns the options whose rule could not be tested, because the run must not look successful then. */
+export function findUnusedOptions(given: Given, book: Book, verdicts: readonly Verdict[]): UnusedOption[] {
   const others = aims(given).flatMap(([option, value, rule]) => {
     const untried = verdicts.find((one) => one.rule === rule && one.verdict === 'untried');
     return value === undefined || untried === undefined ? [] : [{ option, why: untried.why ?? '' }];
   });
-  return [...findUselessAgreement(given, book), ...others];
+  return [...findUnusedAgreement(given, book), ...others];
 }
 
-/** Many of its rules are about what is refused: they can be tried on an agreement that no debit succeeds on. */
-function findUselessAgreement({ agreement }: Given, { attempts }: Book): Useless[] {
+/** Checks the debits, because many rules of `--agreement` can pass even if every debit on it is declined. */
+function findUnusedAgreement({ agreement }: Given, { attempts }: Book): UnusedOption[] {
   const sent = attempts.filter((one) => one.institutionNo === agreement && one.never === undefined);
   if (agreement === undefined || sent.some(({ said }) => said?.word === 'SUCCESS')) return [];
   const said = sent.findLast((one) => one.said !== undefined)?.said;

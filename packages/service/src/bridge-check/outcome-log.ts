@@ -6,35 +6,35 @@ import { type Findings, NotTried } from './findings.js';
 import type { Given } from './given.js';
 import type { RuleName } from './rules.js';
 
-/** The first pause between two questions; it doubles up to the longest. */
+/** The first pause between two queries. It doubles up to the longest. */
 const PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
-export interface TellerOptions {
+export interface OutcomeLogOptions {
   readonly given: Given;
   readonly book: Book;
   readonly caller: Caller;
   readonly findings: Findings;
 }
 
-/** Debits, refunds and asks, and compares everything that is said of a number with what was said of it before. */
-export class Teller {
-  readonly #options: TellerOptions;
+/** Debits, refunds and queries, and compares every reported outcome of a number with the earlier ones. */
+export class OutcomeLog {
+  readonly #options: OutcomeLogOptions;
 
-  constructor(options: TellerOptions) {
+  constructor(options: OutcomeLogOptions) {
     this.#options = options;
   }
 
   newAttempt(more: Partial<Attempt> = {}): Attempt {
     const { given, book } = this.#options;
     const institutionNo = more.institutionNo ?? given.agreement;
-    // The runner leaves out rules whose agreement is not given.
+    // Unreachable for rules that need an agreement: the runner skips them.
     if (institutionNo === undefined) throw new NotTried('no agreement is given');
     const attemptNo = more.attemptNo ?? book.nextNumber('D');
     return book.addAttempt({ ...this.unsent(attemptNo), ...more, attemptNo, institutionNo });
   }
 
-  /** A debit that is never sent: questions about it move nothing. */
+  /** Returns a debit that is never sent, so queries about it move no money. */
   unsent(attemptNo = this.#options.book.nextNumber('D')): Attempt {
     const { amountCent: askedCent, clock } = this.#options.given;
     return { attemptNo, institutionNo: 'nobody', askedCent, orderNo: attemptNo, startedAt: clock.now() };
@@ -67,14 +67,14 @@ export class Teller {
   async query(one: Attempt | Refund): Promise<Said> {
     const { findings, caller, given } = this.#options;
     const isRefund = 'refundNo' in one;
-    // Of what was refused the bridge must know nothing.
+    // The bridge must not know a debit that it refused.
     const blame = !isRefund && one.never ? ('debit-query-unknown' as const) : undefined;
     const asking: Asking = isRefund
       ? { operation: 'refund-query', body: { appId: given.appId, refundNo: one.refundNo } }
       : this.queryOf(one);
     const said = await caller.ask({ ...asking, ...(blame && { blame }) });
     this.note(one, said);
-    // The question tells what was really debited or refunded.
+    // The query reports the amount that was really debited or refunded.
     if (said.word === 'SUCCESS' && !one.isTwice && one.blame === undefined) {
       const amount = amountOf(said.fields);
       const rule = isRefund ? 'refund-asked' : 'debit-asked';
@@ -83,7 +83,7 @@ export class Teller {
     return said;
   }
 
-  /** A debit that has succeeded. One whose answer cannot be used is asked for, as the service does. */
+  /** Sends a debit that must succeed. Queries it if its answer is unusable, as the service does. */
   async debitedOnce(more: Partial<Attempt> = {}): Promise<Attempt> {
     const attempt = this.newAttempt(more);
     await unlessUnusable(this.debit(attempt));
@@ -97,19 +97,19 @@ export class Teller {
     throw new NotTried(`a debit on the agreement was answered ${describeSaid(said)}`);
   }
 
-  /** A bank may answer PENDING before it declines or debits. */
+  /** Debits, and waits for the result if the bank answers PENDING first. */
   async settledDebit(attempt: Attempt): Promise<Said> {
     await this.debit(attempt);
     return this.settled(attempt);
   }
 
-  /** What was said of it last, once that is a result. */
+  /** Returns the latest outcome, after waiting for it if it is PENDING. */
   async settled(one: Attempt | Refund): Promise<Said> {
     const said = one.said ?? (await this.query(one));
     return said.word === 'PENDING' ? this.untilSettled(one) : said;
   }
 
-  /** Asks until it has its result. */
+  /** Queries until the outcome is no longer PENDING. */
   async untilSettled(one: Attempt | Refund): Promise<Said> {
     const { clock, waitMs } = this.#options.given;
     const until = clock.now() + waitMs;
@@ -144,7 +144,7 @@ export class Teller {
     return this.settled(refund);
   }
 
-  /** A refund that was taken. One whose answer cannot be used is asked for. */
+  /** Returns a refund that was accepted. Queries it if its answer is unusable. */
   async refundedOnce(attempt: Attempt, askedCent: number, once?: RuleName): Promise<Refund> {
     const refund = this.newRefund(attempt, askedCent, once);
     await unlessUnusable(this.refund(refund));
@@ -153,7 +153,7 @@ export class Teller {
     throw new NotTried(`a refund was answered ${describeSaid(said)}`);
   }
 
-  /** Compares what is said of a number with what was said before. */
+  /** Records an outcome, and compares it with the earlier one. */
   note(one: Attempt | Refund, said: Said): void {
     const { findings } = this.#options;
     const isRefund = 'refundNo' in one;
@@ -165,7 +165,7 @@ export class Teller {
     const number = isRefund ? one.refundNo : one.attemptNo;
     const seen = `${number}: first ${describeSaid(before)}, then ${describeSaid(said)}`;
     const known = isRefund ? 'refund-query-known' : 'debit-query-known';
-    // What was known of it still counts, when it is given back.
+    // Keeps the earlier outcome after NOT_FOUND, because refunding still needs it.
     if (!findings.judge(one.once === 'restart' ? 'restart' : known, said.word !== 'NOT_FOUND', seen)) return;
     one.said = said;
     if (before.word === 'PENDING') return;
@@ -174,21 +174,21 @@ export class Teller {
     const refs = [before, said].map(({ fields }) => (isRefund ? '' : String(fields['institutionRef'])));
     one.isTwice ||= refs[0] !== refs[1];
     const twice = `${number} has two institutionRefs: ${refs.join(' and ')}`;
-    // Two debits may well have two amounts.
+    // Skips the amounts then: two debits may have two amounts.
     if (!findings.judge(one.once ?? 'result-stays', refs[0] === refs[1], twice)) return;
     const amount = isRefund ? 'refund-amount' : 'debit-amount';
     findings.judge(one.blame ?? amount, amountOf(before.fields) === amountOf(said.fields), seen);
   }
 }
 
-/** Passes over an answer that cannot be used: which rule it breaks is noted. */
+/** Ignores an unusable answer, because the broken rule is already recorded. */
 export async function unlessUnusable(asked: Promise<unknown>): Promise<void> {
   await asked.catch((error: unknown) => {
     if (!(error instanceof NotTried)) throw error;
   });
 }
 
-/** In a few words, for a line. */
+/** Describes an outcome in a few words. */
 export function describeSaid({ word, fields }: Said): string {
   const { amountCent, decline } = fields as { readonly amountCent?: unknown; readonly decline?: unknown };
   if (word === 'SUCCESS') return `SUCCESS of ${String(amountCent)}`;
