@@ -187,10 +187,7 @@ export const storeAlertOwner = declareWrite({
 /** Prefixes of numbers that contain an order's number: periods and attempts (none), refunds, claims. */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
 
-/**
- * `$1`: the order; `$2`: its agreement. An order's number is followed by nothing, or by four digits of a period and two
- * of an attempt.
- */
+/** `$1`: the order; `$2`: its agreement. Four digits of a period and two of an attempt may follow an order's number. */
 const FIND_ALERTS_ABOUT = statement({
   text: `select ${COLUMNS} from (
        select a.* from ${NUMBER_LETTERS} as l(letter), lateral (

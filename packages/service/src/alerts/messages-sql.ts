@@ -39,9 +39,8 @@ export const lockMessageWriting = declareRequire({
 const MAX_ALERTS_AT_ONCE = 10_000;
 
 /**
- * Returns the alerts that are due for a message and marks them as reported, in the transaction that writes the
- * messages.
- * Skips rows locked by other transactions.
+ * Returns the alerts due for a message and marks them as reported, in the transaction that writes the messages. Skips
+ * rows locked by other transactions.
  */
 export const takeAlertsToReport = declareList({
   text: `with due as materialized (

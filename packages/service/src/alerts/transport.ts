@@ -10,9 +10,8 @@ export interface AlertTransport {
 }
 
 /**
- * The message gives the reason for the log and the operator. It never contains the payload, nor a server's address,
- * which
- * may contain a secret.
+ * The message gives the reason for the log and the operator, without the payload or a server's address, which may
+ * contain a secret.
  */
 export class AlertNotTaken extends Error {}
 

@@ -1,8 +1,8 @@
 import type { Book } from './book.js';
 import type { Verdict } from './findings.js';
 import type { Given } from './given.js';
-import type { RuleName } from './rules.js';
 import { describeSaid } from './outcome-log.js';
+import type { RuleName } from './rules.js';
 
 /** An option that was given but could not be used to test anything. */
 export interface UnusedOption {

@@ -66,10 +66,7 @@ export type CommandField = readonly [
 export type CommandReader = (value: string, before?: never) => unknown;
 
 export interface CommandRules<Input, Result> {
-  /**
-   * Noun, verb and arguments, as in `channel show <app-id>`. An argument fills the field appId, unless `fields` defines
-   * it.
-   */
+  /** Noun, verb and arguments: `channel show <app-id>`. An argument fills the field appId, unless `fields` has it. */
   readonly usage: string;
   /** Examples, without the noun. */
   readonly examples: readonly string[];
@@ -178,9 +175,7 @@ type ArgumentFields<Usage extends string> = Usage extends `${string}<${infer Nam
   ? { readonly [Field in Camel<Name>]: string } & ArgumentFields<Rest>
   : unknown;
 
-/**
- * Declares a command that the console lacks or has in another form. `body` describes the fields that are no arguments.
- */
+/** Declares a command that the console lacks or has in another form. `body`: the fields that are no arguments. */
 export function command<const Usage extends string, Result, Body extends ObjectSchema | undefined = undefined>({
   summary,
   body,

@@ -23,15 +23,14 @@ import { requireActivePerson } from './people/owner-sql.js';
 import { quoted, requireText } from './rules.js';
 import type { alertQuery, alertsQuery, commentRequest, ownerRequest } from './schemas/alerts.js';
 
-/** More than a person reads at once. */
 const MAX_LISTED = 1000;
 
-/** The latest first; only those that nobody has acknowledged, unless `all`. */
+/** Returns alerts, latest first: the open ones, or all with `all`. */
 export async function listAlerts({ database }: Operator, input: { readonly all?: boolean } = {}): Promise<AlertView[]> {
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
 
-/** The latest first, with the kinds that have open alerts, and how many. */
+/** Returns a page of alerts, latest first, with the number of open alerts of each kind. */
 export async function pageAlerts(
   { database }: Operator,
   { which = 'open', kind, owner, unowned, ...page }: Static<typeof alertsQuery> = {},
@@ -61,7 +60,7 @@ export async function showAlert({ database }: Operator, { kind, subject }: Named
   };
 }
 
-/** Takes an alert off the list until it is raised again. */
+/** Acknowledges an alert: it leaves the list until it is raised again. */
 export async function acknowledgeAlert(operator: Operator, { kind, subject }: NamedAlert): Promise<Changed<AlertView>> {
   return inTransaction(operator, async (tx) => {
     const alert = await requireLockedAlert(tx, { kind, subject });
@@ -72,7 +71,7 @@ export async function acknowledgeAlert(operator: Operator, { kind, subject }: Na
   });
 }
 
-/** Says who looks after an alert. Null: nobody. */
+/** Assigns an alert to an operator. Null: to nobody. */
 export async function setAlertOwner(operator: Operator, { kind, subject, owner: asked }: Static<typeof ownerRequest>) {
   return inTransaction(operator, async (tx) => {
     const { owner: from } = await requireLockedAlert(tx, { kind, subject });
@@ -87,7 +86,7 @@ export async function setAlertOwner(operator: Operator, { kind, subject, owner: 
 
 const MAX_COMMENT_LENGTH = 2000;
 
-/** The comment itself is not in the audit log: it may hold what somebody said on the phone. */
+/** Stores a comment. The audit log omits its text, which may quote a phone call. */
 export async function commentOnAlert(
   operator: Operator,
   { kind, subject, text: given }: Static<typeof commentRequest>,
@@ -102,7 +101,7 @@ export async function commentOnAlert(
   });
 }
 
-/** With the order that each is about, where it is about one, and what its texts say, for pages in other languages. */
+/** Adds the order that each alert is about, if any, and the codes of its texts for pages in other languages. */
 async function addOrders(db: Queryable, alerts: readonly ListedAlert[]) {
   const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => ({
     ...alert,

@@ -2,7 +2,6 @@ import { findChannel } from '../catalog/channels/channels-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 import { createNotFound } from './rules.js';
 
-/** Throws when there is no such channel. */
 export async function requireChannelId(db: Queryable, appId: string): Promise<number> {
   const channel = await findChannel(db, appId);
   if (!channel) throw createNotFound('channel', appId);

@@ -1,6 +1,6 @@
 /**
- * The channels that rows of a user are in, by an index of `userKey` and then `channel_id`: one look-up for each such channel, however
- * many rows there are. Some channels have one user for all of their orders. Why an array: see order-list-sql.ts.
+ * SQL for the channels that have rows of a user, by an index on `userKey`, `channel_id`. Needs one lookup per channel,
+ * because some channels have one user for all of their orders. order-list-sql.ts explains the array.
  */
 export function channelsOfUserSql(table: string, userKey: string, user: string): string {
   const next = (

@@ -1,13 +1,13 @@
 import type { Role } from './people/roles.js';
 
-/** Personal data as it is shown. Who may see it in clear says why, and leaves an entry in the audit log. */
+/** Masking of personal data. Revealing it requires a reason and writes an entry to the audit log. */
 
-/** 138****5678, for everybody. */
+/** Returns 138****5678, for every role. */
 export function maskMobile(mobile: string): string {
   return mobile.length < 8 ? '*'.repeat(mobile.length) : `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
 }
 
-/** What people and receivers have written, in whatever record it stands. */
+/** Fields with texts of operators and receivers, in any record. */
 const WRITTEN = new Set([
   'answer',
   'comment',
@@ -21,8 +21,8 @@ const WRITTEN = new Set([
 ]);
 
 /**
- * As people write one: with a country code, spaces or dashes, in digits of either width. Not a part of a longer number, unless the
- * rest is the country code.
+ * Mobile numbers as typed: with country code, spaces or dashes, in digits of either width. Not part of a longer number,
+ * unless the rest is the country code.
  */
 const DIGIT = '[0-9０-９]';
 const BETWEEN = '[\\s.·\\-‐-―－]?';
@@ -31,7 +31,7 @@ const WRITTEN_MOBILE = new RegExp(
   'g',
 );
 
-/** An answer in which nobody's mobile stands in what was written; for those who may not see it. */
+/** Masks all mobile numbers in free texts of an answer, for roles that may not see them. */
 export function maskWrittenMobiles<T>(answer: T): T {
   return JSON.parse(
     JSON.stringify(answer, (name, value) =>
@@ -40,7 +40,7 @@ export function maskWrittenMobiles<T>(answer: T): T {
   );
 }
 
-/** The first two characters and the last two, or none of a short one; viewers see no more of a channel's user. */
+/** Masks a user id for viewers: shows the first and the last two characters, or nothing of a short one. */
 export function maskUserId(channelUserId: string, role: Role): string {
   if (role !== 'viewer') return channelUserId;
   const characters = [...channelUserId];
@@ -48,7 +48,7 @@ export function maskUserId(channelUserId: string, role: Role): string {
   return `${characters.slice(0, 2).join('')}****${characters.slice(-2).join('')}`;
 }
 
-/** The same, wherever such an id stands in a record. */
+/** Masks user ids anywhere in a record. */
 export function maskUserIds<T>(data: T, role: Role): T {
   return JSON.parse(
     JSON.stringify(data, (name, value) =>

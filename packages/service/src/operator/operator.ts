@@ -11,11 +11,11 @@ export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;
   readonly environment: Environment;
-  /** Of every amount. Unset: CNY. */
+  /** Currency of every amount. Unset: CNY. */
   readonly currency?: string;
-  /** As the audit table names it, for example `cli:ann@host`. */
+  /** The actor in the audit log, such as `cli:ann@host`. */
   readonly actor: string;
-  /** A sandbox on its embedded database may call back to this machine. Unset: it may not. */
+  /** Allows callbacks to this machine, for a sandbox on its embedded database. Unset: false. */
   readonly localCallbacks?: boolean;
 }
 
@@ -24,31 +24,30 @@ export interface OperatorWithClock extends Operator {
   readonly clock: Clock;
 }
 
-/** For actions that ask an institution while the operator waits. */
+/** For actions that call an institution while the operator waits. */
 export interface OperatorWithGateways extends OperatorWithClock {
   readonly gateways: Gateways;
 }
 
-/** An action that cannot be done: the message is one line for people. */
+/** Thrown if an action is refused. The message is one line for operators. */
 export class OperatorError extends PlainError {}
 
-/** An action that met another change of the same records. Nothing was changed, and it may succeed when it is repeated. */
+/** Thrown on a conflict with another change. Nothing was changed, and a retry may succeed. */
 export class BusyError extends OperatorError {}
 
-/** What was asked for does not exist. */
 export class NotFoundError extends OperatorError {}
 
-/** An action that cannot be done, with the code by which pages in other languages have a text of their own. */
+/** Creates a refusal. Pages in other languages have their own text for its code. */
 export const refusal = (code: RefusalCode, kind: typeof OperatorError = OperatorError, options?: ErrorOptions) =>
   createRefusal(kind, code, options);
 
-/** A record after an action. `changed` is false when the action had nothing to change: then no audit row was written either. */
+/** A record after an action. `changed` is false if there was nothing to change; then no audit row was written. */
 export type Changed<T> = T & { readonly changed: boolean };
 
-/** SQLSTATEs of two conflicting changes: the action may succeed when it is repeated. */
+/** SQLSTATEs of conflicting changes. A retry may succeed. */
 const CONFLICT_STATES = new Set(['55P03', '40P01', '40001']);
 
-/** One transaction for everything an action writes. An action that is given `joined` becomes a part of it. */
+/** Runs all writes of an action in one transaction. Joins `joined` if it is given. */
 export async function inTransaction<T>(
   operator: Operator,
   work: (tx: Transaction, joined: Operator) => Promise<T>,

@@ -3,7 +3,7 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { parseAttemptNo, parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
 
-/** What the subject of an alert is, where it is an order or a part of one. */
+/** Returns the order of an alert's subject, by the kinds that concern one. */
 const SUBJECTS: Partial<Readonly<Record<AlertKind, (subject: string) => number | undefined>>> = {
   'debit-unknown-for-a-day': orderOfAttempt,
   'debit-wrong-amount': orderOfAttempt,
@@ -24,7 +24,7 @@ export function orderOfAlert(kind: string, subject: string): number | undefined 
   return SUBJECTS[kind as AlertKind]?.(subject);
 }
 
-/** The number of an attempt or a refund, as statements have it. */
+/** Returns the order of an attempt or a refund, by its number in statements. */
 export function orderOfLine(number: string): number | undefined {
   return number.startsWith('R') ? orderOfRefund(number) : orderOfAttempt(number);
 }
@@ -37,7 +37,7 @@ function orderOfRefund(number: string): number | undefined {
   return parseRefundNo(number)?.orderNo;
 }
 
-/** But for its letter, a claim has a number like that of an attempt. */
+/** A claim's number is that of an attempt after its letter. */
 function orderOfClaim(number: string): number | undefined {
   return number.startsWith('C') ? orderOfAttempt(number.slice(1)) : undefined;
 }
@@ -48,7 +48,7 @@ const FIND_ORDERS = statement({
   columns: columns({ orderNo: 'bigint' }),
 });
 
-/** Adds the order of each row, if there is such an order: an institution may well name a number that is none of ours. */
+/** Adds the order of each row if it exists, because an institution may name an unknown number. */
 export async function withOrders<Row>(
   db: Queryable,
   rows: readonly Row[],

@@ -1,7 +1,7 @@
 import { refusal } from './operator.js';
 import { requireInteger } from './rules.js';
 
-/** How lists page: by the key of the last row that was shown, so that no page costs more than the first. */
+/** Input of keyset pagination: every page costs as much as the first. */
 export interface PageInput {
   /** `nextCursor` of the page before. Unset: from the beginning. */
   readonly cursor?: string | undefined;
@@ -14,7 +14,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-/** What a list is sorted by, and what names one of its rows. */
+/** The sort key of a list, unique per row. */
 export type PageKey = readonly (number | string)[];
 
 const DEFAULT_ROWS = 50;
@@ -24,8 +24,8 @@ export const requirePageSize = (limit = DEFAULT_ROWS): number =>
   requireInteger('the number of rows', limit, 1, MAX_ROWS);
 
 /**
- * One page of the list of that name. `example` is a key of the list: a cursor must have as many parts, of the same types. `read` gets the key
- * of the last row that was shown, and one row more is read than is shown: whether there is another page.
+ * Reads one page of a list. A cursor must have parts like those of `example`. `read` receives the key of the last row
+ * shown, and reads one row more than is shown, to detect a next page.
  */
 export async function readPage<Row, Key extends PageKey>(
   list: string,
@@ -41,7 +41,7 @@ export async function readPage<Row, Key extends PageKey>(
   return { rows: shown, nextCursor: found.length > rows && last !== undefined ? writeCursor(list, keyOf(last)) : null };
 }
 
-/** The list and the key. It gives no rights: what may be read does not depend on it. */
+/** Encodes the list and the key. A cursor grants no rights. */
 export function writeCursor(list: string, key: PageKey): string {
   return Buffer.from(JSON.stringify([list, ...key])).toString('base64url');
 }
@@ -56,7 +56,7 @@ export function readCursor<Key extends PageKey>(list: string, text: string, exam
   return key as unknown as Key;
 }
 
-/** Numbers of rows and times are above zero; PostgreSQL takes neither a fraction for one nor a text with a zero character. */
+/** Refuses parts that PostgreSQL refuses: fractions and zero characters. Row numbers and times are positive. */
 function isUsable(part: unknown): boolean {
   return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part) && Number(part) > 0;
 }

@@ -1,4 +1,4 @@
-/** Refusals of what is wrong in itself, however things stand: a name, a time, a filter or a file that means nothing. */
+/** Refusals of invalid input, independent of the current state. */
 const MALFORMED = [
   'accent-malformed',
   'address-malformed',
@@ -61,7 +61,7 @@ const MALFORMED = [
   'url-not-https',
 ] as const;
 
-/** Refusals by how things stand: what is refused may be done another time. */
+/** Refusals that depend on the current state. The same request may succeed later. */
 const NOT_NOW = [
   'agreement-ended',
   'agreement-in-first-debit',
@@ -141,10 +141,7 @@ const NOT_NOW = [
   'too-many-sign-ins',
 ] as const;
 
-/**
- * Every refusal that a person at the console can meet. Pages in other languages have a text for each, so a code stays what it is
- * once it was given.
- */
+/** All refusals that the console can show. Pages in other languages have a text for each, so codes never change. */
 export const REFUSAL_CODES = [...MALFORMED, ...NOT_NOW] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

@@ -1,7 +1,7 @@
 import type { Refusal } from '../platform/plain-error.js';
 import { createWordings, type Said } from '../platform/wordings.js';
 
-/** What came of an item of a bulk run, or of something that was approved. A refusal is in the words of its step. */
+/** Results of an item of a bulk run, or of an approval. Refusals have the text of their step. */
 const SENTENCES = {
   'due-now': 'due now',
   'due-already': 'it was due already',
@@ -28,12 +28,12 @@ export const RESULT_CODES = Object.keys(SENTENCES) as readonly ResultCode[];
 const { say, read } = createWordings(SENTENCES);
 export const resultText = say;
 
-/** A result as it is kept: in words, and where these are a refusal, which one. */
+/** A stored result: its text, and the refusal if it is one. */
 export interface KeptResult {
   readonly result: string | null;
   readonly refusal: Refusal | null;
 }
 
-/** Null when the words are of nobody that is known here. */
+/** Returns null if the text is unknown. */
 export const readResult = ({ result, refusal }: KeptResult): Said | null =>
   refusal ?? (result === null ? null : read(result));

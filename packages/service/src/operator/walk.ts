@@ -1,15 +1,15 @@
 import type { Clock } from '../platform/clock.js';
 
-/** So many rows that one more statement is worth its while, and at most so many in one. */
+/** Limits of rows per statement. Fewer are not worth a statement. */
 const MIN_ROWS = 50;
 const MAX_ROWS = 20_000;
 
-/** Some rows of a list, in its order. */
+/** A run of consecutive rows of a list. */
 export interface Stretch<Found, Key> {
   readonly found: Found;
-  /** How many rows were looked at, or minutes of what is due. */
+  /** The number of rows scanned, or of minutes for due orders. */
   readonly walked: number;
-  /** The last of them: where the next stretch begins. */
+  /** The last row, where the next stretch begins. */
   readonly last: Key | undefined;
 }
 
@@ -17,14 +17,13 @@ interface WalkOptions {
   readonly clock: Clock;
   /** Rows of the first stretch. */
   readonly first: number;
-  /** How long somebody waits. */
+  /** The time limit. */
   readonly waitMs: number;
 }
 
 /**
- * Reads a list in stretches, each of up to as many rows as it is told, until the list ends or no time is left: by how long the
- * one before took, each is as long as there is time for. So what is rare is looked for in many rows while they are in
- * memory, and in few when each has to be read from a disk.
+ * Reads a list in stretches until it ends or the time is over. The length of each stretch follows from the speed of the
+ * one before, so rare matches are searched in many rows if these are cached, and in few if they are read from disk.
  */
 export async function* walkInStretches<One extends { readonly walked: number }>(
   { clock, first, waitMs }: WalkOptions,
@@ -39,7 +38,7 @@ export async function* walkInStretches<One extends { readonly walked: number }>(
     const isLast = stretch.walked < rows;
     yield { ...stretch, isLast };
     const left = startedAt + waitMs - clock.now();
-    // The next rows may be further away than these were.
+    // Half of the estimate, because the next rows may be slower to read.
     const affordable = took === 0 ? MAX_ROWS : Math.floor((rows * left) / took / 2);
     if (isLast || left <= 0 || affordable < MIN_ROWS) return;
     rows = Math.min(Math.max(rows * 8, MIN_ROWS), MAX_ROWS, affordable);

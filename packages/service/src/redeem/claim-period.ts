@@ -6,9 +6,8 @@ const AT_ONCE = 4;
 const BEGIN_WITHIN_MS = 8_000;
 
 /**
- * Claims each benefit. The results are in the database: a failed claim does not affect the others, and the user can
- * retry
- * it. Throws only if none could be claimed.
+ * Claims each benefit, and stores the results. A failed claim does not affect the others, and the user can retry it.
+ * Throws only if none could be claimed.
  */
 export async function claimEach(
   benefits: readonly BenefitPosition[],

@@ -54,10 +54,7 @@ function toLinkFields({ orderNo, appId, channelUserId, exp, sig }: SignedLink): 
   return { orderNo: String(orderNo), appId, channelUserId, exp: String(exp), sig };
 }
 
-/**
- * Returns the fields for a form. Percent-encodes control characters, because browsers change line breaks, and percent
- * signs.
- */
+/** Returns form fields. Percent-encodes control characters and percent signs, because browsers change line breaks. */
 export function toFormLinkFields(link: SignedLink): Record<string, string> {
   return toLinkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
 }

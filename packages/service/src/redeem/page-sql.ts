@@ -106,10 +106,9 @@ const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}
 const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and b.expires_at <= ${fromEpochMs('$4')})`;
 
 /**
- * The benefits of the order, each with its list and rank. Claimable ones are sorted by the first deadline of their
- * period,
- * then by their own; claimed ones latest first; past ones newest period first. Each list has its own condition.
- * Only the sort keys are sorted, because an order may have 9,999 periods.
+ * The benefits of the order with list and rank. Claimable ones by the first deadline of their period, then by their
+ * own; claimed ones latest first; past ones newest period first. Each list has its own condition. Only sort keys are
+ * sorted, because an order may have 9,999 periods.
  */
 const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
   select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
@@ -223,9 +222,7 @@ export interface AskedPage {
 /** A page as read: its benefits are unsorted, and those of a large order are incomplete. */
 export type ReadPage = Omit<RedeemPage, 'benefits' | 'pastCount'> & { readonly rows: readonly BenefitRow[] };
 
-/**
- * Returns each page as of the same moment, in the requested order. Undefined if the channel does not have the order.
- */
+/** Returns each page as of one moment, in the requested order. Undefined if the channel lacks the order. */
 export async function readRedeemPages(
   db: Queryable,
   asked: readonly AskedPage[],
@@ -291,10 +288,7 @@ function listBenefits(
   };
 }
 
-/**
- * The rank after a benefit that is no longer claimable, so that a user who claims the first of a page stays on that
- * page.
- */
+/** The rank after a benefit that left the list, so that a user who claims the first of a page stays on that page. */
 const RANK_AFTER = `(select min(r.rank) from listed r, benefits f where f.order_no = $2 and f.cycle_no = $6 and f.position = $7
     and (r.first_expires_at, r.cycle_no, r.expires_at, r.position)
       > (least(f.expires_at, (select min(p.first_expires_at) from listed p where p.cycle_no = $6)), f.cycle_no, f.expires_at, f.position))`;

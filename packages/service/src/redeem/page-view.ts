@@ -58,7 +58,7 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
   return {
     productName: toShownText(productName),
     order,
-    /** Of the latest period. */
+    /** Dates of the latest period. */
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
@@ -80,10 +80,7 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
 
 export type PageView = ReturnType<typeof createPageView>;
 
-/**
- * A single benefit counts as done once it is claimed. After claiming a period each of its benefits is shown with its
- * result.
- */
+/** True if the benefit was claimed, or if its whole period was, which then shows each with its result. */
 const isDone = ({ cycleNo, position, status }: BenefitRow, done: JustClaimed | undefined): boolean =>
   cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && status === 'CLAIMED'));
 

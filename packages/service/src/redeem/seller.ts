@@ -43,10 +43,7 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   };
 }
 
-/**
- * Returns undefined unless the address is an absolute https URL, or one of this machine, as in a sandbox. It becomes a
- * link.
- */
+/** Returns undefined unless the address, which becomes a link, is an https URL, or one of this machine in a sandbox. */
 export function webAddress(address: string | null): string | undefined {
   if (address === null || !URL.canParse(address)) return undefined;
   const { protocol, hostname, href } = new URL(address);

@@ -8,10 +8,7 @@ import {
   statement,
 } from '../platform/db/database.js';
 
-/**
- * The number of consecutive failures that lock, and the time of the lock, by the database's clock, which all nodes
- * share.
- */
+/** Consecutive failures that lock, and the lock's duration, by the database's clock, which all nodes share. */
 const MAX_WRONG = 5;
 const LOCKED_FOR = `interval '1 hour'`;
 

@@ -26,9 +26,8 @@ export type Unsubscriber = (
 const LOCKED_SECONDS = 3600;
 
 /**
- * Ends an order if the user knows the last four digits of their login mobile. Failures are counted under a row lock in
- * the
- * same transaction, so two nodes never allow a sixth attempt.
+ * Ends an order if the user knows the last four digits of their login mobile. Failures are counted under a row lock, so
+ * two nodes never allow a sixth attempt.
  */
 export function createUnsubscriber(clock: Clock): Unsubscriber {
   return (database, channel, orderNo, digits) =>
@@ -52,8 +51,7 @@ export function createUnsubscriber(clock: Clock): Unsubscriber {
 }
 
 /**
- * Returns the four digits that a user typed, including full-width ones. Any other text returns undefined and does not
- * count.
+ * Returns the four digits that a user typed, also full-width ones, or undefined, which does not count as an attempt.
  */
 export function parseTypedDigits(text: string): string | undefined {
   const digits = text.normalize('NFKC').replace(/\s/g, '');

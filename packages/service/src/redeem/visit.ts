@@ -41,9 +41,8 @@ function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
 }
 
 /**
- * Returns the channel of a valid link by this node's memory, or undefined if a visit must decide. The caller compares
- * the
- * channel's version and the order's user in its own statement.
+ * Returns the channel of a valid link by this node's memory, or undefined if a visit must decide. The caller's
+ * statement compares the channel's version and the order's user.
  */
 export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
   return (link: SignedLink): Channel | undefined => {
@@ -53,9 +52,8 @@ export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' 
 }
 
 /**
- * Checks the signature with the secret in this node's memory. The data then read contains the channel's current
- * version.
- * If that differs, the secret may have been reset, so the channel is reloaded and the link is checked again.
+ * Checks the signature with the secret in this node's memory. If the data read shows another version of the channel,
+ * the secret may have been reset, so the channel is reloaded and the link is checked again.
  */
 export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
   return async (link, read) => {

@@ -1,8 +1,8 @@
 import type { WireDecline } from '@perennial/wire/bridge';
 import type { Attempt } from '../book.js';
 import type { Said } from '../exchange/caller.js';
-import type { RuleName } from '../rules.js';
 import { describeSaid, unlessUnusable } from '../outcome-log.js';
+import type { RuleName } from '../rules.js';
 import type { Check, Trial } from './trial.js';
 
 const AT_ONCE = 5;

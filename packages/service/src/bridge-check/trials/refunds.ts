@@ -79,7 +79,10 @@ export const REFUND_TRIALS: readonly Trial[] = [
         attempt: outcomes.unsent(),
         askedCent: given.amountCent,
       };
-      const said = await outcomes.settledRefund(refund, { ...outcomes.refundOf(refund), blame: 'refund-unknown-debit' });
+      const said = await outcomes.settledRefund(refund, {
+        ...outcomes.refundOf(refund),
+        blame: 'refund-unknown-debit',
+      });
       judgeWord(findings, 'refund-unknown-debit', said, 'REFUSED', 'a refund of a number that was never debited');
     },
   },

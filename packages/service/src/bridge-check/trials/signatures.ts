@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { BRIDGE_HEADERS, type Fields, KEY_BYTES, OPERATIONS } from '@perennial/wire/bridge';
 import type { Twist } from '../exchange/compose.js';
-import type { RuleName } from '../rules.js';
 import { unlessUnusable } from '../outcome-log.js';
+import type { RuleName } from '../rules.js';
 import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 

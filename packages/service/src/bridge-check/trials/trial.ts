@@ -2,8 +2,8 @@ import type { Book } from '../book.js';
 import type { Caller } from '../exchange/caller.js';
 import type { Findings } from '../findings.js';
 import type { Given } from '../given.js';
-import type { RuleName } from '../rules.js';
 import type { OutcomeLog } from '../outcome-log.js';
+import type { RuleName } from '../rules.js';
 
 export interface Check {
   readonly given: Given;

@@ -15,7 +15,7 @@ export interface SignInDeps {
   readonly clock: Clock;
 }
 
-/** What is known about a client before it signs in. */
+/** A client that has not signed in yet. */
 export interface Visitor {
   /** An IPv4 address, or the subscriber's network of an IPv6 address. */
   readonly address: string;

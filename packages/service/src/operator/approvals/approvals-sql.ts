@@ -13,10 +13,10 @@ import type { Refusal } from '../../platform/plain-error.js';
 import type { KeptResult } from '../result-texts.js';
 import type { APPROVAL_STATUSES } from '../schemas/payments.js';
 
-/** What waits for a second person, or has been decided by one. */
+/** An action that waits for a second operator's approval, or was decided. */
 export type Approval = RowOf<typeof APPROVAL_COLUMNS>;
 
-/** As the index of them has it. */
+/** Must match the condition of the partial index. */
 const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
@@ -28,9 +28,9 @@ const APPROVAL_COLUMNS = columns({
   approvalId: 'bigint',
   kind: column<'REFUND' | 'BULK'>('text'),
   status: column<(typeof APPROVAL_STATUSES)[number]>('text'),
-  /** `orderNo-cycleNo` of a refund, the number of a bulk run. */
+  /** `orderNo-cycleNo` for a refund, the run's number for a bulk run. */
   subject: 'text',
-  /** The key that it was asked for with, and is carried out with. */
+  /** The idempotency key of the request, also used to carry it out. */
   key: 'text',
   amountCent: 'bigint',
   note: 'text',
@@ -39,11 +39,11 @@ const APPROVAL_COLUMNS = columns({
   decidedBy: 'text?',
   decidedAt: 'text?',
   decisionNote: 'text?',
-  /** What came of it once it was approved. Null until that is known. */
+  /** The result once approved. Null until it is known. */
   result: 'text?',
-  /** Which refusal, where the result is one. */
+  /** The refusal, if the result is one. */
   refusal: column<Refusal>('jsonb?'),
-  /** Nothing came of it by what others did, and who asked has not said that they know. */
+  /** True if it was declined or failed, and the requester has not acknowledged that yet. */
   isUnseen: 'boolean',
 });
 
@@ -56,7 +56,7 @@ const INSERT_APPROVAL = statement({
   columns: APPROVAL_COLUMNS,
 });
 
-/** The caller has made sure, under a lock, that it was not asked for before. */
+/** Inserts an approval. The caller has checked, under a lock, that it was not requested before. */
 export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
   const { kind, subject, key, amountCent, note, requestedBy } = approval;
   return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
@@ -83,7 +83,7 @@ export const findApproval: Query<[approvalId: number], Approval | undefined> = d
   columns: APPROVAL_COLUMNS,
 });
 
-/** The caller holds the approval's lock, and it is WAITING. The result is null when it is still to be carried out. */
+/** Stores a decision on a WAITING approval whose lock the caller holds. A null result: it remains to be carried out. */
 export const storeDecision: Query<
   [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],
   Approval
@@ -95,7 +95,7 @@ export const storeDecision: Query<
 });
 
 export interface Outcome extends KeptResult {
-  /** FAILED: there is nothing more to be tried. */
+  /** FAILED: no retry follows. */
   readonly status: 'APPROVED' | 'FAILED';
 }
 
@@ -106,9 +106,7 @@ const STORE_RESULT = statement({
   columns: APPROVAL_COLUMNS,
 });
 
-/**
- * Whoever carries it out at the same time comes to the same; the first to say so is kept. Undefined for those who come after.
- */
+/** Stores the result. Returns undefined if a concurrent node has stored the same result first. */
 export async function storeResult(
   tx: Queryable,
   approvalId: number,
@@ -117,14 +115,14 @@ export async function storeResult(
   return queryOne(tx, STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
 }
 
-/** The caller holds the approval's lock. */
+/** Marks an approval as acknowledged. The caller holds its lock. */
 export const storeSeen: Query<[approvalId: number], Approval> = declareRequire({
   text: `update approvals a set seen_at = now() where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint'],
   columns: APPROVAL_COLUMNS,
 });
 
-/** What a person has asked for and nothing came of, as far as they have not said that they know. The latest first. */
+/** Returns the declined and failed requests that the requester has not acknowledged, latest first. */
 export const findUnseenApprovals: Query<[requestedBy: string, before: number | undefined, limit: number], Approval[]> =
   declareList({
     text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
@@ -134,7 +132,7 @@ export const findUnseenApprovals: Query<[requestedBy: string, before: number | u
     columns: APPROVAL_COLUMNS,
   });
 
-/** The latest first, before one of them. */
+/** Returns approvals older than `before`, latest first. */
 export const findApprovals: Query<[status: string | undefined, before: number | undefined, limit: number], Approval[]> =
   declareList({
     text: `select ${APPROVAL_FIELDS} from approvals a
@@ -144,7 +142,7 @@ export const findApprovals: Query<[status: string | undefined, before: number | 
     columns: APPROVAL_COLUMNS,
   });
 
-/** Approved so many seconds ago, and of which nobody has said what came of them. */
+/** Returns approvals without a result that were approved at least this many seconds ago. */
 export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Approval[]> = declareList({
   text: `select ${APPROVAL_FIELDS} from approvals a
      where a.status = 'APPROVED' and a.result is null and a.decided_at <= now() - $1::double precision * interval '1 s'
@@ -153,13 +151,13 @@ export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Ap
   columns: APPROVAL_COLUMNS,
 });
 
-/** False when it was canceled while it waited. */
+/** Returns false if the run was canceled while it waited. */
 export const startApprovedRun: Query<[runId: number], boolean> = declareHas({
   text: `update bulk_runs set status = 'RUNNING', started_at = now() where run_id = $1 and status = 'WAITING' returning 1`,
   parameters: ['bigint'],
 });
 
-/** Declined, or canceled by who asked for it. */
+/** Ends a waiting run that was declined, or canceled by its requester. */
 export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = declareWrite({
   text: `with ended as (
        update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'

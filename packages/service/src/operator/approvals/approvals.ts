@@ -21,13 +21,13 @@ import {
 } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
 
-/** Who looks at approvals. */
+/** The operator who views approvals. */
 interface Onlooker {
   readonly name: string;
   readonly role: Role;
 }
 
-/** The latest first. */
+/** Returns a page of approvals, latest first. */
 export async function listApprovals({ database }: Operator, input: Static<typeof approvalsQuery>, onlooker: Onlooker) {
   const { rows, nextCursor } = await readPage(
     'approvals',
@@ -55,27 +55,27 @@ export async function showApproval(
 type DecideInput = Static<typeof decision> & { readonly approvalId: string };
 
 /**
- * Approves what somebody else has asked for, and does it. Approved a second time, nothing is done twice; if the process dies
- * in between, the engine finishes it.
+ * Approves another operator's request and carries it out. Approving again does nothing. If the process dies in between,
+ * the engine finishes it.
  */
 export async function approve(operator: OperatorWithGateways, input: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, input, 'APPROVED');
   return { ...describeApproval(await carryOut(operator, approval), onlooker), changed };
 }
 
-/** Nothing is done then. */
+/** Declines a request. Nothing is carried out. */
 export async function decline(operator: Operator, input: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, input, 'DECLINED');
   return { ...describeApproval(approval, onlooker), changed };
 }
 
-/** Who asked does not ask any more: nothing is done, and nobody has to decide. */
+/** Withdraws the operator's own request. Nothing is carried out. */
 export async function withdraw(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN');
   return { ...describeApproval(approval, onlooker), changed };
 }
 
-/** Who asked says that they know that nothing came of it. */
+/** Acknowledges that the operator's own request was declined or failed. */
 export async function markSeen(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
   return inTransaction(operator, async (tx) => {
     const approval = await requireLockedApproval(tx, approvalId);
@@ -105,7 +105,7 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
     else if (approval.requestedBy === actor) {
       throw refusal('decides-own-request')`${actor} has asked for this: another person has to decide`;
     }
-    // One that failed was approved.
+    // FAILED includes an approval.
     const isDecidedSo = approval.status === status || (approval.status === 'FAILED' && status === 'APPROVED');
     if (isDecidedSo) return { approval, changed: false };
     if (approval.status !== 'WAITING') {
@@ -135,7 +135,7 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
   });
 }
 
-/** With its decision, so that nothing is left to be done after the commit. */
+/** Decides the run in the same transaction, so that nothing remains to be done after the commit. */
 async function decideRun(tx: Queryable, { subject }: Approval, status: Decided): Promise<string | null> {
   if (status !== 'APPROVED') {
     await endWaitingRun(tx, Number(subject), status === 'DECLINED' ? 'DECLINED' : 'CANCELED');
@@ -146,7 +146,7 @@ async function decideRun(tx: Queryable, { subject }: Approval, status: Decided):
   return resultText('run-started', subject);
 }
 
-/** 0, which no approval has, when the text is not a number. */
+/** Returns 0, the number of no approval, if the text is not a number. */
 const parseApprovalId = (text: string): number => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0);
 
 async function requireLockedApproval(tx: Queryable, text: string): Promise<Approval> {

@@ -5,8 +5,8 @@ import { refundPayment } from '../orders/refunds/refunds.js';
 import { type Approval, findApproval, findUnfinishedApprovals, type Outcome, storeResult } from './approvals-sql.js';
 
 /**
- * Does what was approved, in the name of who decided, and writes down what came of it. The key that it was asked for with makes
- * it one refund, however often and by whomever it is carried out.
+ * Carries out an approval in the name of its approver, and stores the result. The idempotency key ensures a single
+ * refund, however often this runs.
  */
 export async function carryOut(operator: OperatorWithGateways, approval: Approval): Promise<Approval> {
   const { approvalId, decidedBy } = approval;
@@ -30,7 +30,7 @@ export async function carryOut(operator: OperatorWithGateways, approval: Approva
   return stored ?? (await findApproval(operator.database, approvalId)) ?? approval;
 }
 
-/** With the refund's number, or in words why there is none. */
+/** Returns the refund's number, or the reason why there is none. */
 async function refundApproved(
   operator: OperatorWithGateways,
   { approvalId, subject, amountCent, key, note, requestedBy }: Approval,
@@ -53,18 +53,18 @@ async function refundApproved(
   }
 }
 
-/** Whether a step has said no, for good. One with a cause was done in part, and is found out about later. */
+/** Returns true if a step has refused for good. An error with a cause was partly carried out, and is resolved later. */
 export function isRefusal(error: unknown): error is OperatorError {
   return error instanceof OperatorError && !(error instanceof BusyError) && error.cause === undefined;
 }
 
-/** Longer than carrying one out takes. */
+/** Longer than it takes to carry out an approval. */
 const UNFINISHED_AFTER_SECONDS = 30;
 const APPROVALS_PER_TURN = 20;
 
 /**
- * Carries out what was approved by somebody whose process ended before it was done. Returns how many. One that fails again is
- * left for the next turn and delays no other: `onFailure` hears of it.
+ * Carries out approvals whose process ended before they were done, and returns their number. A failure is reported to
+ * `onFailure` and left for the next turn, so it does not delay the others.
  */
 export async function finishApprovals(
   operator: OperatorWithGateways,

@@ -21,14 +21,14 @@ import type { refundAnswer } from '../schemas/orders.js';
 import { type Approval, findApprovalOfRequest, insertApproval } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
 
-/** Made, or waiting for a second person. */
+/** A refund that was made, or that waits for a second operator. */
 type RequestedRefund = Static<typeof refundAnswer>;
-/** Who asks names a key and a reason. */
+/** A request needs a key and a reason. */
 type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
 
 /**
- * Refunds at once, or asks for a second person if it is above `approvalCent`. With the same key it is the same refund, or the
- * same request for one.
+ * Refunds immediately, or requests an approval if the amount exceeds `approvalCent`. The same key yields the same
+ * refund or request.
  */
 export async function requestRefund(
   operator: OperatorWithGateways,
@@ -40,7 +40,7 @@ export async function requestRefund(
     key: requireName('the key', input.key),
     note: requireName('the note', input.note),
   };
-  // Judged and begun under one lock: of several refunds at once, each counts those before it.
+  // Checks and begins under one lock, so that each of several concurrent refunds counts the earlier ones.
   const judged = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
     if (findRefundOfKey(period.refunds, asked, operator.currency))
@@ -78,8 +78,8 @@ export async function requestRefund(
 }
 
 /**
- * Refunds where nobody else can be asked, as on the command line. What needs a second person is refused, and so is what somebody
- * has asked one for, unless it is said why it is done without one: then the audit log has that.
+ * Refunds without asking a second operator, as on the command line. Refuses a refund that needs or awaits an approval,
+ * unless a reason to skip it is given. The audit log keeps the reason.
  */
 export async function refundAlone(
   operator: OperatorWithGateways,
@@ -118,7 +118,7 @@ function requireSameRequest(
   )`the key ${quoted(key)} stands for a refund of ${formatAmount(approval.amountCent, currency)} that was asked for before`;
 }
 
-/** One that was approved has its refund, unless whoever approved it was interrupted: then it is made now. */
+/** Answers with the refund of an approval. Makes it now if the approver's process was interrupted. */
 async function answerApproval(
   operator: OperatorWithGateways,
   { approval, changed }: { readonly approval: Approval; readonly changed: boolean },

@@ -27,7 +27,7 @@ const FIND_HEAD = statement({
 
 const AT_ONCE = 5_000;
 
-/** 'audi' in ASCII. The lock ends with the transaction. */
+/** 'audi' in ASCII. Held until the transaction ends. */
 const VERIFYING_LOCK = 0x61756469;
 const LOCK_VERIFYING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as taken',
@@ -36,9 +36,9 @@ const LOCK_VERIFYING = statement({
 });
 
 /**
- * Verifies the whole chain in one snapshot. Runs once at a time in an installation, because it hashes every entry in PostgreSQL:
- * several at once take the processor and the connections from the API. `last` is to be noted elsewhere: who rewrites the whole
- * chain cannot keep it. `brokenAt` is the entry that does not fit, or the first that is missing.
+ * Verifies the whole hash chain in one snapshot. Runs once at a time per installation, because PostgreSQL hashes every
+ * entry, and several runs would starve the API of CPU and connections. `last` should be noted elsewhere, because it
+ * reveals a rewritten chain. `brokenAt` is the first entry that does not fit or is missing.
  */
 export async function verifyAudit({ database }: Operator) {
   return database.transaction(async (tx) => {

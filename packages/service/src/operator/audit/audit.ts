@@ -4,14 +4,14 @@ import type { Operator } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { requireInteger } from '../rules.js';
 
-/** Written in the transaction of the change itself, so that a change always has its entry. */
+/** Written in the transaction of the change, so that every change has an entry. */
 export interface AuditEntry {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** What changed, never a secret. */
+  /** The change, without secrets. */
   readonly detail: Readonly<Record<string, unknown>>;
-  /** From where, if the transaction does not say so. */
+  /** The client address, if the transaction does not set it. */
   readonly address?: string | null;
 }
 
@@ -40,7 +40,7 @@ const LIST_AUDIT = statement({
     auditId: 'text',
     at: 'text',
     actor: 'text',
-    /** From where, of what was done in the console. */
+    /** The client address, for actions in the console. */
     address: 'text?',
     action: 'text',
     subject: 'text',
@@ -48,7 +48,7 @@ const LIST_AUDIT = statement({
   }),
 });
 
-/** Newest first. The subject is an app id, product code or payment channel code. Unset: everything. */
+/** Returns entries, newest first. The subject is an app id, product code or payment channel code. Unset: all. */
 export async function listAudit(
   { database }: Operator,
   { subject, limit = 50 }: { readonly subject?: string; readonly limit?: number },
@@ -63,7 +63,7 @@ interface ListAuditPageInput extends PageInput {
   readonly action?: string | undefined;
 }
 
-/** Newest first. */
+/** Returns a page, newest first. */
 export async function listAuditPage({ database }: Operator, { subject, actor, action, ...page }: ListAuditPageInput) {
   const { rows, nextCursor } = await readPage<AuditRecord, readonly [number]>(
     'audit',

@@ -5,17 +5,17 @@ import { quoted } from '../rules.js';
 
 const DAY_MS = 86_400_000;
 
-/** The bounds of a month of Asia/Shanghai, yyyy-MM. There is no year 0. */
+/** Returns the bounds of a month (yyyy-MM) in Asia/Shanghai. Refuses the year 0. */
 export function requireMonth(month: string): TimeBounds {
   const from = /^(?!0000)\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
-  // Years have four digits, so there is no month after December 9999.
+  // Years have four digits, so the end of December 9999 has no representation.
   if (from === undefined || month === '9999-12') {
     throw refusal('month-malformed')`the month must be one such as 2026-01, not ${quoted(month)}`;
   }
   return { from, to: parseTime(`${monthAfter(month)}-01 00:00:00`) ?? from };
 }
 
-/** The same of a month that is looked at: it has begun, but in the sandbox, where time travel fills future months. */
+/** Like `requireMonth`, for a month that has begun. The sandbox allows future months, which time travel fills. */
 export function requireBegunMonth(
   month: string,
   { clock, environment }: Pick<OperatorWithClock, 'clock' | 'environment'>,
@@ -27,12 +27,12 @@ export function requireBegunMonth(
   return bounds;
 }
 
-/** 31 days after the first of any month is a day of the next. */
+/** Adds 31 days to the first of the month, which always falls into the next. */
 export function monthAfter(month: string): string {
   return monthAt((parseTime(`${month}-01 00:00:00`) ?? Number.NaN) + 31 * DAY_MS);
 }
 
-/** The month of Asia/Shanghai in which a moment is. */
+/** Returns the month of a moment in Asia/Shanghai. */
 export function monthAt(unixMs: number): string {
   return formatTime(unixMs).slice(0, 7);
 }

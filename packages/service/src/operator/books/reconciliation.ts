@@ -34,16 +34,13 @@ import type { differencesQuery, reconciliationsQuery } from '../schemas/books.js
 
 interface RunReconciliationInput {
   readonly paymentChannelCode: string;
-  /** Of Asia/Shanghai, yyyy-MM-dd. */
+  /** A day in Asia/Shanghai, yyyy-MM-dd. */
   readonly day: string;
-  /** The bytes of a statement file. Unset: the bridge is asked for its statement. */
+  /** The bytes of a statement file. Unset: requests the statement from the bridge. */
   readonly csv?: AsyncIterable<Uint8Array>;
 }
 
-/**
- * Compares an institution's statement of a day with the records of the service. May be repeated, with the same file or
- * another.
- */
+/** Compares an institution's statement of a day with the service's records. Can be repeated, with any file. */
 export async function runReconciliation(
   operator: OperatorWithGateways,
   { paymentChannelCode, day: asked, csv }: RunReconciliationInput,
@@ -72,12 +69,12 @@ export async function runReconciliation(
 }
 
 interface ListReconciliationsInput {
-  /** Unset: of all payment channels. */
+  /** Unset: all payment channels. */
   readonly paymentChannelCode?: string;
   readonly limit?: number;
 }
 
-/** The latest day first. */
+/** Returns reconciliations, latest day first. */
 export async function listReconciliations(
   { database }: Operator,
   { paymentChannelCode, limit = 50 }: ListReconciliationsInput = {},
@@ -86,7 +83,7 @@ export async function listReconciliations(
   return findReconciliations(database, { paymentChannelCode: paymentChannelCode ?? null, limit });
 }
 
-/** The same, page by page. */
+/** Returns a page of reconciliations. */
 export async function pageReconciliations(
   { database }: Operator,
   { paymentChannelCode, ...page }: Static<typeof reconciliationsQuery> = {},
@@ -107,19 +104,19 @@ export async function pageReconciliations(
 
 const A_DAY = '2026-01-31';
 
-/** Of a cursor, which somebody may have made up. */
+/** Checks the day of a cursor, which may be forged. */
 function requireDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined) return text;
   throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
 }
 
 interface ListDifferencesInput extends ListReconciliationsInput {
-  /** Those that are closed too. */
+  /** Includes closed differences. */
   readonly all?: boolean;
   readonly day?: string;
 }
 
-/** The latest day first. */
+/** Returns differences, latest day first. */
 export async function listDifferences(
   { database, clock }: OperatorWithClock,
   { all = false, paymentChannelCode, day, limit = 100 }: ListDifferencesInput = {},
@@ -133,7 +130,7 @@ export async function listDifferences(
   });
 }
 
-/** The same, page by page and with the order of each that is about one. */
+/** Returns a page of differences, each with its order if it concerns one. */
 export async function pageDifferences(
   { database, clock }: OperatorWithClock,
   { paymentChannelCode, day: asked, which = 'open', ...page }: Static<typeof differencesQuery> = {},
@@ -151,14 +148,14 @@ export async function pageDifferences(
   return { rows: await withOrders(database, rows, ({ number }) => orderOfLine(number)), nextCursor };
 }
 
-/** One difference, as a page has it. */
+/** Adds the order to a difference. */
 export async function withOrderOfDifference({ database }: Operator, difference: DifferenceView) {
   const [one] = await withOrders(database, [difference], ({ number }) => orderOfLine(number));
   if (!one) throw new Error('one difference is one');
   return one;
 }
 
-/** Says who looks into a difference. Null: nobody. */
+/** Assigns a difference to an operator. Null: to nobody. */
 export async function setDifferenceOwner(
   operator: Operator,
   { differenceNo, owner: asked }: { readonly differenceNo: string; readonly owner: string | null },
@@ -180,7 +177,7 @@ async function requireLockedDifference(tx: Queryable, differenceNo: string): Pro
   return difference;
 }
 
-/** It is open again when a later run finds other facts. The note says what was found out, and what was done about it. */
+/** Closes a difference with a note of its cause and fix. A later run with other facts reopens it. */
 export async function closeDifference(
   operator: Operator,
   { differenceNo, note: given }: { readonly differenceNo: string; readonly note: string },

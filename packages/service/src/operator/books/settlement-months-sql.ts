@@ -14,7 +14,7 @@ const FIND_FIRST_MONTH = statement({
   columns: columns({ month: 'text?' }),
 });
 
-/** The month in which the first channel was made. */
+/** Returns the month in which the first channel was created. */
 export async function findFirstMonth(db: Queryable): Promise<string | undefined> {
   return (await queryOne(db, FIND_FIRST_MONTH))?.month ?? undefined;
 }

@@ -26,10 +26,10 @@ import { requireName } from '../rules.js';
 import { monthAfter, monthAt, requireBegunMonth, requireMonth } from './months.js';
 import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 
-/** All channels of a month. Of a closed one, as it was when it was closed. */
+/** All channels of a month. A closed month keeps the figures of its closing. */
 export type SettlementMonth = Awaited<ReturnType<typeof readMonth>>;
 
-/** All lines of the month are read, and of the closed ones too. */
+/** Long, because all lines of the month and of the closed months are read. */
 const MAX_READ_MS = 120_000;
 
 export async function showSettlementMonth(operator: OperatorWithClock, { month }: { readonly month: string }) {
@@ -83,7 +83,7 @@ function toChannelFigures(rows: readonly ClosedChannelMonth[]): Map<string, Clos
   return new Map(rows.map(({ channelId, figures }) => [channelId, figures]));
 }
 
-/** What closing it now would store. */
+/** Computes the figures that closing would store now. */
 async function readOpenMonth(
   db: Queryable,
   { month, bounds }: Pick<AskedMonth, 'month' | 'bounds'>,
@@ -119,7 +119,7 @@ function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]>
   return channels;
 }
 
-/** Changes in a closed month count in the first month after it that is open: those of the closed months right before `month`. */
+/** Sums the later changes of the closed months right before `month`, because they count in the first open month. */
 async function findLaterFor(
   db: Queryable,
   month: string,
@@ -133,7 +133,7 @@ async function findLaterFor(
   return findLaterChanges(await sumMonths(db, bounds, channelId), await listClosedFigures(db, channelId), months);
 }
 
-/** The closed months that end where `month` begins, without a gap, in the order of time. */
+/** Returns the closed months directly before `month`, without a gap, oldest first. */
 function findMonthsBefore(month: string, closedMonths: readonly ClosedMonth[]): string[] {
   const before: string[] = [];
   for (const one of closedMonths.toReversed()) {
@@ -142,7 +142,7 @@ function findMonthsBefore(month: string, closedMonths: readonly ClosedMonth[]): 
   return before;
 }
 
-/** For the report of one channel. */
+/** Returns the state of a month for the report of one channel. */
 export async function findMonthState(db: Queryable, month: string, channelId: string): Promise<MonthState> {
   const months = await listClosedMonths(db);
   const closed = months.find((one) => one.month === month);
@@ -157,7 +157,7 @@ export async function findMonthState(db: Queryable, month: string, channelId: st
 
 export type MonthInList = Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'>;
 
-/** The latest first, from the month in which the first channel was made to the present one. */
+/** Returns the months from the creation of the first channel to the current one, latest first. */
 export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
   return listMonths(database, clock.now());
 }
@@ -177,8 +177,8 @@ async function listMonths(db: Queryable, now: number): Promise<MonthInList[]> {
 }
 
 /**
- * Freezes the figures of a month that is over. Months are closed in order, the earliest open one first. Debits and refunds of the
- * month that are reported later count in the first open month after it.
+ * Freezes the figures of a past month. Months are closed in order, the earliest open one first. Debits and refunds
+ * reported later count in the first open month after it.
  */
 export async function closeSettlementMonth(
   operator: OperatorWithClock,
@@ -203,7 +203,7 @@ export async function closeSettlementMonth(
   });
 }
 
-/** Lets a month before the first one of the list be closed only if it has figures: otherwise all months since then would follow. */
+/** Throws unless the month is next. A month before the listed ones needs figures: closing it adds all months since. */
 function requireNextMonth(
   month: string,
   closed: readonly ClosedMonth[],

@@ -6,12 +6,12 @@ import { requireChannelView } from '../provisioning/channel-change.js';
 import { requireBegunMonth } from './months.js';
 import { findMonthState } from './settlement-months.js';
 
-/** The month is one of Asia/Shanghai, yyyy-MM; in production one that has begun. */
+/** A month in Asia/Shanghai, yyyy-MM. In production it must have begun. */
 export type SettlementReportInput = Readonly<{ appId: string; month: string; format: ReportFormat }>;
 
 /**
- * Writes what a channel's subscriptions brought in a month, piece by piece. `write` is called inside a transaction, so it
- * should be fast, such as to a file. The report is complete only when this has returned.
+ * Streams a channel's settlement of a month. `write` is called inside a transaction, so it should be fast, such as a
+ * write to a file. The report is complete only when this has returned.
  */
 export async function writeSettlementReport(
   operator: OperatorWithClock,

@@ -34,10 +34,10 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   REFUND: 'finance',
 };
 
-/** Always two persons. */
+/** Bulk refunds always need a second operator. */
 const needsApproval = (kind: BulkKind): boolean => kind === 'REFUND';
 
-/** A dry run: writes down which things are meant, and does nothing about them. */
+/** Prepares a dry run: stores the items and changes nothing else. */
 export async function prepareRun(operator: OperatorWithClock, input: PrepareRunInput, role: Role) {
   const { database, actor } = operator;
   const kind = requireOneOf('the kind', input.kind, BULK_KINDS);
@@ -60,7 +60,7 @@ export async function prepareRun(operator: OperatorWithClock, input: PrepareRunI
     return inserted;
   });
   if (run) return { ...describeRun(run, role), changed: true };
-  // The same person has asked for it at the same moment.
+  // A concurrent request of the same operator has stored it.
   const same = await findRunOfKey(database, actor, key);
   if (!same) throw new Error('a run whose key is taken is not there');
   return { ...describeRun(requireSameKind(same, kind), role), changed: false };
@@ -71,21 +71,21 @@ function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
   throw refusal('run-key-used')`the key ${quoted(run.key)} stands for run ${run.runId}, which does ${run.kind}`;
 }
 
-/** A filter is recorded with the run and is never empty: a run without one is about items that were named. */
+/** Checks the selection. A filter is stored with the run and never empty: a run without one has named items. */
 function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): BulkChoice {
   if (items && !filter && items.length > 0) return { items };
   if (filter && !items) return { filter: kind === 'RETRY' ? { status: 'FAIL_RETRY', ...filter } : filter };
   throw refusal('run-without-choice')`give either the things that are meant, or a filter`;
 }
 
-/** What a dry run found does not hold for longer. */
+/** A dry run is outdated after this. */
 const MAX_AGE_MS = 86_400_000;
 
 const runSubject = (runId: number): string => `run-${runId}`;
 
 /**
- * Starts a run whose number of things was typed, by who has chosen them: otherwise that person could approve the choice as
- * the second one. A run that refunds waits for a second person first. Started twice, it is started once.
+ * Starts a run after its confirmation was typed. Only the operator who chose the items may start it, because otherwise
+ * the same operator could approve the choice as the second one. Refunds wait for an approval first. Idempotent.
  */
 export async function startRun(
   operator: OperatorWithClock,
@@ -123,7 +123,7 @@ export async function startRun(
   });
 }
 
-/** Leaves what was done as it is, and does not begin the rest. What was sent keeps its result to come. */
+/** Cancels the items that have not begun. Finished items stay, and sent ones still get their results. */
 export async function cancelRun(operator: Operator, { runId }: { readonly runId: string }, role: Role) {
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {
@@ -139,7 +139,7 @@ export async function cancelRun(operator: Operator, { runId }: { readonly runId:
   });
 }
 
-/** The latest first. */
+/** Returns a page of runs, latest first. */
 export async function listRuns({ database }: Operator, input: PageInput, role: Role) {
   const { rows, nextCursor } = await readPage(
     'bulk',
@@ -157,7 +157,7 @@ export async function showRun({ database }: Operator, { runId }: { readonly runI
   return describeRun(run, role);
 }
 
-/** What came of each, in their order, with what its result says, for pages in other languages. */
+/** Returns the items with their results, in order, and the codes of the texts for pages in other languages. */
 export async function listRunItems(
   { database }: Operator,
   input: PageInput & { readonly runId: string; readonly status?: string | undefined },
@@ -180,7 +180,7 @@ export async function listRunItems(
   };
 }
 
-/** 0, which no run has, when the text is not a number. */
+/** Returns 0, the number of no run, if the text is not a number. */
 function parseRunId(text: string): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }
@@ -191,7 +191,7 @@ async function requireLockedRun(tx: Queryable, runId: string): Promise<BulkRun> 
   return run;
 }
 
-/** Before it is started, those that are skipped are the ones of which nothing can be done. */
+/** Before the start, skipped items are those that cannot be processed. */
 const confirmationOf = ({ kind, items, skipped }: Pick<BulkRun, 'kind' | 'items' | 'skipped'>): string =>
   `${kind} ${items - skipped}`;
 
@@ -200,7 +200,7 @@ function describeRun({ key: _1, approvedBy: _2, ...run }: BulkRun, role: Role) {
     ...run,
     runId: String(run.runId),
     filter: maskFilter(run.filter, role),
-    /** Has to be typed to start it. */
+    /** The text that must be typed to start the run. */
     confirmation: confirmationOf(run),
     needsApproval: needsApproval(run.kind),
   };

@@ -17,7 +17,7 @@ import type { BULK_KINDS, BULK_STATUSES, ITEM_STATUSES } from '../schemas/paymen
 export type BulkKind = (typeof BULK_KINDS)[number];
 type BulkItemStatus = (typeof ITEM_STATUSES)[number];
 
-/** The same done to many. */
+/** One action on many items. */
 export type BulkRun = RowOf<typeof RUN_COLUMNS>;
 
 const APPROVAL = `from approvals a where a.kind = 'BULK' and a.subject = r.run_id::text`;
@@ -45,17 +45,17 @@ const RUN_COLUMNS = columns({
   requestedAt: 'text',
   startedAt: 'text?',
   finishedAt: 'text?',
-  /** Of one that needs a second person. */
+  /** Set if the run needs a second operator. */
   approvalId: 'text?',
   approvedBy: 'text?',
 });
 
-/** One thing that a run is about. */
+/** An item of a new run. */
 export interface NewBulkItem {
   readonly subject: string;
   readonly orderNo: number | null;
   readonly amountCent: number;
-  /** Why nothing will be done about it. Null: it will. */
+  /** The reason why the item cannot be processed. Null: it can. */
   readonly refusal: OperatorError | null;
 }
 
@@ -77,7 +77,7 @@ const INSERT_ITEMS = statement({
   parameters: ['bigint', 'text[]', 'bigint[]', 'bigint[]', 'text[]', 'text[]'],
 });
 
-/** Undefined when the person has used the key before. */
+/** Returns undefined if the operator has used the key before. */
 export async function insertRun(
   tx: Queryable,
   run: NewBulkRun,
@@ -124,14 +124,14 @@ export const lockRun: Query<[runId: number], BulkRun | undefined> = declareFind(
   columns: RUN_COLUMNS,
 });
 
-/** The latest first, before one of them. */
+/** Returns runs older than `before`, latest first. */
 export const findRuns: Query<[before: number | undefined, limit: number], BulkRun[]> = declareList({
   text: `select ${RUN_FIELDS} from bulk_runs r where $1::bigint is null or r.run_id < $1 order by r.run_id desc limit $2`,
   parameters: ['bigint?', 'bigint'],
   columns: RUN_COLUMNS,
 });
 
-/** The caller holds the run's lock. */
+/** Stores the status. The caller holds the run's lock. */
 export const storeRunStatus: Query<[runId: number, status: 'WAITING' | 'RUNNING'], BulkRun> = declareRequire({
   text: `update bulk_runs r set status = $2, started_at = case when $2 = 'RUNNING' then now() else r.started_at end
      where r.run_id = $1 returning ${RUN_FIELDS}`,
@@ -155,7 +155,7 @@ const END_APPROVAL_OF_RUN = statement({
   parameters: ['bigint', 'text'],
 });
 
-/** The caller holds the run's lock. Items that were sent stay pending until their result is known. */
+/** Cancels a run. The caller holds its lock. Items that were sent stay pending until their result is known. */
 export async function storeCanceledRun(tx: Queryable, runId: number, canceledBy: string): Promise<BulkRun> {
   await tx.query(CANCEL_RUN, [runId]);
   await tx.query(END_APPROVAL_OF_RUN, [runId, canceledBy]);
@@ -174,7 +174,7 @@ const ITEM_COLUMNS = columns({
   orderNo: 'text?',
   amountCent: 'bigint',
   status: column<BulkItemStatus>('text'),
-  /** What came of it. */
+  /** The result in words. */
   result: 'text?',
   refusal: column<Refusal>('jsonb?'),
   finishedAt: 'text?',
@@ -187,7 +187,7 @@ const LIST_ITEMS = statement({
   columns: ITEM_COLUMNS,
 });
 
-/** In their order, after one of them. */
+/** Returns items after a given one, in order. */
 export async function findItems(
   db: Queryable,
   runId: number,
@@ -198,7 +198,7 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/** A run that no other node works on until the lease is over: the one that nobody has worked on for longest. */
+/** Leases the run that was idle for longest to this node. */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (
@@ -209,27 +209,27 @@ export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = decl
   columns: RUN_COLUMNS,
 });
 
-/** Also takes the run's lock. False when it was canceled. */
+/** Extends the lease and locks the run. Returns false if it was canceled. */
 export const renewLease: Query<[runId: number, leaseSeconds: number], boolean> = declareHas({
   text: `update bulk_runs set lease_until = now() + $2::double precision * interval '1 s'
      where run_id = $1 and status = 'RUNNING' returning 1`,
   parameters: ['bigint', 'double precision'],
 });
 
-/** Any node may go on with it at once. */
+/** Ends the lease, so that any node may continue the run. */
 export const releaseRun: Query<[runId: number], void> = declareWrite({
   text: `update bulk_runs set lease_until = now() where run_id = $1 and status = 'RUNNING'`,
   parameters: ['bigint'],
 });
 
-/** The caller holds the run's lock. */
+/** Locks the next waiting item. The caller holds the run's lock. */
 export const lockNextItem: Query<[runId: number], BulkItem | undefined> = declareFind({
   text: `select ${ITEM_FIELDS} from bulk_items i where i.run_id = $1 and i.status = 'WAITING' order by i.item_no limit 1 for update`,
   parameters: ['bigint'],
   columns: ITEM_COLUMNS,
 });
 
-/** No item waits any more. The run is done, or pending if items are. */
+/** Ends a run without waiting items: PENDING if any item is, DONE otherwise. */
 export const finishRun: Query<[runId: number], void> = declareWrite({
   text: `update bulk_runs r set status = case when n.pending then 'PENDING' else 'DONE' end,
        finished_at = case when n.pending then null else now() end, lease_until = null
@@ -242,7 +242,7 @@ export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
   readonly refusal?: Refusal | undefined;
-  /** Of a pending retry: the number of the attempt whose result it waits for. */
+  /** For a pending retry: the number of the attempt that it waits for. */
   readonly awaitedTry?: number | undefined;
 }
 
@@ -264,8 +264,8 @@ const STORE_ITEM_RESULT = statement({
 });
 
 /**
- * Stores what came of an item, unless it is final. An item that was skipped because its run was canceled while the item was in
- * flight gets its result too.
+ * Stores the result of an item, unless it has a final one. Includes items in flight that were marked as skipped when
+ * their run was canceled.
  */
 export async function storeItemResult(
   tx: Queryable,

@@ -21,12 +21,12 @@ const FIND_PERIODS = statement({
     settlementMode: column<SettlementMode>('text'),
     status: column<PaymentStatus>('text'),
     amountCent: 'bigint',
-    /** What was not refunded, and is not about to be. */
+    /** The amount that is neither refunded nor being refunded. */
     leftCent: 'bigint',
   }),
 });
 
-/** In the order in which they are given, without those that were not started. */
+/** Returns the periods in the given order. Omits those that were not started. */
 export async function findPeriods(db: Queryable, periods: readonly PaymentReference[]): Promise<FoundPeriod[]> {
   return db.query(FIND_PERIODS, [periods.map(({ orderNo }) => orderNo), periods.map(({ cycleNo }) => cycleNo)]);
 }
@@ -50,7 +50,7 @@ const FIND_NEXT_TRY = statement({
   columns: columns({ tryNo: 'integer' }),
 });
 
-/** The number that the next attempt of a period gets. */
+/** Returns the number of a period's next attempt. */
 export async function findNextTry(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<number> {
   return (await queryOne(db, FIND_NEXT_TRY, [orderNo, cycleNo]))?.tryNo ?? 1;
 }

@@ -20,15 +20,15 @@ import { failedFilter } from '../schemas/payments.js';
 import type { BulkKind, NewBulkItem } from './bulk-sql.js';
 import { type FoundPeriod, findEventsByNumber, findOrders, findPeriods } from './find-items-sql.js';
 
-/** How many things one run may be about. */
+/** The maximum number of items of a run. */
 export const MAX_ITEMS = 10_000;
 
-/** Which things are meant: by name, or all that match a filter, by the names that the filter of their list has. */
+/** The items of a run: named, or all that match the filter of their list. */
 export type BulkChoice =
   | { readonly items: readonly string[]; readonly filter?: undefined }
   | { readonly filter: Readonly<Record<string, string>>; readonly items?: undefined };
 
-/** Those of which nothing can be done are among the named ones, and say so. Of a filter they are left out. */
+/** Finds the items. Named items that cannot be processed are included with their refusal, filtered ones are not. */
 export async function findBulkItems(
   operator: OperatorWithClock,
   kind: BulkKind,
@@ -82,7 +82,7 @@ function toRetry({ orderNo, cycleNo, status, amountCent }: FoundPeriod): NewBulk
   };
 }
 
-/** What somebody has asked for already counts as if it were refunded. */
+/** Counts requested refunds as if they were made. */
 async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promise<NewBulkItem[]> {
   const subjects = periods.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo));
   const waitingCent = new Map<string, number>();
@@ -109,7 +109,7 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
   });
 }
 
-/** What a step would refuse, in its words. */
+/** Returns the refusal that the step would throw. */
 export function refusalOf(check: () => void): OperatorError | null {
   try {
     check();
@@ -173,7 +173,7 @@ async function findMatching(
       return toUnsubscribe(operator, await findOrdersOfList(operator, filter));
     case 'REFUND': {
       const orders = await findOrdersOfList(operator, filter);
-      // Of each order its latest period. Whoever means others names them.
+      // The latest period of each order. Other periods must be named.
       const latest: PaymentReference[] = orders.map(({ orderNo, cycleNo }) => ({ orderNo, cycleNo }));
       return toRefunds(operator.database, await findPeriods(operator.database, latest));
     }
@@ -182,7 +182,7 @@ async function findMatching(
 
 type Texts<Name extends string> = { readonly [N in Name]?: string };
 
-/** A name that is not known may have been meant to leave something out. */
+/** Refuses unknown names, because ignoring one would widen the selection. */
 function requireNames<Name extends string>(
   filter: Readonly<Record<string, string>>,
   { properties }: { readonly properties: Readonly<Record<Name, unknown>> },
@@ -210,7 +210,7 @@ async function findFailedPeriods(
   }));
 }
 
-/** Long enough for all that may wait for a retry at a time. */
+/** Long enough to list all payments that can wait for a retry at a time. */
 const MAX_WAIT_MS = 20_000;
 
 async function findMatchingEvents(
@@ -229,7 +229,7 @@ async function findMatchingEvents(
 
 const ORDERS_PER_PAGE = 200;
 
-/** Page by page, as the list of orders has them. */
+/** Reads the list of orders page by page. */
 async function findOrdersOfList(
   operator: OperatorWithClock,
   filter: Readonly<Record<string, string>>,

@@ -6,7 +6,6 @@ import { declareList, declareWrite, type Query } from '../../platform/db/declare
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { resultText } from '../result-texts.js';
 
-/** An item of a run. */
 export interface ItemReference {
   readonly runId: number;
   readonly itemNo: number;
@@ -16,8 +15,8 @@ const ITEM = `i.run_id as "runId", i.item_no as "itemNo"`;
 const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
 
 /**
- * Makes the refunds pending that a node of the release before has called done while their result was not known. The index
- * `bulk_items_undecided` has the same words.
+ * Marks refunds as pending that a node of the previous release marked as done before their result was known. The index
+ * `bulk_items_undecided` has the same condition.
  */
 export const reopenItems: Query<[], void> = declareWrite({
   text: `with reopened as (
@@ -40,8 +39,8 @@ const FINISH_PENDING_RUNS = statement({
 });
 
 /**
- * Makes the status of runs agree with their items. Not done where an item is stored, because two nodes that store the last two
- * items of a run at the same time each see the other's as pending.
+ * Updates the status of runs by their items. Not done when an item is stored, because two nodes that store the last two
+ * items at the same time would each see the other's as pending.
  */
 export async function alignRuns(tx: Queryable): Promise<void> {
   await tx.query(REOPEN_RUNS);
@@ -59,7 +58,7 @@ const DECIDED_REFUND_COLUMNS = columns({
   reason: 'text?',
 });
 
-/** Pending refunds that the institution has decided. The key is the one of `refundItem` in work-off.ts. */
+/** Returns pending refunds that the institution has decided. The key is that of `refundItem` in work-off.ts. */
 export const findDecidedRefunds: Query<[limit: number], DecidedRefund[]> = declareList({
   text: `select ${ITEM}, f.order_no as "orderNo", f.cycle_no as "cycleNo", f.refund_seq as "refundSeq", f.status, f.reason
      from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REFUND'
@@ -76,12 +75,12 @@ const SETTLED_RETRY_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   paymentStatus: column<PaymentStatus>('text'),
-  /** Null if there will be no attempt. */
+  /** Null if no attempt will be made. */
   attempt: column<'SUCCESS' | 'FAIL'>('text?'),
   reason: 'text?',
 });
 
-/** Pending retries whose attempt has its result, and those whose period can have no attempt any more. */
+/** Returns pending retries whose attempt has a result or whose period can have no further attempt. */
 export const findSettledRetries: Query<[limit: number], SettledRetry[]> = declareList({
   text: `select ${ITEM}, p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status as "paymentStatus", a.status as attempt, a.reason
      from bulk_items i
@@ -98,7 +97,7 @@ export const findSettledRetries: Query<[limit: number], SettledRetry[]> = declar
 
 export type FinishedReplay = RowOf<typeof FINISHED_REPLAY_COLUMNS>;
 
-/** Whether a row with a range of periods is about the item: all periods, or the one that its name has. */
+/** True if a row with a range of periods includes the item: all periods, or the one in its name. */
 const isMeant = (row: string) =>
   `(n.cycle_no is null or n.cycle_no between ${row}.cycle_no and coalesce(${row}.cycle_to, ${row}.cycle_no))`;
 
@@ -106,11 +105,11 @@ const FINISHED_REPLAY_COLUMNS = columns({
   ...ITEM_COLUMNS,
   subject: 'text',
   isGone: 'boolean',
-  /** Why it is not sent any more. Null if the channel has accepted it. */
+  /** Why it is no longer sent. Null if the channel has accepted it. */
   reason: column<'GIVE_UP' | 'NO_CALLBACK'>('text?'),
 });
 
-/** Pending replays of events that are not due any more. */
+/** Returns pending replays of events that are no longer due. */
 export const findFinishedReplays: Query<[limit: number], FinishedReplay[]> = declareList({
   text: `select ${ITEM}, i.subject, e.event_no is null as "isGone",
        (select min(u.reason) from undelivered_events u

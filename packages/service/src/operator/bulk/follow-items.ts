@@ -21,7 +21,7 @@ import {
 
 const ITEMS_PER_TURN = 1000;
 
-/** Gives pending items their final result once it is known, and ends runs without any. Returns how many items. */
+/** Stores the final results of pending items, ends their runs, and returns the number of items. */
 export async function followItems({ database }: Pick<Operator, 'database'>): Promise<number> {
   await reopenItems(database);
   const followed =

@@ -23,18 +23,18 @@ import { findEventsByNumber, findNextTry } from './find-items-sql.js';
 
 export interface WorkOffOptions {
   readonly stopping?: () => boolean;
-  /** A fault in one item: the others go on. */
+  /** Reports a fault of one item. The others continue. */
   readonly onFault?: (run: BulkRun, itemNo: number, error: unknown) => void;
-  /** In place of the usual one, for a test that cannot wait. */
+  /** Overrides the default in tests. */
   readonly leaseSeconds?: number;
 }
 
-/** Longer than any item takes, with its institution. If the node dies, another goes on after that. */
+/** Longer than any item takes, including its institution. Another node takes over after that if this one dies. */
 const LEASE_SECONDS = 60;
-/** Then it is another run's turn, so that a long one does not hold up a short one. */
+/** The number of items before the next run's turn, so that a long run does not delay short ones. */
 const ITEMS_PER_TURN = 50;
 
-/** Does items of the runs that were started, one after another, each by the step that does a single one. Returns how many. */
+/** Processes items of started runs in turn, each by the step of a single action. Returns the number of items. */
 export async function workOffRuns(
   operator: Omit<OperatorWithGateways, 'actor'>,
   options: WorkOffOptions = {},
@@ -44,7 +44,7 @@ export async function workOffRuns(
   while (!stopping()) {
     const run = await leaseRun(operator.database, leaseSeconds);
     if (!run) break;
-    // In the name of who asked for it, or of the second person, who has let it happen.
+    // Acts in the name of the approver, or of the requester if the run needed no approval.
     const inName = { ...operator, actor: run.approvedBy ?? run.requestedBy };
     try {
       for (let turn = 0; turn < ITEMS_PER_TURN && !stopping(); turn += 1) {
@@ -58,7 +58,7 @@ export async function workOffRuns(
   return done;
 }
 
-/** False when nothing is left, or the run was canceled. */
+/** Returns false if no item is left or the run was canceled. */
 async function doNextItem(
   operator: OperatorWithGateways,
   run: BulkRun,
@@ -70,9 +70,9 @@ async function doNextItem(
   try {
     await inTransaction(operator, async (tx, joined) => {
       taken.item = await takeNextItem(tx, run.runId, leaseSeconds);
-      // A refund calls an institution, which no transaction waits for: its key keeps it from being made twice.
+      // A refund calls an institution, so it runs outside the transaction. Its key prevents a duplicate.
       if (!taken.item || run.kind === 'REFUND') return;
-      // All others are done in the transaction that writes down that they were.
+      // All others are done in the transaction that stores their result.
       await storeItemResult(
         tx,
         run.runId,
@@ -94,11 +94,11 @@ async function doNextItem(
   return taken.item !== undefined;
 }
 
-/** Whether the item is to be tried again: the database was away, or the step says that it may succeed. */
+/** True if the item must be retried: the database was unavailable, or the step may succeed later. */
 const isPassing = (error: unknown): boolean =>
   error instanceof Unavailable || (error instanceof OperatorError && !isRefusal(error));
 
-/** Undefined when there is none, which ends the run, or when it was canceled. */
+/** Returns undefined if no item is left, which ends the run, or if it was canceled. */
 async function takeNextItem(tx: Queryable, runId: number, leaseSeconds: number): Promise<BulkItem | undefined> {
   if (!(await renewLease(tx, runId, leaseSeconds))) return undefined;
   const item = await lockNextItem(tx, runId);

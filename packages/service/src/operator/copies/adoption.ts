@@ -3,11 +3,11 @@ import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
 export interface Adopted extends Partial<Adoption> {
-  /** False if the installation runs on this database already. */
+  /** False if the installation already runs on this database. */
   readonly adopted: boolean;
 }
 
-/** Says that this database is the installation from now on: nodes that wait on it begin. */
+/** Declares this database to be the installation, so that nodes waiting on it start. */
 export async function adoptInstallation(operator: Operator): Promise<Adopted> {
   return inTransaction(operator, async (tx) => {
     const adoption = await adoptDatabase(tx);

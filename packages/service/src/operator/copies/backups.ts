@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 import { skipNumbers } from './numbers-sql.js';
 
-/** Stores that a backup was made now, for its age in /metrics. */
+/** Records that a backup was made now, for its age in /metrics. */
 export async function recordOtherBackup({ database }: Operator): Promise<{ readonly recorded: true }> {
   await storeBackup(database);
   return { recorded: true };
@@ -13,8 +13,8 @@ export async function recordOtherBackup({ database }: Operator): Promise<{ reado
 export type NumbersSkipped = Awaited<ReturnType<typeof skipUsedNumbers>>;
 
 /**
- * For a restored database: skips the numbers that may have been given out since the backup was made. Sequences that are behind
- * the numbers of the rows are moved above them first.
+ * Skips the numbers of a restored database that may have been used since the backup. First moves sequences that lag
+ * behind the rows above their numbers.
  */
 export async function skipUsedNumbers(operator: Operator) {
   return inTransaction(operator, async (tx) => {

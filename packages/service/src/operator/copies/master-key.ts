@@ -12,14 +12,13 @@ import type { Vault } from '../../platform/secrets/vault.js';
 import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
-/** So many in one transaction: nodes may use the other rows meanwhile. */
+/** Keys per transaction, so that nodes can use the other rows meanwhile. */
 const KEYS_PER_STEP = 100;
 
 /**
- * The last step of changing MASTER_KEY: every other key is wrapped under the current one, and then no node needs the
- * previous one. The keys stay what they are, so nodes notice nothing. After an interruption it goes on where it was. Only at
- * the end does the database belong to the current key: until then, nodes that have only the previous one may still start. `already` are the keys that
- * were under it before.
+ * Wraps every key under the current master key, after which no node needs the previous one. The keys themselves do not
+ * change. Resumes after an interruption. The database is assigned to the current key only at the end; until then nodes
+ * that have only the previous one can start. `already` counts the keys that were under the current one before.
  */
 export async function rewrapKeys(operator: Operator) {
   const { vault, actor, database } = operator;
@@ -33,7 +32,7 @@ export async function rewrapKeys(operator: Operator) {
         for (const { id, wrapped } of keys) {
           await storeWrappedKey(tx, place, { id, wrapped: vault.wrapKey(vault.unwrapKey(wrapped)) });
         }
-        // In the transaction of the change: so the audit list also has what an interrupted run did.
+        // In the transaction of the change, so that the audit log includes an interrupted run.
         const detail = { place, keys: keys.length, keyId };
         if (keys.length > 0)
           await recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail });
@@ -53,14 +52,14 @@ export async function rewrapKeys(operator: Operator) {
 
 export type MasterKeyStatus = Awaited<ReturnType<typeof readMasterKeyStatus>>;
 
-/** Tries to open every key and secret that depends on the master key. */
+/** Opens every key and secret that depends on the master key, and counts the successes. */
 export async function readMasterKeyStatus({ database, vault }: Operator) {
   const [currentKeyId, ...previousKeyIds] = vault.keyIds;
   const keys: ReturnType<typeof countByKey> = [];
   for (const place of KEY_PLACES) keys.push(...countByKey(vault, place, await findWrappedKeys(database, place)));
   const sealed = await findSealedSecrets(database);
   const secrets = sealed.filter((row) => canOpen(() => openCredentials(vault, row.appId, row))).length;
-  // The secrets of a channel are sealed under its data key.
+  // The channel's data key encrypts its secrets.
   const channelSecrets = { count: sealed.length * 3, opened: secrets * 3 };
   return {
     currentKeyId,
@@ -72,7 +71,7 @@ export async function readMasterKeyStatus({ database, vault }: Operator) {
   };
 }
 
-/** Wrapped keys by the master key that they are under. */
+/** Counts wrapped keys by their master key. */
 function countByKey(vault: Vault, what: string, wrappedKeys: readonly { readonly wrapped: string }[]) {
   const counts = new Map<string, { count: number; opened: number }>();
   for (const { wrapped } of wrappedKeys) {

@@ -4,12 +4,12 @@ import { readCreatedNames } from '../../platform/schema/migration-file.js';
 
 export interface LaggingSequence {
   readonly name: string;
-  /** The number that it would give next, and the highest that a row has. */
+  /** The next number of the sequence, and the highest number of a row. */
   readonly next: string;
   readonly highest: string;
 }
 
-/** Numbers that do not come from the sequence of an identity column. */
+/** Sequences that belong to no identity column. */
 const NUMBER_SEQUENCES = [
   { sequence: 'order_numbers', table: 'orders', column: 'order_no' },
   { sequence: 'agreement_numbers', table: 'agreements', column: 'agreement_id' },
@@ -17,8 +17,8 @@ const NUMBER_SEQUENCES = [
 ];
 
 /**
- * Sequences that would give out a number that a row has already. Only those of the migrations: other tables in the schema may
- * not be ours to read.
+ * Returns sequences that would repeat a number of a row. Checks only those of the migrations, because other tables may
+ * not be readable.
  */
 export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {
   const identities = await db.query<{ sequence: string; table: string; column: string }>(
@@ -44,24 +44,24 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
 }
 
 /**
- * How many numbers are skipped after a restore, in steps of the sequence: more than can have been given out since the copy
- * was made. Only numbers that other systems know: an institution takes a known number for the same debit, and a channel
- * ignores an event with a known number.
+ * Sequence steps to skip after a restore: more than can have been used since the backup. Only numbers that other
+ * systems
+ * know: an institution takes a known number for the same debit, and a channel ignores an event with a known number.
  */
 const SKIPPED_STEPS = [
-  { name: 'order_numbers', steps: 10_000 }, // of a thousand each
+  { name: 'order_numbers', steps: 10_000 }, // a thousand numbers each
   { name: 'agreement_numbers', steps: 10_000_000 },
   { name: 'event_numbers', steps: 10_000_000 },
 ];
 
 export interface SkippedNumbers {
   readonly name: string;
-  /** The last one that was given out. */
+  /** The last number used. */
   readonly from: string;
   readonly to: string;
 }
 
-/** For sequences that are not behind the numbers of the rows. */
+/** Skips numbers. The sequences must not lag behind the rows. */
 export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   const skipped: SkippedNumbers[] = [];
   for (const { name, steps } of SKIPPED_STEPS) {

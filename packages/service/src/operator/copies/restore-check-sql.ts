@@ -2,7 +2,7 @@ import { columns, type Queryable, queryOne, type RowOf, statement } from '../../
 import { declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** One kind of work that the engine would find, with the oldest of it. */
+/** One kind of pending engine work, with its oldest item. */
 export type WaitingWork = RowOf<typeof WAITING_WORK_COLUMNS>;
 
 const selectWaiting =
@@ -42,11 +42,11 @@ const WAITING_WORK_COLUMNS = columns({
   what: 'text',
   count: 'bigint',
   oldest: 'text?',
-  /** The money that it would move. Null for work without money. */
+  /** The money that the work would move. Null for work without money. */
   amountCent: 'bigint?',
 });
 
-/** In the order in which people read them. */
+/** Returns the pending work in display order. */
 export const findWaitingWork: Query<[], WaitingWork[]> = declareList({
   text: `select what, count, oldest, "amountCent"
      from (${WAITING_WORK.map((select, place) => select(place)).join(' union all ')}) w order by place`,
@@ -69,7 +69,7 @@ const FIND_LAST_WRITE = statement({
   columns: columns({ at: 'text?', secondsAgo: 'bigint?' }),
 });
 
-/** The last write by the service itself, not by a restore. Null in a database without any. */
+/** Returns the time of the service's last write, which a restore does not change. Null in an empty database. */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
   return (await queryOne(db, FIND_LAST_WRITE)) ?? { at: null, secondsAgo: null };
 }

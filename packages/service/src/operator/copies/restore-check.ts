@@ -10,7 +10,7 @@ export type RestoreCheck = Awaited<ReturnType<typeof checkRestoredDatabase>>;
 
 const EMPTY_DATABASE = 'there is nothing in this database';
 
-/** For a database without a schema, or on which no service was started. */
+/** Describes a database without a schema, or on which no service was started. */
 function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator) {
   return {
     lastWriteAt: null,
@@ -25,7 +25,7 @@ function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator)
 }
 
 /**
- * What the engine would do with this database, as of one moment, and why it must not be switched on, in words for people. Changes
+ * Reports what the engine would do with this database, as of one moment, and why it must not be started. Changes
  * nothing.
  */
 export async function checkRestoredDatabase(operator: Operator) {
@@ -44,7 +44,7 @@ export async function checkRestoredDatabase(operator: Operator) {
       waiting: await findWaitingWork(tx),
       lagging,
       masterKey: { currentKeyId, allOpen },
-      /** Whether nodes wait until an operator has adopted the database. */
+      /** True if nodes wait until an operator adopts the database. */
       needsAdoption: await needsAdoption(tx),
       currency: operator.currency ?? DEFAULT_CURRENCY,
       problems: [

@@ -16,7 +16,7 @@ import { type PageInput, readPage } from '../paging.js';
 import type { testEventRequest } from '../schemas/events.js';
 import { type ListEventsInput, readEventFilter, showEvent } from './events.js';
 
-/** Events of a channel, the newest first. */
+/** Returns a page of a channel's events, newest first. */
 export async function pageEvents(
   { database }: Operator,
   { appId, cursor, limit, ...asked }: Omit<ListEventsInput, 'limit'> & PageInput,
@@ -33,7 +33,7 @@ export async function pageEvents(
   return { ...page, rows: page.rows.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event) };
 }
 
-/** The next push is null when it is not waiting. */
+/** Adds the next push, or null if none is planned. */
 export async function showEventWithNextPush(
   operator: Operator,
   { appId, eventId }: { readonly appId: string; readonly eventId: string },
@@ -46,8 +46,8 @@ export async function showEventWithNextPush(
 }
 
 /**
- * Sends a signed push that is about no order to where such events go, also while they are held back. It is not an event: it is
- * neither repeated nor stored anywhere but in the audit log.
+ * Sends a signed push without an order to the address of such events, even if they are paused. It is no event: it is
+ * not retried, and only the audit log stores it.
  */
 export async function sendTestEvent(
   operator: OperatorWithClock,
@@ -59,7 +59,7 @@ export async function sendTestEvent(
   const url = receiver.addresses[typeNoOf(eventType)]?.url;
   if (url === undefined) throw refusal('no-callback-address')`channel ${appId} has no address for ${eventType}`;
   const eventId = `test-${randomBytes(8).toString('hex')}`;
-  // Before it is sent: what went out has its entry, whatever becomes of this node.
+  // Written before sending, so that every push has an entry even if this node dies.
   const detail = { eventType, eventId, url };
   await inTransaction(operator, (tx) =>
     recordAudit(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),

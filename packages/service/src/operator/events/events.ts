@@ -17,7 +17,7 @@ import type { eventFilter, pauseRequest } from '../schemas/events.js';
 import type { Asked } from '../schemas/parts.js';
 
 export type ListEventsInput = Asked<Static<typeof eventFilter>> & { readonly limit?: number };
-/** By when the events were written: `from` inclusive, `to` exclusive. */
+/** By the time when the events were written: `from` inclusive, `to` exclusive. */
 type TimeRange = Pick<ListEventsInput, 'from' | 'to'>;
 
 export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
@@ -26,7 +26,7 @@ export async function listEventsOfChannel(operator: Operator, input: ListEventsI
   return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
 }
 
-/** The newest events that match, with their numbers. */
+/** Returns the newest matching events with their numbers. */
 export async function findNewestEvents(
   operator: Operator,
   input: Omit<ListEventsInput, 'limit'>,
@@ -61,7 +61,7 @@ export async function showEvent(
   return { ...event, attempts: await listPushes(operator.database, channelId, reference) };
 }
 
-/** Sends these events again, from the first step of the schedule, under the same eventId. All of them or none. */
+/** Replays these events from the first step of the schedule, with the same eventId. All or none. */
 export async function replayNamedEvents(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
@@ -79,7 +79,7 @@ export async function replayNamedEvents(
 
 const EVENTS_PER_STEP = 5_000;
 
-/** Sends all events again that were given up. In steps, each with its own audit row. */
+/** Replays all events that were given up, in steps with one audit row each. */
 export async function replayGivenUpEvents(operator: Operator, input: TimeRange & { readonly appId: string }) {
   const { appId } = input;
   const channelId = await requireChannelId(operator.database, appId);
@@ -104,7 +104,7 @@ export async function replayGivenUpEvents(operator: Operator, input: TimeRange &
 
 type PauseInput = Asked<Static<typeof pauseRequest>> & { readonly appId: string };
 
-/** Holds deliveries back, of every type unless one is given. No event is lost, and no retry is used up meanwhile. */
+/** Pauses deliveries of one event type, or of all. No event is lost, and no retry is used up. */
 export async function pauseEvents(operator: Operator, { appId, eventType: asked = '*' }: PauseInput) {
   const eventType = requireOneOf('an event type', asked, CALLBACK_EVENT_TYPES);
   return changeChannel(operator, appId, 'events.pause', async (tx, { channelId }) =>
@@ -124,7 +124,7 @@ function requireOrderNo(text: string): number {
   return Number(text);
 }
 
-/** A day begins at midnight in UTC+8. */
+/** Parses the range. A day begins at midnight in UTC+8. */
 function parseTimeRange({ from, to }: TimeRange): InstantRange {
   return { from: parseMoment(from), to: parseMoment(to) };
 }

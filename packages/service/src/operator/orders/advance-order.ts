@@ -14,16 +14,16 @@ import { findOrderOfAnyChannel } from './orders-sql.js';
 
 interface AdvanceInput {
   readonly orderNo: string;
-  /** Either so many periods, or up to a time. */
+  /** Either a number of periods, or a time. */
   readonly cycles?: number;
   readonly to?: string;
-  /** One for each period in turn; those that are missing succeed. */
+  /** One outcome per period. Missing ones succeed. */
   readonly outcomes?: readonly string[];
 }
 
 export type AdvancedOrder = ReturnType<typeof describeAdvancedOrder>;
 
-/** Time travel, as the channel's own call does it. */
+/** Time travel, as by the channel's own call. */
 export async function advanceOrderOfAnyChannel(
   operator: OperatorWithGateways,
   input: AdvanceInput,
@@ -86,7 +86,7 @@ function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]) {
     nextPayTime: nextPayTime(order),
     steps: steps.map(({ at, payment, orderStatus }) => ({
       occurredAt: formatTime(at),
-      /** Null when the order was only completed. */
+      /** Null if the order was only completed. */
       cycleNo: payment?.cycleNo ?? null,
       paymentStatus: payment?.status ?? null,
       orderStatus,

@@ -3,7 +3,7 @@ import { column, columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** An agreement as operators see it: of the card only the tail, and without the institution's number. */
+/** An agreement as operators see it, with the card's tail only and without the institution's number. */
 export type AgreementView = RowOf<typeof AGREEMENT_VIEW_COLUMNS>;
 
 const AGREEMENT_VIEW_COLUMNS = columns({
@@ -15,11 +15,11 @@ const AGREEMENT_VIEW_COLUMNS = columns({
   bankCode: 'text?',
   bankCardTailNo: 'text',
   createTime: 'text',
-  /** Whether the institution is still to be told that it has ended. */
+  /** True if the institution must still be notified of the end. */
   cancelPending: 'boolean',
 });
 
-/** Undefined also for an agreement that was not bound yet: it has no number. */
+/** Returns undefined also if the agreement was not bound yet, because it has no number then. */
 export const findAgreement: Query<[agreementId: number], AgreementView | undefined> = declareFind({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
        a.source as "agreementSource", a.channel_user_id as "channelUserId",

@@ -6,8 +6,8 @@ import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
 /**
- * Ends an agreement and every active order on it, all together or not at all. The institution is told in the background, as
- * after an unsubscribe. `unsubscribed` are the orders.
+ * Cancels an agreement and unsubscribes every active order on it (`unsubscribed`), in one transaction. The institution
+ * is notified in the background.
  */
 export async function cancelAgreement(
   operator: OperatorWithClock,
@@ -22,7 +22,7 @@ export async function cancelAgreement(
     if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {
       throw refusal('agreement-ended')`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`;
     }
-    // The number of one that is canceled may be in use again, as another agreement.
+    // Only this one if it was canceled, because its number may be used by another agreement now.
     const agreementIds = wasCanceled ? [agreementId] : agreements.map((one) => one.agreementId);
     const running = [...orders.values()].filter((order) => agreementIds.includes(order.agreementId ?? 0));
     if (wasCanceled && running.length === 0) return { ...agreement, unsubscribed: [], changed: false };
@@ -41,7 +41,7 @@ export async function cancelAgreement(
   });
 }
 
-/** 0, which no agreement has, when the text is not an agreement number. */
+/** Returns 0, the number of no agreement, if the text is not an agreement number. */
 function parseAgreementId(agreementNo: string): number {
   const [, digits] = /^AG([1-9][0-9]{0,14})$/.exec(agreementNo) ?? [];
   return Number(digits ?? 0);

@@ -26,25 +26,25 @@ import {
 } from './order-list-sql.js';
 import { describeFields } from './show-order.js';
 
-/** As it is asked for: texts of an address. */
+/** The filter as texts of a URL. */
 export type OrderFilterInput = Static<typeof orderFilter>;
 
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
-/** Orders that are looked at first. */
+/** The number of orders of the first stretch. */
 const FIRST_COUNTED = 50;
 const ORDERS_PER_PIECE = 1_000;
 
-/** How long somebody waits for a page and for totals, and a file for a piece of it. */
+/** Time limits of a page, of the totals, and of a piece of a file. */
 const PAGE_MS = 80;
 const TOTALS_MS = 80;
 const PIECE_MS = 1_500;
-/** How long any statement of a list may take. */
+/** Time limit of any statement of a list. */
 const MAX_STATEMENT_MS = 3_000;
 
 /**
- * A page of the orders that match, the newest first; or, when it is asked when they are due, the soonest first. When what is
- * asked for is so rare that a page of it cannot be found in a moment, the page has fewer orders and the list goes on.
+ * Returns a page of matching orders, newest first, or soonest first if the filter has a due time. If matches are rare,
+ * the page has fewer orders than requested and a cursor to continue.
  */
 export async function listOrders(operator: OperatorWithClock, input: Static<typeof ordersQuery>, role: Role) {
   const { cursor, limit, ...asked } = input;
@@ -59,7 +59,7 @@ export async function listOrders(operator: OperatorWithClock, input: Static<type
   };
 }
 
-/** How many match, counted up to MAX_COUNTED, and what was paid and given back for those. */
+/** Counts the matching orders up to MAX_COUNTED, and sums their payments and refunds. */
 export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput) {
   const filter = await readFilter(operator.database, input);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
@@ -81,12 +81,11 @@ export async function totalOrders(operator: OperatorWithClock, input: OrderFilte
 
 const CSV_COLUMNS = Object.keys(orderLine.properties) as (keyof typeof orderLine.properties)[];
 
-/** Each line says what its amounts are in. */
+/** Every line names its currency. */
 const CSV_HEADER = [...CSV_COLUMNS, 'currency'];
 
 /**
- * All orders that match as CSV, in pieces. Page by page, so that no transaction is open for as long as it takes; what is
- * asked for is checked before the first piece.
+ * Exports all matching orders as CSV, page by page, so that no transaction is open for long. Checks the filter first.
  */
 export async function exportOrders(
   operator: OperatorWithClock,
@@ -108,7 +107,7 @@ export async function exportOrders(
   })();
 }
 
-/** `next` is where the next page begins. Undefined when this is the last one. */
+/** `next` is the start of the next page. Undefined on the last one. */
 async function readPage(
   operator: OperatorWithClock,
   filter: OrderFilter,
@@ -117,7 +116,7 @@ async function readPage(
   waitMs: number,
 ) {
   const found: ListedOrder[] = [];
-  // One more than asked tells whether there is another page.
+  // One row more than requested, to detect a next page.
   const stretches = walkOrders(operator, { after, first: size + 1, waitMs }, (db, walk) =>
     readOrders(db, filter, walk, size + 1 - found.length),
   );
@@ -149,7 +148,7 @@ async function* walkOrders<Found>(
 }
 
 async function readFilter(db: Queryable, input: OrderFilterInput): Promise<OrderFilter> {
-  // All orders would be looked at for one of a product that there is not.
+  // Checked first, because an unknown product would scan all orders.
   if (input.productCode !== undefined && !(await hasProduct(db, input.productCode))) {
     throw createNotFound('product', input.productCode);
   }
@@ -169,7 +168,7 @@ async function readFilter(db: Queryable, input: OrderFilterInput): Promise<Order
   };
 }
 
-/** A cursor belongs to one filter: with another it would leave orders out. */
+/** Binds a cursor to its filter, because with another it would skip orders. */
 const questionOf = (asked: OrderFilterInput): ListQuestion => ({
   endpoint: 'console/orders',
   channelId: 0,

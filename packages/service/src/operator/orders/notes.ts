@@ -5,7 +5,7 @@ import { insertNote, type OrderNote } from './timeline/timeline-sql.js';
 
 const MAX_CHARACTERS = 2000;
 
-/** What colleagues should know about an order. It is not in the audit log: a note may name a person. */
+/** Adds a note to an order. The audit log omits its text, which may contain personal data. */
 export async function addNote(
   operator: Operator,
   { orderNo, text }: { readonly orderNo: string; readonly text: string },
@@ -15,7 +15,7 @@ export async function addNote(
   if (length < 1 || length > MAX_CHARACTERS) {
     throw refusal('note-length')`a note must have 1 to ${MAX_CHARACTERS} characters, not ${length}`;
   }
-  // The database takes no text with it.
+  // PostgreSQL refuses texts with a zero character.
   if (note.includes('\0')) throw refusal('note-characters')`a note must not hold control characters`;
   return inTransaction(operator, async (tx) => {
     const order = await requireOrder(tx, { orderNo });

@@ -9,7 +9,7 @@ import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/status
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 import type { Stretch } from '../walk.js';
 
-/** What is asked for. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
+/** A filter of orders. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
 export interface OrderFilter {
   readonly statuses?: readonly OrderStatus[] | undefined;
   readonly channelId?: number | undefined;
@@ -19,14 +19,14 @@ export interface OrderFilter {
   readonly createdTo?: number | undefined;
   readonly dueFrom?: number | undefined;
   readonly dueTo?: number | undefined;
-  /** Whether the latest period failed, for now or for good. */
+  /** The latest period failed, for now or for good. */
   readonly failed?: boolean | undefined;
-  /** Those with a debit or a refund that has no final result yet. */
+  /** A debit or a refund has no final result yet. */
   readonly unsettled?: boolean | undefined;
   readonly channelUserId?: string | undefined;
 }
 
-/** What the list is sorted by, in Unix microseconds, and the order's number. */
+/** The sort key in Unix microseconds, and the order's number. */
 export type OrderListKey = readonly [micros: number, orderNo: number];
 
 export interface ListedOrder extends Order {
@@ -36,7 +36,7 @@ export interface ListedOrder extends Order {
 
 export type OrderStretch<Found> = Stretch<Found, OrderListKey>;
 
-/** Where a stretch begins, and how many orders it looks at, or minutes of what is due in a channel. */
+/** The start of a stretch, and its length in orders, or in minutes for due orders of a channel. */
 export interface Walk {
   readonly after: OrderListKey | undefined;
   readonly orders: number;
@@ -44,17 +44,17 @@ export interface Walk {
 
 const FAILED_STATUSES: readonly PaymentStatus[] = ['FAIL_RETRY', 'FAIL'];
 
-/** Debits and refunds that have no final result yet: both have an index of those that the institution is still to be asked about. */
+/** Debits and refunds without a final result. Both tables have a partial index on `ask_at`. */
 export const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from debit_attempts d where d.ask_at is not null
   union all select r.order_no, r.channel_id, r.started_at from refunds r where r.ask_at is not null`;
 
-/** Whether the list goes by when the orders are due, the soonest first. Otherwise the newest come first. */
+/** True if the list is sorted by due time, soonest first. Otherwise newest first. */
 const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
 
-/** A select that is put together for one question: its text depends on what is asked for, its values are parameters. */
+/** A select whose text depends on the filter. Its values are parameters. */
 interface Question {
   readonly values: unknown[];
-  /** Adds a value, and says what stands for it in the text. */
+  /** Adds a value and returns its placeholder. */
   readonly value: (given: unknown) => string;
 }
 
@@ -63,7 +63,7 @@ function createQuestion(): Question {
   return { values, value: (given) => `$${values.push(given)}` };
 }
 
-/** Conditions on the order called `o`, each of which is true of every order that is listed. */
+/** Conditions on the order `o` that every listed order meets. */
 function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
   const range = (column: string, from: number | undefined, to: number | undefined) => [
     ...(from === undefined ? [] : [`${column} >= ${fromEpochMs(value(from))}`]),
@@ -86,23 +86,22 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
   ];
 }
 
-/** What a walk goes along: an index that begins with `lead`, goes on with what `where` has the value of, and then the time. */
+/** An index to walk: first `lead`, then the columns compared in `where`, then the time. */
 interface Source {
   readonly table: string;
   readonly at: string;
   /**
-   * PostgreSQL may think that it finds the rows soonest by another index, in the order of time, and then looks for those of a
-   * channel that has no new ones among all of the others. Sorted by this column too, only the right one has them in order;
-   * compared with an array, it is not taken for a constant that need not be sorted by.
+   * Forces the right index. By an index on time alone PostgreSQL may scan all rows for a channel without new ones. Only
+   * the right index has the rows sorted by this column too. An array, because constants are no sort keys.
    */
   readonly lead?: { readonly column: string; readonly given: string } | undefined;
   readonly where: readonly string[];
 }
 
 /**
- * Keys of orders as an index has them, the first of the list first: that of the rarest thing that is asked for. What else is
- * asked for is looked up order by order. No index is on what changes with each renewal, but on what a renewal leaves alone:
- * the table of external numbers, whose rows never change; orders that have ended; and orders whose latest period failed.
+ * Returns keys of orders in list order, by the index of the rarest filter. Other filters are checked order by order. No
+ * index covers what changes with each renewal: they are on external numbers, which never change, on ended orders, and
+ * on orders whose latest period failed.
  */
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;
@@ -169,7 +168,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
       .join(' union all ');
   }
   if (statuses?.every((status) => status === 'INITIALIZING')) {
-    // Each of them waits for its first debit, and those that are under way have an index of their own.
+    // Each of these orders waits for its first debit, and debits in flight have their own index.
     const started = `(select o.created_at, o.order_no, o.channel_id from debit_attempts d join orders o using (order_no)
       where d.status = 'STARTED' and d.cycle_no = 1) t`;
     return pick({ table: started, at: 't.created_at', where: ofChannel() });
@@ -180,11 +179,11 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
     return listed(productCode === undefined ? undefined : ledBy('t.product_code', `${value(productCode)}::text`));
   }
   if (productCode !== undefined) return listed(byChannel(), `t.product_code = ${value(productCode)}`);
-  // A channel's orders are kept by product, and its list is merged from theirs.
+  // Merges the lists of all products, because the index of a channel's orders is by product.
   return `select k.at, k.order_no from products p, lateral ${listed(byChannel(), 't.product_code = p.product_code')} k`;
 }
 
-/** Due orders from each of the indexes that the engine finds them by, with what is true of those in it. */
+/** Selects due orders from each index of the engine, with that index's condition. */
 function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]) => string): string {
   const ofMode = (mode: SettlementMode, where: string) =>
     pick([`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null']);
@@ -200,12 +199,12 @@ function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]
   ].join(' union all ');
 }
 
-/** In one window of a channel's due orders. */
+/** The maximum of one window of a channel's due orders. */
 const MAX_DUE = 2_000;
 
 /**
- * A channel's due orders are told from others' within the index. However many others lie between two of them must not matter,
- * so a stretch is what is due within so many minutes, and goes on with whatever is due next.
+ * Walks a channel's due orders in windows of minutes, then continues at the next due one. The index contains other
+ * channels' orders too, and their number must not matter.
  */
 function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, { value }: Question): string {
   const at = 't.next_due_at';
@@ -238,7 +237,7 @@ function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, 
     )`;
 }
 
-/** The orders of a stretch that match, as `o`, with the key of each in `w`. */
+/** Selects the matching orders of a stretch as `o`, with their keys in `w`. */
 function stretchSql(filter: OrderFilter, walk: Walk, question: Question): string {
   const way = isSortedByDue(filter) ? 'asc' : 'desc';
   const back = isSortedByDue(filter) ? 'desc' : 'asc';
@@ -277,7 +276,7 @@ type OrderRow = EndRow & { readonly [Field in keyof Order]: Order[Field] | null 
   readonly listMicros: number;
 };
 
-/** The text depends on the filter, so that each has a plan of its own, by the index that suits it. */
+/** The text depends on the filter, so that each filter has its own plan and index. */
 export async function readOrders(
   db: Queryable,
   filter: OrderFilter,
@@ -296,7 +295,7 @@ export async function readOrders(
   return { found, walked: first.walked, last: lastOf(first) };
 }
 
-/** Whole tables are never read: what looks like a short one may have grown since it was last analyzed. */
+/** Forbids sequential scans, because a table that was small when last analyzed may have grown. */
 export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number) {
   const question = createQuestion();
   question.value(limit);
@@ -314,7 +313,7 @@ export interface OrderSums {
   readonly totalRefundAmountCent: number;
 }
 
-/** How many orders of a stretch match, at most `limit`, and what was paid and given back for them. */
+/** Counts the matching orders of a stretch up to `limit`, and sums their payments and refunds. */
 export async function sumOrders(
   db: Queryable,
   filter: OrderFilter,

@@ -54,7 +54,7 @@ const ATTEMPT_VIEW_COLUMNS = columns({
   settledAt: 'text?',
 });
 
-/** Of this period and all that came later. */
+/** Returns the attempts of this period and all later ones. */
 export const findAttempts: Query<[orderNo: number, fromCycleNo: number], AttemptView[]> = declareList({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
@@ -84,12 +84,12 @@ const FIND_BENEFITS_OF_ORDER = statement({
     expiresAt: 'text',
     claimNo: 'text?',
     claimedAt: 'text?',
-    /** Whether a claim still waits for its code. Null when the benefit was not claimed. */
+    /** PENDING while a claim waits for its code. Null if the benefit was not claimed. */
     codeStatus: column<'PENDING' | 'FULFILLED'>('text?'),
   }),
 });
 
-/** Of one period, or of all from one to another. */
+/** Returns the benefits of one period, or of a range. */
 export async function findBenefitsOfOrder(
   db: Queryable,
   orderNo: number,
@@ -104,14 +104,14 @@ export type OrderEventView = RowOf<typeof ORDER_EVENT_VIEW_COLUMNS>;
 const ORDER_EVENT_VIEW_COLUMNS = columns({
   eventType: 'text',
   cycleNo: 'integer?',
-  /** Set for periods that were voided together: the last of them. */
+  /** The last of the periods that were voided together, if there are several. */
   cycleTo: 'integer?',
-  /** What the order or the period became. */
+  /** The new status of the order or the period. */
   status: 'text',
   occurredAt: 'text',
 });
 
-/** The latest first. */
+/** Latest first. */
 export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEventView[]> = declareList({
   text: `select e.event_type as "eventType", e.cycle_no as "cycleNo", e.cycle_to as "cycleTo",
        coalesce(e.data::json ->> 'paymentStatus', e.data::json ->> 'orderStatus') as status,
@@ -122,8 +122,8 @@ export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEven
 });
 
 /**
- * The caller holds the order's lock. False when it is due already: compared with the time after the wait for the lock, since who held
- * it may have made the order due after this transaction began.
+ * Makes a locked order due. Returns false if it is due already, by the statement's time, because the lock's previous
+ * holder may have made it due after this transaction began.
  */
 export const makeDueNow: Query<[orderNo: number], boolean> = declareHas({
   text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',

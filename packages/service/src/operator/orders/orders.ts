@@ -14,7 +14,7 @@ import { inTransaction, NotFoundError, type Operator, type OperatorWithClock, re
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
-/** With the same effects and events as an unsubscribe by the channel. */
+/** Unsubscribes with the same effects and events as an unsubscribe by the channel. */
 export async function unsubscribeOrder(
   operator: OperatorWithClock,
   input: { readonly orderNo: string; readonly reason?: string },
@@ -41,7 +41,7 @@ export async function unsubscribeOrder(
   });
 }
 
-/** Throws unless the order can be unsubscribed, or has ended in a way that leaves nothing to do. */
+/** Throws if the order cannot be unsubscribed. Orders that have ended pass, because nothing is left to do. */
 export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'INITIALIZING') {
     throw refusal('order-in-first-debit')`order ${orderNo} waits for its first debit; try again when that is known`;
@@ -49,7 +49,7 @@ export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'COMPLETED') throw refusal('order-completed')`order ${orderNo} is COMPLETED: nothing is left to end`;
 }
 
-/** Makes a period that waits for its next try due at once; the engine then debits it as it would have later. */
+/** Makes a period that waits for its retry due now. The engine debits it as usual. */
 export async function retryPeriod(operator: Operator, input: { readonly orderNo: string; readonly cycleNo: number }) {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
@@ -67,7 +67,7 @@ export async function retryPeriod(operator: Operator, input: { readonly orderNo:
   });
 }
 
-/** Throws unless the period waits for its next try. */
+/** Throws unless the period waits for a retry. */
 export function requireRetryable(orderNo: number, { cycleNo, status }: Pick<Payment, 'cycleNo' | 'status'>): void {
   if (isWaitingForRetry(status)) return;
   throw refusal(
@@ -75,7 +75,7 @@ export function requireRetryable(orderNo: number, { cycleNo, status }: Pick<Paym
   )`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be tried again`;
 }
 
-/** Locks the order, of whichever channel it is. */
+/** Locks the order of any channel. */
 export async function requireLockedOrder(tx: Queryable, text: string): Promise<Order> {
   const orderNo = parseOrderNo(text);
   const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);

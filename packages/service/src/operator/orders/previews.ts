@@ -16,7 +16,7 @@ import { findWaitingOf, requireAskableAmount } from './refunds/waiting-refunds.j
 import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline/timeline-sql.js';
 
-/** What an action would do, by the rules that carry it out. Nothing is written. */
+/** The effects of an action, computed by the rules that carry it out. Nothing is written. */
 type Preview = Static<typeof preview>;
 
 const NOTHING: Preview = {
@@ -47,7 +47,7 @@ export async function previewUnsubscribe(
   });
 }
 
-/** The period that was open, and those that were not started. */
+/** Sums the open period and those not started. */
 export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   const unstarted = order.totalCycles - order.cycleNo;
   return {
@@ -56,7 +56,7 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   };
 }
 
-/** `approvalCent`: refunds above it need a second person; 0: none does. */
+/** `approvalCent`: refunds above it need a second operator. 0: none do. */
 export async function previewRefund(
   { database, clock, currency }: OperatorWithClock,
   input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
@@ -68,7 +68,7 @@ export async function previewRefund(
       const asked = requireRefund(input);
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
       const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
-      // What is approved is made, whatever else was asked for.
+      // An approval is carried out as requested, whatever else is pending.
       const amountCent =
         input.approvalId === undefined
           ? requireAskableAmount(period, asked.amountCent, waiting, currency)
@@ -92,7 +92,7 @@ export async function previewRefund(
   });
 }
 
-/** What the step would refuse is shown in its words. */
+/** Returns the step's refusal as a preview. */
 async function refusable(look: () => Promise<Preview>): Promise<Preview> {
   try {
     return await look();
@@ -105,7 +105,7 @@ async function refusable(look: () => Promise<Preview>): Promise<Preview> {
 
 type UnclaimedBenefit = BenefitOfPeriod & { readonly status: 'ISSUED' | 'REVOKED'; readonly position: number };
 
-/** They come in the order of their positions. */
+/** Sorted by position. */
 async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: number): Promise<UnclaimedBenefit[]> {
   const benefits = await findBenefitsOfOrder(db, orderNo, cycleNo);
   return benefits.flatMap((benefit, position) =>
@@ -115,7 +115,7 @@ async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: nu
   );
 }
 
-/** Periods that were voided together are an event each. */
+/** Counts each voided period, because each has its own event. */
 function countByType(events: UnsubscribedRow['events']) {
   const counts = new Map<string, number>();
   for (const { eventType, cycleNo, cycleTo } of events) {

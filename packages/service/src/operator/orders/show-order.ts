@@ -31,12 +31,12 @@ type ShowOrderInput =
 
 const EVENTS_SHOWN = 20;
 
-/** Everything that is known about an order but secrets and card data, as of one moment. */
+/** Returns all data of an order except secrets and card data, as of one moment. */
 export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
   return readAtOneMoment(database, async (tx) => readOrderView(tx, await requireOrder(tx, input)));
 }
 
-/** With all periods that were started, or only so many of the latest. */
+/** Includes all started periods, or the latest `maxPeriods`. */
 export async function readOrderView(tx: Queryable, order: OrderOfAnyChannel, maxPeriods = Number.POSITIVE_INFINITY) {
   const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
   const agreementNo = agreement?.agreementNo ?? null;
@@ -69,7 +69,7 @@ export async function requireOrder(db: Queryable, input: ShowOrderInput): Promis
   return order;
 }
 
-/** What a list has of an order too. */
+/** Returns the fields that lists of orders show too. */
 export function describeFields(order: Order & { readonly appId: string }) {
   return {
     orderNo: String(order.orderNo),
@@ -88,7 +88,7 @@ export function describeFields(order: Order & { readonly appId: string }) {
   };
 }
 
-/** Those that were started. */
+/** Returns the started periods. */
 async function readPeriods(tx: Queryable, { orderNo, cycleNo }: OrderOfAnyChannel, fromCycleNo: number) {
   const payments = (await findPayments(tx, orderNo)).filter((payment) => payment.cycleNo >= fromCycleNo);
   const attempts = groupByPeriod(await findAttempts(tx, orderNo, fromCycleNo));

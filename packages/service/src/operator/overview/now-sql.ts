@@ -4,22 +4,22 @@ import { declareRequire, type Query } from '../../platform/db/declared.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
-/** How things stand at this moment. Times as the interface writes them. */
+/** The current state. Times are formatted as in the API. */
 export type StandingNow = RowOf<typeof STANDING_NOW_COLUMNS>;
 
-/** Counting stops here: more says no more. */
+/** Counting stops here, because higher numbers add nothing. */
 const MAX_EVENTS = 100_000;
 const MAX_ALERTS = 10_000;
 const MAX_UNSETTLED = 100_000;
 
 const STANDING_NOW_COLUMNS = columns({
-  /** When orders were last counted, which is done seldom where there are very many; null before the first time. */
+  /** When orders were last counted, which is rare if there are very many. Null before the first time. */
   ordersCountedAt: 'text?',
   activeOrders: 'integer',
   waitingForRetry: 'integer',
-  /** Orders with a debit or a refund that has no final result yet. */
+  /** Orders with a debit or a refund without a final result. */
   unsettledOrders: 'integer',
-  /** When the oldest of those debits and refunds was begun. */
+  /** When the oldest of those debits and refunds began. */
   oldestUnsettledAt: 'text?',
   renewalsDueToday: 'integer',
   renewalsDoneToday: 'integer',
@@ -30,7 +30,7 @@ const STANDING_NOW_COLUMNS = columns({
   approvalsWaiting: 'integer',
 });
 
-/** `$1`: the channel, or null for all; `$2`: when today began. Channel by channel, as the indexes have it. */
+/** `$1`: the channel, or null for all; `$2`: the start of today. Channel by channel, as the indexes require. */
 export const readStandingNow: Query<[channelId: number | undefined, startOfToday: number], StandingNow> =
   declareRequire({
     text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
@@ -58,7 +58,7 @@ export const readStandingNow: Query<[channelId: number | undefined, startOfToday
       select count(distinct o.order_no)::integer as orders, ${shanghaiText('min(o.started_at)')} as oldest
       from (select * from (${UNSETTLED_SQL}) o join asked using (channel_id) limit ${MAX_UNSETTLED}) o) u`,
     parameters: ['bigint?', 'double precision'],
-    // A queue that was empty when it was last analyzed may have grown to any length since.
+    // A queue that was empty when last analyzed may have grown to any length.
     byIndex: true,
     columns: STANDING_NOW_COLUMNS,
   });
@@ -69,7 +69,7 @@ const READ_AS_OF = statement({
   columns: columns({ asOf: 'text' }),
 });
 
-/** When the figures were last brought up to date. */
+/** Returns the time when the figures were last updated. */
 export async function readAsOf(db: Queryable): Promise<string | null> {
   return (await queryOne(db, READ_AS_OF))?.asOf ?? null;
 }

@@ -23,7 +23,7 @@ const ALERTS_SHOWN = 10;
 interface RangeRules {
   readonly bucket: Bucket;
   readonly count: number;
-  /** The start of the bucket that is so many after the one of `at`. */
+  /** Returns the start of the bucket that is `buckets` after the one of `at`. */
   start(at: number, buckets: number): number;
 }
 
@@ -34,8 +34,8 @@ const RANGES: Readonly<Record<Static<typeof overview>['range'], RangeRules>> = {
 };
 
 /**
- * What happened in a range, how much more or less than in the one before, and how things stand now. Reads no order. `to` is the
- * end of the last bucket, which is not over yet.
+ * Returns the figures of a range, the changes against the range before, and the current state. Reads no orders. `to` is
+ * the end of the last bucket, which is not over yet.
  */
 export async function showOverview(
   operator: OperatorWithClock,

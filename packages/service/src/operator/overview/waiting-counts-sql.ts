@@ -1,10 +1,10 @@
 import { columns } from '../../platform/db/database.js';
 import { declareRequire } from '../../platform/db/declared.js';
 
-/** Counting stops here: more says no more. */
+/** Counting stops here, because higher numbers add nothing. */
 const MAX_COUNTED = 1_000;
 
-/** What waits for a person, for the menu of every page. Each number comes by an index of what is open, or was counted before. */
+/** Counts the open tasks for the menu of every page, by indexes of open rows or from earlier counts. */
 export const countWaiting = declareRequire({
   text: `select
       (select count(*)::integer from (
@@ -18,13 +18,13 @@ export const countWaiting = declareRequire({
       (select count(*)::integer from (
         select from reconciliation_differences where closed_at is null limit ${MAX_COUNTED}) d) as differences`,
   parameters: ['text'],
-  // What was empty when it was last analyzed may have grown since.
+  // A table that was empty when last analyzed may have grown.
   byIndex: true,
   columns: columns({
     alerts: 'integer',
-    /** What waits for a second person, and what the person who looks has asked for and nothing came of. */
+    /** Waiting approvals, and the operator's own requests that failed or were declined. */
     approvals: 'integer',
-    /** Orders whose latest period is tried again, as of the last time that all were counted. */
+    /** Orders whose latest period waits for a retry, as of the last count of all orders. */
     failedPayments: 'integer',
     differences: 'integer',
   }),

@@ -5,7 +5,7 @@ import { WAITING_FOR_RETRY_STATUSES } from '../../subscriptions/domain/payments/
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import type { Stretch } from '../walk.js';
 
-/** Periods whose latest attempt failed. Times in Unix milliseconds, by when it failed: `from` inclusive, `to` exclusive. */
+/** Periods whose latest attempt failed. Times of the failure in Unix milliseconds, `from` inclusive, `to` exclusive. */
 export interface FailedFilter {
   readonly status?: FailedStatus | undefined;
   readonly reason?: string | undefined;
@@ -19,7 +19,7 @@ export interface FailedFilter {
 export const FAILED_STATUSES = ['FAIL_RETRY', 'FAIL'] as const satisfies readonly PaymentStatus[];
 type FailedStatus = (typeof FAILED_STATUSES)[number];
 
-/** What the list is sorted by, in Unix microseconds, and which period it is. */
+/** The sort key in Unix microseconds, and the period. */
 export type FailedKey = readonly [micros: number, orderNo: number, cycleNo: number];
 
 export interface FailedPayment {
@@ -39,23 +39,22 @@ export interface FailedPayment {
 
 export type FailedStretch<Found> = Stretch<Found, FailedKey>;
 
-/** Where a stretch begins, how many rows it looks at, and how many that match it takes. */
+/** The start of a stretch, the number of rows to scan, and the number of matches to return. */
 interface FailedWalk {
   readonly after: FailedKey | undefined;
   readonly rows: number;
   readonly limit: number;
 }
 
-/** Texts are compared and indexed by so many characters: a reason may be longer than an index takes. */
+/** Reasons are indexed and compared by this many characters, because an index entry is limited. */
 const INDEXED_REASON = 100;
 
-/** Adds a value, and says what stands for it in the text. */
+/** Adds a value and returns its placeholder. */
 type Value = (given: unknown) => string;
 
 /**
- * The rows of a stretch that match, as `matching`, and where it ends, as `ends`. It looks at so many of those that may match, and no
- * further, so that a filter that hardly anything matches takes many short statements in place of an endless one. The text
- * depends on the filter, so that each finds its index.
+ * Selects the matching rows of a stretch as `matching`, and its end as `ends`. Scans a limited number of candidates, so
+ * a rare filter takes many short statements instead of an endless one. Each filter has its own text, to find its index.
  */
 function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { text: string; way: string } {
   const isWaiting = filter.status === 'FAIL_RETRY';
@@ -73,8 +72,8 @@ function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { tex
 }
 
 /**
- * What waits for its retry is walked by when that is, the soonest first: by the index of orders whose next step may need no
- * debit, to the letter as that has its condition. It has orders with one period too, which nothing has failed of.
+ * Walks payments that wait for a retry, soonest first. Repeats the condition of the partial index on orders whose next
+ * step may need no debit, which also has orders with one period. These have no failure.
  */
 function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const conditions = [
@@ -92,10 +91,7 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
       left join lateral (select * from failed_payments f where f.order_no = w.order_no and f.cycle_no = w.cycle_no offset 0) f on true`;
 }
 
-/**
- * Everything else is walked by when it failed, the latest first, and by one thing that is asked for: each has its index. That
- * no other index is taken is as in order-list-sql.ts.
- */
+/** Walks all other failures, latest first, by the index of one filter. order-list-sql.ts explains how it is forced. */
 function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const { reason, productCode, channelId } = filter;
   const lead =
@@ -119,7 +115,7 @@ function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Va
     order by ${lead === undefined ? '' : `${lead.column} desc, `}f.failed_at desc, f.order_no desc, f.cycle_no desc limit ${value(rows)}`;
 }
 
-/** Conditions on the failed payment called `f`. */
+/** Conditions on the failed payment `f`. */
 function conditionsOf(filter: FailedFilter, value: Value): string[] {
   const equal = (column: string, given: unknown) => (given === undefined ? [] : [`${column} = ${value(given)}`]);
   const { status } = filter;
@@ -186,13 +182,13 @@ export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
   return { text, byIndex: true, values };
 }
 
-/** Failed payments that have these three in common. */
+/** Failed payments with the same three values. */
 interface FailedGroup extends RecoveredByTry {
   readonly reason: string | null;
   readonly paymentChannelCode: string;
 }
 
-/** The other side of a left join. */
+/** The optional side of a left join. */
 type Maybe<Row> = EndRow & { readonly [Field in keyof Row]: Row[Field] | null };
 
 export async function sumFailedPayments(
@@ -224,8 +220,8 @@ export interface RecoveredByTry {
 }
 
 /**
- * Payments that succeeded by their second try or a later one, since a time, the latest first. Without the product all is in
- * one index.
+ * Sums payments since a time that succeeded on their second or a later attempt, latest first. Without a product, one
+ * index covers it.
  */
 export async function sumRecovered(
   db: Queryable,

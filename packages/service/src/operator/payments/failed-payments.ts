@@ -22,11 +22,11 @@ import {
 
 type FailedFilterInput = Asked<Static<typeof failedFilter>>;
 
-/** Those that are tried again come in the order of their retries, all others by when they failed, the latest first. */
+/** Returns a page: payments that wait for a retry by its time, the others by the time of failure, latest first. */
 export async function listFailedPayments(operator: OperatorWithClock, input: FailedFilterInput & PageInput) {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
-  // By their status they come in another order.
+  // The order of the list depends on the status.
   const list = `payments/failed/${filter.status ?? ''}`;
   const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(list, input.cursor, [0, 0, 0]);
   const { found, next } = await walkFailedPayments(operator, filter, key, { limit: size, waitMs: PAGE_MS });
@@ -45,7 +45,7 @@ const MAX_COUNTED = 10_000;
 const MAX_REASONS = 50;
 const RECOVERED_DAYS = 30;
 
-/** The most frequent first. Counted up to a limit, and for as long as somebody waits. */
+/** Returns groups, most frequent first. Counts up to a limit of rows and time. */
 export async function summarizeFailedPayments(operator: OperatorWithClock, input: FailedFilterInput) {
   const { database, clock } = operator;
   const filter = await parseFailedFilter(operator, input);
@@ -76,7 +76,7 @@ export async function summarizeFailedPayments(operator: OperatorWithClock, input
   };
 }
 
-/** What stretches found, together. `isEnough` is told of each, and may end it. */
+/** Merges the results of stretches. `isEnough` sees each one, and may stop the walk. */
 async function gather<Group>(
   clock: Clock,
   read: (after: FailedKey | undefined, rows: number) => Promise<FailedStretch<readonly Group[]>>,
@@ -128,14 +128,13 @@ export async function parseFailedFilter({ database }: Operator, input: FailedFil
   };
 }
 
-/** How long somebody waits for a page, and for each of the two sums of a summary. */
+/** Time limits of a page, and of each of the two sums of a summary. */
 const PAGE_MS = 100;
 const SUM_MS = 50;
 const FIRST_SUMMED = 200;
 
 /**
- * Up to `limit` of them. It stops when the time is over, even if fewer were found: whoever wants the others goes on from
- * `next`, which is undefined when there are no more.
+ * Returns up to `limit` payments, or fewer if the time is over. `next` continues the walk and is undefined at the end.
  */
 export async function walkFailedPayments(
   { database, clock }: OperatorWithClock,
@@ -145,7 +144,7 @@ export async function walkFailedPayments(
 ) {
   const found: FailedPayment[] = [];
   let place = after;
-  // One more tells whether there is another page.
+  // One more, to detect a next page.
   const stretches = walkInStretches({ clock, first: limit + 1, waitMs }, (rows) =>
     readFailedPayments(database, filter, { after: place, rows, limit: limit - found.length + 1 }),
   );

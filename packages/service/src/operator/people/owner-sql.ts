@@ -7,7 +7,7 @@ const FIND_PERSON = statement({
   columns: columns({ name: 'text' }),
 });
 
-/** Somebody who may look after a thing, by the name as it is stored. */
+/** Returns the stored name of an active operator. Throws if there is none. */
 export async function requireActivePerson(db: Queryable, name: string): Promise<string> {
   const [person] = await db.query(FIND_PERSON, [name]);
   if (!person) throw createNotFound('active person', name);

@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { OperatorError, refusal } from '../operator.js';
 
-/** 32 MB and some tenths of a second for each try. */
+/** 32 MB and some tenths of a second per attempt. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const MEMORY = { maxmem: 64 * 2 ** 20 };
 const SALT_BYTES = 16;
@@ -23,17 +23,17 @@ export function requirePassword(password: string, name: string): string {
   return password;
 }
 
-/** As it is stored: the method, what it costs, the salt and the hash. */
+/** Returns the stored form: method, cost, salt and hash. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, HASH_BYTES, COST);
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** Of nobody: comparing with it takes as long as with a person's. */
+/** A dummy hash for unknown names, so that both cases take the same time. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** Without a hash the answer is no, after the same time. */
+/** Returns false without a hash, after the same time. */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const [, N, r, p, salt = '', hash = ''] = (stored ?? NOBODY).split('$');
   const expected = Buffer.from(hash, 'base64url');
@@ -42,7 +42,7 @@ export async function isPassword(password: string, stored: string | null): Promi
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
-/** More at once would take the processor of a node away from channels. */
+/** Limited, because more would take CPU time from the channels' requests. */
 const AT_A_TIME = 1;
 const MAX_WAITING = 50;
 let running = 0;
@@ -63,7 +63,7 @@ async function derive(password: string, salt: Buffer, length: number, cost: Scry
       );
     });
   } finally {
-    // The place is handed on.
+    // Hands the slot to the next in the queue.
     const next = waiting.shift();
     if (next) next();
     else running -= 1;

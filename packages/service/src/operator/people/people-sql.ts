@@ -32,7 +32,7 @@ export const lockPerson: Query<[name: string], PersonRow | undefined> = declareF
   columns: PERSON_COLUMNS,
 });
 
-/** Whose one-time link it is, while that holds. */
+/** Returns the operator of a valid one-time link. */
 export const lockPersonBySetup: Query<[setupHash: Buffer], PersonRow | undefined> = declareFind({
   text: `select ${PERSON_FIELDS} from people p where p.setup_hash = $1 and p.setup_until > now() for update`,
   parameters: ['bytea'],
@@ -45,7 +45,7 @@ export const findPersonBySingleSignOn: Query<[subject: string], PersonRow | unde
   columns: PERSON_COLUMNS,
 });
 
-/** As people see each other. */
+/** An operator as shown to others. */
 export type PersonView = RowOf<typeof PERSON_VIEW_COLUMNS>;
 
 const PERSON_VIEW_COLUMNS = columns({
@@ -61,7 +61,7 @@ const PERSON_VIEW_COLUMNS = columns({
   createdBy: 'text',
 });
 
-/** By name; one of them, or all. */
+/** Returns one operator or all, by name. */
 export const describePeople: Query<[name?: string], PersonView[]> = declareList({
   text: `select p.name, p.role, p.status, p.password_hash is not null as "hasPassword", p.totp_secret is not null as "hasTotp",
        p.single_sign_on is not null as "hasSingleSignOn",
@@ -81,7 +81,7 @@ const INSERT_PERSON = statement({
   columns: columns({ personId: 'bigint' }),
 });
 
-/** Undefined when there is one of that name. */
+/** Returns undefined if the name is taken. */
 export async function insertPerson(
   tx: Queryable,
   { name, role, by }: { readonly name: string; readonly role: Role; readonly by: string },
@@ -99,13 +99,13 @@ export const storePersonStatus: Query<[personId: number, status: PersonRow['stat
   parameters: ['bigint', 'text'],
 });
 
-/** A link that would set another one ends with it. */
+/** Stores a password. Invalidates a pending setup link. */
 export const storePassword: Query<[personId: number, passwordHash: string], void> = declareWrite({
   text: 'update people set password_hash = $2, setup_hash = null, setup_until = null where person_id = $1',
   parameters: ['bigint', 'text'],
 });
 
-/** Whoever has the link sets the password; what there was before counts no more. */
+/** Stores a setup link. Removes the password, because the holder of the link sets a new one. */
 export const storeSetup: Query<[personId: number, setupHash: Buffer, hours: number], void> = declareWrite({
   text: `update people set setup_hash = $2, setup_until = now() + $3 * interval '1 hour', password_hash = null,
        totp_secret = null, totp_pending = null where person_id = $1`,
@@ -122,13 +122,13 @@ export const storeTotp: Query<[personId: number, wrapped: string | null, step: n
   parameters: ['bigint', 'text?', 'bigint'],
 });
 
-/** False when a code of that step, or of a later one, was used: also by somebody else at this moment. */
+/** Returns false if a code of this or a later step was used, even concurrently. */
 export const useTotpStep: Query<[personId: number, step: number], boolean> = declareHas({
   text: 'update people set totp_step = $2 where person_id = $1 and totp_step < $2 returning 1',
   parameters: ['bigint', 'bigint'],
 });
 
-/** False when the account is somebody else's at the identity provider. */
+/** Returns false if the operator is already linked to an account at the identity provider. */
 export const storeSingleSignOn: Query<[personId: number, subject: string], boolean> = declareHas({
   text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null returning 1`,
   parameters: ['bigint', 'text'],
@@ -139,14 +139,14 @@ export const storeSignIn: Query<[personId: number], void> = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Under the locks of their rows, so that two of them cannot disable each other at once. */
+/** Locks the rows, so that two admins cannot disable each other concurrently. */
 export const lockActiveAdmins = declareList({
   text: `select person_id as "personId", password_hash is not null or single_sign_on is not null as "canSignIn"
      from people where role = 'admin' and status = 'ACTIVE' for update`,
   parameters: [],
   columns: columns({
     personId: 'bigint',
-    /** Has a password, or an account at the identity provider. */
+    /** True with a password or an account at the identity provider. */
     canSignIn: 'boolean',
   }),
 });
@@ -156,12 +156,12 @@ const END_SESSIONS = statement({
   parameters: ['bigint', 'uuid'],
 });
 
-/** All sessions of a person, but perhaps this one. */
+/** Ends all sessions of an operator except one. */
 export async function endSessions(tx: Queryable, personId: number, except: string | null = null): Promise<void> {
   await tx.query(END_SESSIONS, [personId, except]);
 }
 
-/** The account is not locked any more. */
+/** Unlocks the account. */
 export const forgetFailures: Query<[name: string], void> = declareWrite({
   text: `delete from sign_in_failures where key = 'name ' || lower($1)`,
   parameters: ['text'],

@@ -22,16 +22,16 @@ import { ROLES } from './roles.js';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 
-/** How long a one-time link holds. */
+/** Lifetime of a one-time link. */
 export const SETUP_HOURS = 24;
 
-/** The token is in the link by which the person sets a password; it is shown this once. */
+/** The token is part of the setup link, and is shown only once. */
 export interface PersonWithToken {
   readonly person: PersonView;
   readonly setupToken: string | null;
 }
 
-/** Without a password the person sets one by the link. */
+/** Creates an operator. Without a password the operator sets one by the link. */
 export async function createPerson(
   operator: Operator,
   input: { readonly name: string; readonly role: string; readonly password?: string },
@@ -90,13 +90,13 @@ export async function setRole(
     if (person.role === role) return undefined;
     await requireAnotherAdmin(tx, person);
     await storeRole(tx, person.personId, role);
-    // What is open in a browser shows what the former role may do.
+    // Ends open pages, which show the actions of the former role.
     await endSessions(tx, person.personId);
     return { from: person.role, to: role };
   });
 }
 
-/** For somebody who has lost password or phone: both end, and a new link is made. */
+/** Removes password and second factor of an operator who has lost one, and creates a new link. */
 export async function resetPerson(operator: Operator, { name }: Named): Promise<PersonWithToken> {
   const setupToken = createSetupToken();
   const person = await changePerson(operator, name, 'person.reset', async (tx, { personId }) => {
@@ -109,7 +109,7 @@ export async function resetPerson(operator: Operator, { name }: Named): Promise<
   return { person: view, setupToken };
 }
 
-/** By the link. It works once, and ends every session that there was. */
+/** Sets the password by the link, which works once. Ends all sessions. */
 export async function completeSetup(
   operator: Operator,
   { token, password }: { readonly token: string; readonly password: string },
@@ -131,7 +131,7 @@ export async function completeSetup(
 const createSetupRefusal = () =>
   refusal('setup-link-invalid')`this link is not valid, or was used, or is older than a day; ask for a new one`;
 
-/** One's own, after the current one was proved. The other sessions end. */
+/** Changes the operator's own password after a check of the current one. Ends the other sessions. */
 export async function changePassword(
   operator: Operator,
   { name, password, sessionId }: Named & { readonly password: string; readonly sessionId: string },
@@ -149,7 +149,7 @@ type ChangeWork = (
   person: PersonRow,
 ) => Promise<Readonly<Record<string, unknown>> | undefined>;
 
-/** Every change of a person: under the row's lock, with an audit entry when something changed. */
+/** Changes an operator under the row lock. Writes an audit entry if something changed. */
 export async function changePerson(
   operator: Operator,
   name: string,

@@ -1,8 +1,8 @@
-/** What a person may do: viewers read; the others have that too, and admins everything. */
+/** Viewers read. The other roles include that, and admins may do everything. */
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whether a person may do what this role is needed for, or one of these. */
+/** Returns true if the role, or one of the roles, is met. */
 export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
   const roles: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
   return role === 'admin' || roles.includes('viewer') || roles.includes(role);

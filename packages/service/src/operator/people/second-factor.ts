@@ -7,7 +7,7 @@ interface Named {
   readonly name: string;
 }
 
-/** A secret that counts once a code made from it was given. */
+/** Creates a secret. It takes effect once the operator has entered a code of it. */
 export async function beginTotp(
   operator: OperatorWithClock,
   { name }: Named,

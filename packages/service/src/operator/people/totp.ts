@@ -1,15 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Codes of six digits that change every 30 s (RFC 6238), as every authenticator app makes them. */
+/** Six-digit codes that change every 30 s (RFC 6238), as authenticator apps create them. */
 const STEP_MS = 30_000;
 const DIGITS = 6;
 const SECRET_BYTES = 20;
-/** Clocks differ, and people type slowly: one step either way. */
+/** Accepts one step either way, because clocks differ and typing takes time. */
 const DRIFT = 1;
 
 export const createTotpSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
 
-/** The step whose code was given, if it is one that was not used yet. A code counts once. */
+/** Returns the step of the code, if it is valid and unused. A code can be used once. */
 export function findTotpStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | undefined {
   const given = Buffer.from(code.replace(/\s/g, ''));
   if (given.length !== DIGITS) return undefined;
@@ -33,14 +33,14 @@ export function totpCode(secret: Uint8Array, step: number): string {
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** As it is typed into an app. */
+/** Returns the secret in base32, to type into an app. */
 export function totpSecretText(secret: Uint8Array): string {
   let bits = '';
   for (const byte of secret) bits += byte.toString(2).padStart(8, '0');
   return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 }
 
-/** As it is in a QR code. */
+/** Returns the URI of a QR code. */
 export function totpUri(secret: Uint8Array, name: string, environment: string): string {
   const issuer = environment === 'production' ? 'Perennial' : 'Perennial sandbox';
   const label = encodeURIComponent(`${issuer}:${name}`);

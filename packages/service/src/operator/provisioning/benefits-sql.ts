@@ -6,30 +6,30 @@ import { declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { benefitView } from '../schemas/setup.js';
 
-/** What users see of a benefit beside its name. What is null was not set. */
+/** The benefit's presentation to users, besides its name. Null values are not set. */
 export type PresentationView = Static<typeof benefitView>['presentation'];
 
-/** Times as the interface writes them. */
+/** Times are formatted as in the API. */
 export type BenefitFulfilmentView = RowOf<typeof BENEFIT_FULFILMENT_VIEW_COLUMNS>;
 
 const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
   benefitCode: 'text',
   kind: column<FulfilmentKind>('text'),
   supplierUrl: 'text?',
-  /** Products that it comes with. */
+  /** Products that include the benefit. */
   products: 'text[]',
-  /** Codes of the pool that nobody has yet, and those that were given away. */
+  /** Codes in the pool that are left, and those handed out. */
   codesLeft: 'bigint',
   codesGiven: 'bigint',
-  /** An alert tells when fewer codes are left. Null: none does. */
+  /** The threshold of the low-stock alert. Null: no alert. */
   lowStock: 'integer?',
-  /** Claims without their code. */
+  /** Claims that wait for their code. */
   waitingClaims: 'bigint',
   waitingSince: 'text?',
   presentation: column<PresentationView>('json'),
 });
 
-/** Benefits that a product has, that something is set for, or that codes were imported for. */
+/** Returns benefits that have a product, a setting or imported codes. */
 export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = declareList({
   text: `with pool as (
        select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes

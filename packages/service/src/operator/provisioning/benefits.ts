@@ -24,14 +24,14 @@ const KEY_BYTES = 32;
 export interface SetFulfilmentInput {
   readonly benefitCode: string;
   readonly kind: string;
-  /** Of a supplier. What is not given stays as it was. */
+  /** Only for a supplier. Unset values stay unchanged. */
   readonly supplierUrl?: string;
   readonly supplierKey?: Uint8Array;
 }
 
 /**
- * Sets where the codes of a benefit come from, for claims from now on. Claims that wait go on waiting for their code from the
- * same source, so the address and key of a supplier are kept when another kind is set.
+ * Sets the source of a benefit's codes for new claims. Waiting claims keep their source, so a supplier's URL and key
+ * stay stored.
  */
 export async function setFulfilment(
   operator: Operator,
@@ -81,9 +81,9 @@ export type ImportedCodes = Awaited<ReturnType<typeof importCodes>>;
 const CODES_AT_ONCE = 5_000;
 
 /**
- * Imports the whole file or nothing. Waiting claims get their codes first, the oldest claim first: so many are `served`. Codes that
- * were imported earlier are `knownBefore`, whether they were given away since or not; `repeated` are lines with a code of an
- * earlier line.
+ * Imports the whole file or nothing. Waiting claims get their codes first, oldest claim first; `served` is their
+ * number.
+ * `knownBefore` counts codes imported earlier, handed out or not, and `repeated` the duplicates within the file.
  */
 export async function importCodes(
   operator: OperatorWithClock,
@@ -116,7 +116,7 @@ export async function importCodes(
 
 const MAX_LOW_STOCK = 10_000_000;
 
-/** An alert is raised when fewer codes are left. Null: none is. */
+/** Sets the number of codes below which an alert is raised. Null: no alert. */
 export async function setLowStock(
   operator: Operator,
   { benefitCode: subject, lowStock }: { readonly benefitCode: string; readonly lowStock: number | null },

@@ -10,7 +10,7 @@ import { describeChange, readTexts, requireAccent, requireSupport } from './sell
 
 export type ChangedBranding = Awaited<ReturnType<typeof setBranding>>;
 
-/** What is not given stays as it was, null removes it. The logo is the bytes of a PNG or SVG. */
+/** Unset values stay unchanged, null removes one. The logo is the bytes of a PNG or SVG. */
 export type SetBrandingInput = Omit<Static<typeof brandingChange>, 'logo'> & {
   readonly appId: string;
   readonly logo?: GivenPicture;

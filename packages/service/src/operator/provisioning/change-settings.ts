@@ -15,7 +15,7 @@ import {
 } from './channel-settings.js';
 import { resumeChannel, suspendChannel } from './channels.js';
 
-/** Several settings of a channel at once: all of them are changed or none. Each one that changes has its own audit row. */
+/** Changes several settings of a channel, all or none. Each changed setting has its own audit row. */
 export async function changeSettings(
   operator: Operator,
   { appId, ...given }: Asked<Static<typeof channelChange>> & { readonly appId: string },

@@ -11,8 +11,8 @@ import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { createNotFound, requireFound } from '../rules.js';
 
 /**
- * Every change of a channel goes through this: it locks the row, runs `work`, and if that changed something raises the
- * version and writes the audit row. `work` answers the detail of the audit row, or undefined when it changed nothing.
+ * Wraps every change of a channel: locks the row, runs `work`, and if that changed something increments the version and
+ * writes the audit row. `work` returns the detail of the audit row, or undefined if nothing changed.
  */
 export async function changeChannel(
   operator: Operator,

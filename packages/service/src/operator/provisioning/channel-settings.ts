@@ -22,7 +22,7 @@ import { changeChannel } from './channel-change.js';
 
 export const CALLBACK_EVENT_TYPES: readonly CallbackEventType[] = ['*', ...eventTypes];
 
-/** The type `*` is for those without an address of their own. Without a URL the address is removed. */
+/** Sets a callback URL. The type `*` covers all types without their own URL. Without a URL the callback is removed. */
 export async function setCallback(
   operator: Operator,
   input: { readonly appId: string; readonly eventType?: string; readonly url?: string | null },
@@ -44,7 +44,7 @@ function requireCallbackUrl({ environment, localCallbacks }: Operator, text: str
   throw refusal('callback-refused')`the callback address is refused: ${checked.refusal}`;
 }
 
-/** Addresses and CIDR ranges. Without any, every address may call. */
+/** Sets the addresses and CIDR ranges that may call. An empty list allows every address. */
 export async function setIpAllowList(
   operator: Operator,
   input: { readonly appId: string; readonly ranges: readonly string[] },
@@ -86,7 +86,7 @@ export function requireLimits(input: LimitsInput): Required<LimitsInput> {
   return { ratePerSecond, rateBurst };
 }
 
-/** Whether an unsubscribe also sends one CANCELED event for each period it voids. */
+/** Sets whether an unsubscribe also sends one CANCELED event for each voided period. */
 export async function setVoidedPeriodEvents(
   operator: Operator,
   { appId, send }: { readonly appId: string; readonly send: boolean },
@@ -100,7 +100,7 @@ export async function setVoidedPeriodEvents(
 
 const MAX_NOTICE_DAYS = 30;
 
-/** So many days before each renewal. Null: not at all. Orders that exist are brought in line by a job. */
+/** Sets the number of days before each renewal. Null: no notice. A job updates existing orders. */
 export async function setUpcomingNotices(
   operator: Operator,
   { appId, days: asked }: { readonly appId: string; readonly days: number | null },
@@ -114,7 +114,7 @@ export async function setUpcomingNotices(
   });
 }
 
-/** Whose pages may hold the redemption page in a frame. Without any, nobody's may. */
+/** Sets the origins whose pages may frame the redemption page. An empty list allows none. */
 export async function setFrameOrigins(
   operator: Operator,
   input: { readonly appId: string; readonly origins: readonly string[] },
@@ -128,8 +128,8 @@ export async function setFrameOrigins(
 }
 
 /**
- * `answers` is the form of events, and of answers to requests without encrypted fields. `acceptsV1`: whether the channel may send
- * svc_aes_v1. What is not given stays as it was.
+ * `answers`: the version of events, and of answers to requests without encrypted fields. `acceptsV1`: allows
+ * svc_aes_v1. Unset values stay unchanged.
  */
 export async function setEncryption(
   operator: Operator,

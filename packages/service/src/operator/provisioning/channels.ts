@@ -32,7 +32,7 @@ import { requireLimits } from './channel-settings.js';
 /** In base64, as channels configure them. */
 export type OneTimeCredentials = Readonly<Record<CredentialName, string>>;
 
-/** An app id that is not given is made at random. The answer is the only time that the credentials are shown. */
+/** Creates a channel, with a random app id unless one is given. The credentials are shown only in this result. */
 export async function createChannel(
   operator: Operator,
   input: Static<typeof channelRequest>,
@@ -89,16 +89,16 @@ interface ResetCredentialsInput {
   readonly appId: string;
   /** Unset: all three. */
   readonly names?: readonly string[];
-  /** Hours for which signatures under the former app secret are taken too. Unset or 0: not for a moment. */
+  /** Hours for which the former app secret remains valid. Unset or 0: it ends at once. */
   readonly overlapHours?: number;
 }
 
 const MAX_OVERLAP_HOURS = 168;
 
 /**
- * Replaces secrets. The old ones and every live token stop working at once; with an overlap, the former app secret goes on for
- * so long, and live tokens until they end by themselves. The other two have no overlap: each side has one of them at a time.
- * The answer is the only time that the new ones are shown.
+ * Replaces secrets and returns the new ones, which are shown only once. The old ones and all live tokens end at once.
+ * With an overlap, the former app secret remains valid for that time, and live tokens until they expire. The other two
+ * secrets have no overlap, because each side uses one of them at a time.
  */
 export async function resetCredentials(
   operator: Operator,
@@ -125,7 +125,7 @@ export async function resetCredentials(
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
 }
 
-/** The sandbox can tell a channel then that it still signs with the one before. */
+/** Keeps the former secret in the sandbox, so that it can tell a channel that it still signs with that one. */
 function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: number): Promise<void> {
   return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);
 }

@@ -14,7 +14,7 @@ import { createPaymentChannel } from './payment-channels.js';
 import { authorizeProduct, createProduct } from './products.js';
 
 const APP_ID = 'test_demo';
-/** Any number, as long as every node has the same. */
+/** An arbitrary number, the same on every node. */
 const DEMO_LOCK = 7_366_373_663;
 
 const PRODUCTS = [
@@ -71,9 +71,9 @@ const LOCK_DEMO = statement({
 });
 
 /**
- * Creates a channel and products to try the sandbox with. They are stored at the first start only, so what operators change
- * later stays changed. The file is written at every start from the database, so it follows a reset of credentials and
- * survives a crash between the two. Answers the path of the file.
+ * Creates a demo channel and products for the sandbox at the first start only, so that later changes by operators stay.
+ * The file is written from the database at every start, so it follows a reset of credentials and survives a crash in
+ * between. Returns the path of the file.
  */
 export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: ProvisionDemoInput): Promise<string> {
   if (operator.environment !== 'sandbox') {
@@ -94,7 +94,7 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
     callbackSecret: Buffer.from(callbackSecret).toString('base64'),
     baseUrl,
     products,
-    // The default first: clients that take any of them then take the one that needs the fewest fields.
+    // The default first: clients that use the first one then use that with the fewest required fields.
     paymentChannels: [...paymentChannels]
       .sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
       .map(({ code }) => code),
@@ -117,7 +117,7 @@ async function createDemo(operator: Operator): Promise<void> {
   }
 }
 
-/** Written completely or not at all, and never readable by other users. */
+/** Writes the file atomically, and readable by its owner only. */
 async function writePrivateFile(folder: string, name: string, content: object): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, name);

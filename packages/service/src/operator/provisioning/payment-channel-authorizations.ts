@@ -13,8 +13,8 @@ import { requireLockedPaymentChannel } from './payment-channels.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
 /**
- * Also changes the two flags of an existing authorization. One that is not given stays, and is false for a new authorization. A
- * new default takes the flag from the former one.
+ * Authorizes a payment channel, or changes the flags of an authorization. Unset flags stay, and are false for a new
+ * one. A new default replaces the former one.
  */
 export async function authorizePaymentChannel(
   operator: Operator,

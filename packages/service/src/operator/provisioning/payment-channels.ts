@@ -33,12 +33,12 @@ import type { paymentChannelChange, paymentChannelRequest } from '../schemas/set
 import { requirePeerUrl } from './addresses/peer-url.js';
 import { describeChange } from './seller-values.js';
 
-/** The key by which a bridge signs and checks signatures, in base64. Shown only when it is made. */
+/** The key that signs and verifies the messages of a bridge, in base64. Shown only once. */
 export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
 
-/** Defaults: no bank code needed, no pacing, no numbers common to channels. */
+/** Defaults: no bank code required, no pacing, no numbers shared by channels. */
 export async function createPaymentChannel(
   operator: Operator,
   { code: subject, gateway: asked, ...given }: Asked<Static<typeof paymentChannelRequest>>,
@@ -70,7 +70,7 @@ export async function createPaymentChannel(
   });
 }
 
-/** A new key for a bridge: the old one stops working at once, in both directions. */
+/** Replaces the key of a bridge. The old one ends at once, in both directions. */
 export async function resetGatewayKey(
   operator: Operator,
   { code: subject }: { readonly code: string },
@@ -90,7 +90,7 @@ function toOneTimeKey(key: Uint8Array | undefined): OneTimeGatewayKey {
   return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};
 }
 
-/** Fields that are not given stay. Nodes load the channels that are authorized for it again. */
+/** Changes the given fields. Nodes reload the channels authorized for the payment channel. */
 export async function updatePaymentChannel(
   operator: Operator,
   { code: subject, ...given }: Asked<Static<typeof paymentChannelChange>> & { readonly code: string },
@@ -117,7 +117,7 @@ export async function requirePaymentChannelView(db: Queryable, code: string): Pr
   return requireFound(await describePaymentChannels(db, code), 'payment channel', code);
 }
 
-/** `change`: nobody else changes it meanwhile. `share`: it stays as it is while a channel is authorized for it. */
+/** `change`: prevents concurrent changes. `share`: prevents changes while a channel is authorized for it. */
 export async function requireLockedPaymentChannel(tx: Queryable, code: string, strength: 'change' | 'share') {
   if (!(await lockPaymentChannel(tx, code, strength))) throw createNotFound('payment channel', code);
 }

@@ -6,21 +6,21 @@ import type { Changed } from '../operator.js';
 import type { periodWarning } from '../schemas/setup.js';
 
 /**
- * What Alipay's periodic debits ask of a period (https://opendocs.alipay.com/open/00a05b). The service cannot keep these rules for
- * it: they stand in agreements that are signed elsewhere. So it says them to whoever lets such a product be sold.
+ * Requirements of Alipay's periodic debits (https://opendocs.alipay.com/open/00a05b). The service cannot enforce them,
+ * because they are part of agreements signed elsewhere. It warns the operator who allows the sale of such a product.
  */
 export type PeriodWarning = Static<typeof periodWarning>;
 type PeriodRule = PeriodWarning['rule'];
 
-/** A channel that may now do something, and what its operator should know of it. */
+/** An authorized channel, with warnings for its operator. */
 export type Authorized = Changed<ChannelView> & { readonly warnings: readonly PeriodWarning[] };
 
 const FEWEST_DAYS = 7;
 
-/** A payment channel is of this kind when its code says so: ALIPAY, ALIPAY_2. */
+/** Recognizes Alipay by the payment channel's code: ALIPAY, ALIPAY_2. */
 const isAlipay = (paymentChannelCode: string) => /^ALIPAY/i.test(paymentChannelCode);
 
-/** Of the products of a channel with its payment channels, or of one of either. */
+/** Returns the warnings for the products and payment channels of a channel, or for one of either. */
 export async function findPeriodWarnings(
   db: Queryable,
   { products, paymentChannels }: Pick<ChannelView, 'products' | 'paymentChannels'>,
@@ -39,7 +39,7 @@ export async function findPeriodWarnings(
 }
 
 function rulesFor({ settlementModes, periodType, period }: ProductView): readonly PeriodRule[] {
-  // Of the other mode nothing is debited here.
+  // In mode B the service debits nothing.
   if (!settlementModes.includes('SVC_DEDUCT')) return [];
   if (periodType === 'MONTH') return ['days-of-month', 'once-a-cycle', 'single-amount'];
   return [...(period < FEWEST_DAYS ? (['days-too-few'] as const) : []), 'once-a-cycle', 'single-amount'];
@@ -55,7 +55,7 @@ const TEXTS: Readonly<Record<PeriodRule, string>> = {
     'Alipay debits no more than single_amount of the agreement: it must be signed with at least the price of this product',
 };
 
-/** In English, for a terminal. */
+/** Formats a warning in English, for a terminal. */
 export function periodWarningText({ rule, productCode, paymentChannelCode }: PeriodWarning): string {
   return `Warning: ${productCode} by ${paymentChannelCode}: ${TEXTS[rule]}.`;
 }

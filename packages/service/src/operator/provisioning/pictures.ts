@@ -4,20 +4,17 @@ import { checkPicture, type Picture } from '../../platform/pictures/picture.js';
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
 
-/** A picture that was sent, undefined when it stays as it was, null when it is removed. */
+/** Bytes, undefined if the picture stays, or null if it is removed. */
 export type GivenPicture = Uint8Array | null | undefined;
 
-/** Pictures are stored as they were sent. Answers keep the field, because earlier versions named what they left out. */
+/** Always empty: pictures are stored as sent. Kept, because earlier versions listed removed elements in this field. */
 export const LEFT_OUT: readonly string[] = [];
 
 export function readGivenPicture(given: GivenPicture): Picture | null | undefined {
   return given ? checkPicture(given) : (given as null | undefined);
 }
 
-/**
- * Stores a picture in the place of another, for which `store` is given its hash. The former one is deleted when nothing else
- * refers to it.
- */
+/** Replaces a picture. `store` receives the new hash. The former picture is deleted if nothing else refers to it. */
 export async function replacePicture<T>(
   tx: Queryable,
   former: string | null,
@@ -32,7 +29,7 @@ export async function replacePicture<T>(
   return stored;
 }
 
-/** A picture by the name of its file. */
+/** Returns a picture by its file name. */
 export async function requirePicture(
   { database }: Operator,
   { file }: { readonly file: string },

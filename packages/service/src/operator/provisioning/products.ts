@@ -32,10 +32,10 @@ import type { productRequest, versionRequest } from '../schemas/setup.js';
 import { changeChannel } from './channel-change.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
-/** Retries come so many seconds after each failed attempt. Empty: none. Unset: the period type's usual ones. */
+/** Retry delays are seconds after each failed attempt. Empty: no retries. Unset: defaults of the period type. */
 type ProductInput = Asked<Static<typeof productRequest>>;
 
-/** A product never changes: another cycle, price or mode is another product, or a later version of it. */
+/** Creates a product. Products never change: another cycle, price or mode is another product or version. */
 export async function createProduct(operator: Operator, input: ProductInput): Promise<ProductView> {
   const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {
@@ -49,9 +49,9 @@ export async function createProduct(operator: Operator, input: ProductInput): Pr
 }
 
 /**
- * Makes a later version of a product: a product of its own, under its own code, so that running orders stay with theirs. What is
- * not given is as in the version before; its code is that of the first version with `_V2` and so on. How often and in which mode
- * money is taken does not change between versions.
+ * Creates a new version: a product with its own code, so that running orders keep theirs. Unset values are copied from
+ * the
+ * previous version. The default code is that of the first version with `_V2` and so on. Cycle and mode cannot change.
  */
 export async function createProductVersion(
   operator: Operator,
@@ -128,7 +128,7 @@ const MAX_RETRIES = 10;
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
 const PERIODS_PER_YEAR: Readonly<Record<PeriodType, number>> = { DAY: 365, MONTH: 12 };
-/** Times are written with four digits of year, so every period must fall due before the year 10000. */
+/** Every period must fall due before the year 10000, because times have four-digit years. */
 const MAX_YEARS = 7000;
 
 function requireProductInput({ environment }: Operator, input: ProductInput): NewProduct {

@@ -4,7 +4,7 @@ import { refusal } from '../operator.js';
 import { quoted } from '../rules.js';
 import { requireSellerUrl } from './addresses/seller-url.js';
 
-/** Six hexadecimal digits from `#rgb` or `#rrggbb`; without the # too, which shells take for a comment. */
+/** Returns six hexadecimal digits from `#rgb` or `#rrggbb`. The # is optional, because shells take it for a comment. */
 export function requireAccent(text: string): string {
   const [, digits = ''] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text.trim()) ?? [];
   if (digits === '') throw refusal('accent-malformed')`a colour must look like #0a6b4b, not ${quoted(text)}`;
@@ -15,7 +15,7 @@ const MAX_SUPPORT = 120;
 const PHONE = /^\+?[0-9][0-9 -]*[0-9]$/;
 const EMAIL = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i;
 
-/** A phone number, an e-mail address or an https address. */
+/** Accepts a phone number, an e-mail address or an https URL. */
 export function requireSupport(text: string, environment: Environment): string {
   const typed = text.trim();
   if (/^https?:/i.test(typed)) return requireSellerUrl('the support address', typed, environment, MAX_SUPPORT);
@@ -29,7 +29,7 @@ const isPhone = (text: string): boolean => PHONE.test(text) && text.replaceAll(/
 
 type Texts<Name extends string> = Readonly<Partial<Record<Name, string | null>>>;
 
-/** The texts that are given, each as its reader makes it; null stays null. */
+/** Validates the given texts, each by its reader. Keeps null. */
 export function readTexts<Name extends string>(
   readers: Readonly<Record<Name, (text: string) => string>>,
   given: Texts<Name>,
@@ -39,7 +39,7 @@ export function readTexts<Name extends string>(
   return Object.fromEntries(read) as Texts<Name>;
 }
 
-/** Of two versions of a record the fields of the later that differ, for the audit log; undefined when none does. */
+/** Returns the changed fields for the audit log, or undefined if there are none. */
 export function describeChange<Row extends object>(from: Row, to: Row): { from: object; to: object } | undefined {
   const names = (Object.keys(to) as (keyof Row)[]).filter((name) => !isDeepStrictEqual(from[name], to[name]));
   const pick = (row: Row) => Object.fromEntries(names.map((name) => [name, row[name]]));

@@ -5,7 +5,7 @@ export const alertsQuery = Type.Object({
   which: Type.Optional(oneOf('open', 'all')),
   kind: Type.Optional(text(64)),
   owner: Type.Optional(text(64)),
-  /** Only those that nobody looks after. */
+  /** Only unassigned alerts. */
   unowned: Type.Optional(oneOf('true')),
   ...paging,
 });
@@ -24,22 +24,22 @@ export const alert = Type.Object({
   resolvedBecause: textOrNull,
   resolvedSaid: said,
   comments: count,
-  /** Of what it is about, where that is an order or a part of one. */
+  /** The order that the alert concerns, if any. */
   orderNo: textOrNull,
 });
 export const alerts = Type.Object({
   alerts: Type.Array(alert),
   nextCursor,
-  /** Open ones by kind. */
+  /** Open alerts by kind. */
   kinds: Type.Array(Type.Object({ kind: Type.String(), open: count })),
 });
-/** Names the alert: a kind and what it is about. */
+/** The key of an alert. */
 const named = { kind: text(64), subject: text(200) };
 export const alertQuery = Type.Object(named);
 export const alertAnswer = Type.Object({
   alert,
   comments: Type.Array(Type.Object({ author: Type.String(), at: time, text: Type.String() })),
-  /** Messages about it that were sent, or could not be. */
+  /** Sent and failed messages about the alert. */
   messages: Type.Array(
     Type.Object({ way: Type.String(), what: Type.String(), writtenAt: time, sentAt: timeOrNull, failure: textOrNull }),
   ),

@@ -26,7 +26,7 @@ export const reconciliation = Type.Object({
 });
 export const reconciliations = Type.Object({ reconciliations: Type.Array(reconciliation), nextCursor });
 
-/** The statement's file as text; without one the bridge is asked. */
+/** The statement file as text. Unset: requests it from the bridge. */
 export const reconcileRequest = Type.Object({
   paymentChannelCode: text(64),
   day: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
@@ -45,7 +45,7 @@ export const difference = Type.Object({
   day: Type.String(),
   kind: Type.String(),
   lineKind: Type.String(),
-  /** An attempt or a refund, by its number. */
+  /** The number of an attempt or a refund. */
   number: Type.String(),
   orderNo: textOrNull,
   hereAmountCent: integerOrNull,
@@ -72,17 +72,16 @@ const sums = {
   billedCent: cents,
   billedCount: count,
 };
-/** All channels of a month. */
 export const settlementMonth = Type.Object({
   month: Type.String(),
   monthIsOver: Type.Boolean(),
   currency: Type.String(),
-  /** Figures of a closed month stay as they were when it was closed. */
+  /** A closed month keeps the figures of its closing. */
   status: oneOf('OPEN', 'CLOSED'),
   closedBy: textOrNull,
   closedAt: timeOrNull,
   totals: Type.Object(sums),
-  /** Of all channels. */
+  /** The sum of all channels. */
   laterCent: cents,
   unsettled: count,
   channels: Type.Array(
@@ -90,7 +89,7 @@ export const settlementMonth = Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ...sums,
-      /** What changed in closed months after they were closed, and counts here: collected less refunded, then all of it. */
+      /** Changes in closed months after their closing, which count here: collected minus refunded, then the details. */
       laterCent: cents,
       later: Type.Object(sums),
       unsettled: count,

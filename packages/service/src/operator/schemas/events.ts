@@ -15,7 +15,6 @@ import {
 
 const callbackType = oneOf('*', ...eventTypes);
 
-/** One line for each channel. */
 export const eventChannels = Type.Object({
   channels: Type.Array(
     Type.Object({
@@ -27,9 +26,9 @@ export const eventChannels = Type.Object({
       oldestWaitingAt: timeOrNull,
       nextPushAt: timeOrNull,
       givenUp: count,
-      /** Without an address to send to. */
+      /** Events without a callback URL. */
       withoutAddress: count,
-      /** Of the last 24 hours. */
+      /** In the last 24 hours. */
       accepted: count,
       failed: count,
       lastAnswer: textOrNull,
@@ -71,7 +70,7 @@ export const push = Type.Object({
 });
 export const eventAnswer = Type.Object({
   event: eventLine,
-  /** What is sent, with encrypted fields as they are sent. Viewers see the user's id masked. */
+  /** The payload as sent, with encrypted fields. The user's id is masked for viewers. */
   data: Type.Unknown(),
   pushes: Type.Array(push),
   nextPushAt: timeOrNull,
@@ -82,7 +81,7 @@ export const replayAnswer = Type.Object({ replayed: count });
 export const pauseRequest = Type.Object({ eventType: Type.Optional(callbackType) });
 export const pauseAnswer = Type.Object({ pausedEvents: Type.Array(callbackType), changed });
 
-/** A signed push of no order, to see whether a receiver takes it. */
+/** A signed push without an order, to test a receiver. */
 export const testEventRequest = Type.Object({ eventType: Type.Optional(oneOf(...eventTypes)) });
 export const testEventAnswer = Type.Object({
   url: Type.String(),
@@ -93,7 +92,7 @@ export const testEventAnswer = Type.Object({
 });
 
 export const requestsQuery = Type.Object({
-  /** A code of the interface, such as 401002; `failed` is everything but success. */
+  /** A code of the API, such as 401002. `failed` matches everything but success. */
   code: Type.Optional(text(16)),
   endpoint: Type.Optional(text(64)),
   requestId: Type.Optional(text(1024)),
@@ -110,7 +109,7 @@ export const requestsAnswer = Type.Object({
       httpStatus: count,
       durationMs: count,
       requestId: Type.String(),
-      /** Of a refusal: what the caller was told. */
+      /** The reason given to the caller, if the request was refused. */
       reason: textOrNull,
       address: Type.String(),
     }),
@@ -118,6 +117,6 @@ export const requestsAnswer = Type.Object({
   nextCursor,
 });
 export const requestsSummary = Type.Object({
-  /** Of the last 24 hours, by code, the most frequent first. */
+  /** By code in the last 24 hours, most frequent first. */
   codes: Type.Array(Type.Object({ code: Type.String(), meaning: Type.String(), count })),
 });

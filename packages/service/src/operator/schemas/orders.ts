@@ -18,7 +18,7 @@ import {
 } from './parts.js';
 
 const filterFields = {
-  /** Several with commas. */
+  /** Comma-separated. */
   status: Type.Optional(text(200)),
   appId: Type.Optional(text(64)),
   productCode: Type.Optional(text(64)),
@@ -27,9 +27,9 @@ const filterFields = {
   createdTo: Type.Optional(moment),
   dueFrom: Type.Optional(moment),
   dueTo: Type.Optional(moment),
-  /** Those whose latest period failed, for now or for good. */
+  /** Orders whose latest period failed, for now or for good. */
   failed: Type.Optional(oneOf('true', 'false')),
-  /** Those with a debit or a refund that has no final result yet. */
+  /** Orders with a debit or a refund without a final result. */
   unsettled: Type.Optional(oneOf('true')),
   channelUserId: Type.Optional(text(128)),
 };
@@ -40,7 +40,7 @@ export const orderLine = Type.Object({
   orderNo: Type.String(),
   externalOrderNo: Type.String(),
   appId: Type.String(),
-  /** Masked for those who may not see it. */
+  /** Masked for roles that may not see it. */
   channelUserId: Type.String(),
   productCode: Type.String(),
   settlementMode: oneOf(...settlementModes),
@@ -58,19 +58,18 @@ export const ordersAnswer = Type.Object({ orders: Type.Array(orderLine), nextCur
 
 export const ordersTotals = Type.Object({
   count,
-  /** There are more, and counting them would take too long. */
+  /** True if counting stopped at the limit. */
   isAtLeast: Type.Boolean(),
   totalPaidAmountCent: cents,
   totalRefundAmountCent: cents,
 });
 
-/** RFC 4180, with a line of names first. */
+/** RFC 4180, with a header line. */
 export const ordersCsv = Type.String();
 
-/** One thing that happened to an order, or will. */
+/** A past or future event of an order. */
 export const timelineEntry = Type.Object({
   at: time,
-  /** future: what comes next. */
   when: oneOf('past', 'future'),
   kind: oneOf(
     'created',
@@ -88,30 +87,30 @@ export const timelineEntry = Type.Object({
     'alert',
     'next',
   ),
-  /** Which period it is about. */
+  /** The period, if any. */
   cycleNo: integerOrNull,
-  /** A status or an outcome, in the words of the interface: SUCCESS, FAIL, ACCEPTED. */
+  /** A status or an outcome of the API: SUCCESS, FAIL, ACCEPTED. */
   status: textOrNull,
-  /** What is shown, as a sentence in English; the page makes its own from kind, status and data. */
+  /** An English sentence. The page composes its own from kind, status and data. */
   title: Type.String(),
-  /** The institution's words, the receiver's answer, the note. */
+  /** The institution's text, the receiver's answer, or the note. */
   detail: textOrNull,
   actor: textOrNull,
   amountCent: integerOrNull,
-  /** The record behind it, for those who want the whole of it. */
+  /** The complete record. */
   data: Type.Unknown(),
 });
 
 export const orderAction = Type.Object({
   action: oneOf('unsubscribe', 'retry', 'refund', 'cancel-agreement', 'advance'),
   cycleNo: integerOrNull,
-  /** Whether the role of the person who asks may do it. */
+  /** True if the operator's role allows it. */
   isAllowed: Type.Boolean(),
-  /** At most, of a refund. */
+  /** The limit of a refund. */
   maxAmountCent: integerOrNull,
 });
 
-/** A refund that was asked for and is not made yet: of an approval, or of a bulk run. */
+/** A requested refund that is not made yet, of an approval or a bulk run. */
 const waitingRefund = {
   approvalId: textOrNull,
   runId: textOrNull,
@@ -120,31 +119,31 @@ const waitingRefund = {
   requestedAt: time,
 };
 
-/** What happens next by itself, and why. */
+/** The next automatic step, and its reason. */
 export const nextStep = Type.Object({
   at: time,
   what: oneOf('debit', 'bill', 'retry', 'complete', 'wait-for-institution', 'expire'),
-  /** Null when the order is only completed. */
+  /** Null if the order is only completed. */
   cycleNo: integerOrNull,
-  /** Of a retry: its number, and how many there may be. */
+  /** The number of the retry, and their total. */
   tryNo: integerOrNull,
   tries: integerOrNull,
   amountCent: integerOrNull,
 });
 
-/** Beside the order itself. */
+/** The answer besides the order itself. */
 export const orderAnswer = {
   product: Type.OrNull(Type.Object({ productCode: Type.String(), productName: Type.String() })),
   channel: Type.Object({ appId: Type.String(), name: Type.String() }),
-  /** With the tail only: 138****5678. Null when the user has none. */
+  /** With the tail only: 138****5678. Null if the user has none. */
   mobile: textOrNull,
   timeline: Type.Array(timelineEntry),
-  /** The timeline leaves out older entries of an order with very many. */
+  /** True if older entries were omitted. */
   timelineIsCut: Type.Boolean(),
-  /** Null when nothing happens by itself any more. */
+  /** Null if no automatic step follows. */
   next: Type.OrNull(nextStep),
   actions: Type.Array(orderAction),
-  /** By period, the first that was asked for first. */
+  /** By period, oldest request first. */
   waitingRefunds: Type.Array(Type.Object({ cycleNo: count, ...waitingRefund })),
 };
 
@@ -165,14 +164,14 @@ export const retryAnswer = Type.Object({
 });
 
 export const refundRequest = Type.Object({
-  /** Unset: all that is left. */
+  /** Unset: the whole rest. */
   amountCent: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000_000 })),
   note: text(),
-  /** A second request with the same key is the same refund. */
+  /** The idempotency key. */
   key: text(),
 });
 export const refundAnswer = Type.Object({
-  /** WAITING: it needs a second person, and has not been sent. */
+  /** WAITING: it needs a second operator, and was not sent. */
   status: oneOf('STARTED', 'SUCCESS', 'WAITING'),
   refundNo: textOrNull,
   approvalId: textOrNull,
@@ -183,22 +182,22 @@ export const refundAnswer = Type.Object({
 
 export const previewQuery = Type.Object({
   amountCent: Type.Optional(inDigits(15)),
-  /** What would happen if this were approved. */
+  /** Previews the approval of this request. */
   approvalId: Type.Optional(digits),
 });
-/** What would happen. */
+/** The effects of an action. */
 export const preview = Type.Object({
-  /** Money given back to the user, or no longer collected. */
+  /** Money refunded, or no longer collected. */
   refundCent: cents,
   notCollectedCent: cents,
   benefitsRevoked: Type.Array(Type.Object({ cycleNo: count, name: Type.String(), status: Type.String() })),
   periodsVoided: count,
-  /** Event types, each with how many are sent. */
+  /** The number of events of each type. */
   events: Type.Array(Type.Object({ eventType: Type.String(), count })),
   needsApproval: Type.Boolean(),
-  /** What else was asked for of the same period and is not made yet. */
+  /** Other requested refunds of the same period that are not made yet. */
   waiting: Type.Array(Type.Object(waitingRefund)),
-  /** Why it cannot be done now, as a problem says it; null when it can. */
+  /** Why the action is refused now, as in a problem. Null if it is allowed. */
   refusal: Type.OrNull(Type.Object({ detail: Type.String(), code: textOrNull, values: Type.Array(Type.String()) })),
 });
 
@@ -249,7 +248,7 @@ export const userAnswer = Type.Object({
 export const agreementCanceled = Type.Object({
   agreementNo: Type.String(),
   agreementStatus: Type.String(),
-  /** The orders that were unsubscribed with it. */
+  /** The orders that were unsubscribed too. */
   unsubscribed: Type.Array(Type.String()),
   changed,
 });

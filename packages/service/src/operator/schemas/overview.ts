@@ -3,7 +3,7 @@ import { perFigure } from '../../figures/figures.js';
 import { cents, count, oneOf, said, text, textOrNull, time, timeOrNull } from './parts.js';
 
 export const overviewQuery = Type.Object({
-  /** 24h by the hour, 30d by the day, 12m by the month. */
+  /** 24h by hour, 30d by day, 12m by month. */
   range: Type.Optional(oneOf('24h', '30d', '12m')),
   appId: Type.Optional(text(64)),
 });
@@ -14,20 +14,20 @@ export const overview = Type.Object({
   range: oneOf('24h', '30d', '12m'),
   from: time,
   to: time,
-  /** When the engine last brought the figures up to date. */
+  /** When the engine last updated the figures. */
   asOf: timeOrNull,
   totals: Type.Object(figures),
-  /** Of the range of the same length before. */
+  /** The range of the same length before. */
   before: Type.Object(figures),
-  /** One for each hour, day or month, the oldest first, also where nothing happened. */
+  /** One entry per hour, day or month, oldest first, including empty ones. */
   series: Type.Array(Type.Object({ at: time, ...figures })),
-  /** As it is at this moment. */
+  /** The current state. */
   now: Type.Object({
-    /** When orders were last counted: the first three are as of then. Null before the first time. */
+    /** When orders were last counted, for the next three fields. Null before the first time. */
     ordersCountedAt: timeOrNull,
     activeOrders: count,
     waitingForRetry: count,
-    /** Orders with a debit or a refund that has no final result yet: those that `/orders?unsettled=true` lists. */
+    /** Orders with a debit or a refund without a final result, as `/orders?unsettled=true` lists them. */
     unsettledOrders: count,
     oldestUnsettledAt: timeOrNull,
     renewalsDueToday: count,
@@ -38,14 +38,14 @@ export const overview = Type.Object({
     openAlerts: count,
     approvalsWaiting: count,
   }),
-  /** Those with the most volume come first. */
+  /** Largest volume first. */
   channels: Type.Array(
     Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ordersCreated: count,
       debitsFailed: count,
-      /** Collected by us and billed to the channel, together. */
+      /** Collected by the service and billed to the channel, in total. */
       volumeCent: cents,
     }),
   ),
@@ -72,23 +72,23 @@ export const searchQuery = Type.Object({ q: Type.String({ minLength: 1, maxLengt
 
 export const searchResult = Type.Object({
   kind: oneOf('order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'),
-  /** By which the thing is known. */
+  /** The number or code of the hit. */
   id: Type.String(),
   title: Type.String(),
   subtitle: Type.String(),
   status: textOrNull,
   appId: textOrNull,
-  /** Of what belongs to an order. */
+  /** The order that the hit belongs to, if any. */
   orderNo: textOrNull,
-  /** Of a user. In clear, or null for those who may not see it and have not typed it themselves. */
+  /** Set for users. Null if the operator may not see it and has not typed it. */
   channelUserId: textOrNull,
-  /** What matched: for example external-number, mobile, card-tail. */
+  /** The kind of match, such as external-number, mobile or card-tail. */
   matched: Type.String(),
 });
 export const searchAnswer = Type.Object({
   results: Type.Array(searchResult),
-  /** There are more than are shown. */
+  /** True if there are more hits than shown. */
   hasMore: Type.Boolean(),
-  /** It may be a mobile, by which only support finds users. */
+  /** True if the text may be a mobile number, which only support may search. */
   isMobileLeftOut: Type.Boolean(),
 });

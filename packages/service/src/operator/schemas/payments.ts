@@ -15,14 +15,14 @@ import {
 } from './parts.js';
 
 const failedFields = {
-  /** FAIL_RETRY: is tried again; FAIL: for good. Both unless given. */
+  /** FAIL_RETRY: waits for a retry; FAIL: final. Default: both. */
   status: Type.Optional(oneOf('FAIL_RETRY', 'FAIL')),
   /** As the institution gave it. */
   reason: Type.Optional(text(500)),
   paymentChannelCode: Type.Optional(text(64)),
   appId: Type.Optional(text(64)),
   productCode: Type.Optional(text(64)),
-  /** By when the latest attempt failed. */
+  /** By the time of the latest failure. */
   from: Type.Optional(moment),
   to: Type.Optional(moment),
 };
@@ -39,7 +39,7 @@ export const failedPayment = Type.Object({
   paymentStatus: oneOf('FAIL_RETRY', 'FAIL'),
   amountCent: cents,
   reason: textOrNull,
-  /** How often it was tried. */
+  /** The number of attempts. */
   tries: count,
   failedAt: time,
   nextTryAt: timeOrNull,
@@ -48,15 +48,15 @@ export const failedAnswer = Type.Object({ payments: Type.Array(failedPayment), n
 
 const group = { payments: count, amountCent: cents };
 export const failedSummary = Type.Object({
-  /** Counted up to a limit; true when there are more. */
+  /** True if counting stopped at the limit. */
   isAtLeast: Type.Boolean(),
   total: Type.Object(group),
   byReason: Type.Array(Type.Object({ reason: textOrNull, ...group })),
   byInstitution: Type.Array(Type.Object({ paymentChannelCode: Type.String(), ...group })),
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** Of the last 30 days: payments that succeeded by their second try or a later one. */
+  /** Payments of the last 30 days that succeeded on their second or a later attempt. */
   recoveredByTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** They are counted for as long as somebody waits; true when there are more. */
+  /** True if counting stopped at the time limit. */
   isRecoveredAtLeast: Type.Boolean(),
 });
 
@@ -66,17 +66,17 @@ export const BULK_STATUSES = ['PREPARED', 'WAITING', 'RUNNING', 'PENDING', 'DONE
 /** PENDING: sent, without a final result yet. */
 export const ITEM_STATUSES = ['WAITING', 'PENDING', 'DONE', 'FAILED', 'SKIPPED'] as const;
 
-/** A dry run: it finds out what is meant, and changes nothing but that it can be started. */
+/** A dry run: selects the items and changes nothing else. */
 export const bulkRequest = Type.Object({
   kind: oneOf(...BULK_KINDS),
-  /** RETRY and REFUND of named periods: `orderNo-cycleNo`; UNSUBSCRIBE: order numbers; REPLAY: event ids. */
+  /** `orderNo-cycleNo` for RETRY and REFUND, order numbers for UNSUBSCRIBE, event ids for REPLAY. */
   items: Type.Optional(Type.Array(text(64), { maxItems: 1000 })),
-  /** Everything that matches, by the filter of the list it was chosen from. */
+  /** Selects all matches, by the filter of their list. */
   filter: Type.Optional(
     Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
   ),
   reason,
-  /** A second request with the same key is the same run. */
+  /** The idempotency key. */
   key: text(),
 });
 
@@ -86,10 +86,10 @@ export const bulkRun = Type.Object({
   status: oneOf(...BULK_STATUSES),
   filter: Type.Unknown(),
   reason: Type.String(),
-  /** What the dry run found. */
+  /** The result of the dry run. */
   items: count,
   amountCent: cents,
-  /** Must be typed to start it: for example RETRY 37. */
+  /** The text to type to start it, such as RETRY 37. */
   confirmation: Type.String(),
   needsApproval: Type.Boolean(),
   approvalId: textOrNull,
@@ -117,7 +117,7 @@ export const bulkItems = Type.Object({
       orderNo: textOrNull,
       amountCent: cents,
       status: oneOf(...ITEM_STATUSES),
-      /** What came of it, in words. */
+      /** The result in words. */
       result: textOrNull,
       said,
       finishedAt: timeOrNull,
@@ -130,14 +130,14 @@ export const APPROVAL_STATUSES = ['WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN'
 
 export const approvalsQuery = Type.Object({
   status: Type.Optional(oneOf(...APPROVAL_STATUSES)),
-  /** Only one's own of which nothing came, as far as one has not said that one knows. */
+  /** Only the operator's own requests that failed or were declined and are not acknowledged. */
   unseen: Type.Optional(oneOf('true')),
   ...paging,
 });
 export const approval = Type.Object({
   approvalId: Type.String(),
   kind: oneOf('REFUND', 'BULK'),
-  /** WITHDRAWN by who asked; FAILED: approved, and could not be done. */
+  /** WITHDRAWN by the requester. FAILED: approved, but could not be done. */
   status: oneOf(...APPROVAL_STATUSES),
   /** An order with its period, or a run. */
   subject: Type.String(),
@@ -150,14 +150,14 @@ export const approval = Type.Object({
   decidedBy: textOrNull,
   decidedAt: timeOrNull,
   decisionNote: textOrNull,
-  /** What came of it once approved: a refund's number, or why it failed. */
+  /** A refund's number, or the reason of the failure. */
   result: textOrNull,
   said,
-  /** Whether the person who asks may decide: never their own. */
+  /** True if the operator may decide. Never true for their own requests. */
   mayDecide: Type.Boolean(),
-  /** Their own, while nobody has decided. */
+  /** True for the operator's own undecided requests. */
   mayWithdraw: Type.Boolean(),
-  /** Their own that was declined or could not be done, until they say that they know. */
+  /** True for the operator's own declined or failed requests until they are acknowledged. */
   isUnseen: Type.Boolean(),
 });
 export const approvals = Type.Object({ approvals: Type.Array(approval), nextCursor });

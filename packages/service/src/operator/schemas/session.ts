@@ -7,7 +7,7 @@ export const role = oneOf(...ROLES);
 export const signInRequest = Type.Object({
   name: text(64),
   password: Type.String({ minLength: 1, maxLength: 1024 }),
-  /** Six digits, of a person who has set this up. */
+  /** Six digits, if the operator has set up a second factor. */
   code: Type.Optional(Type.String({ maxLength: 16 })),
 });
 
@@ -16,23 +16,23 @@ export const session = Type.Object({
   role,
   csrfToken: Type.String(),
   environment: oneOf('sandbox', 'production'),
-  /** Of every amount, such as CNY. */
+  /** Currency of every amount, such as CNY. */
   currency: Type.String(),
   version: Type.String(),
   hasTotp: Type.Boolean(),
   hasPassword: Type.Boolean(),
-  /** Until when what moves money or shows a secret asks for no further proof. */
+  /** Until then, actions that move money or reveal a secret ask for no confirmation. */
   provenUntil: time,
-  /** When the session ends, however it is used. */
+  /** The absolute end of the session. */
   expiresAt: time,
-  /** Refunds above this need a second person; 0: none does. */
+  /** Refunds above this amount need a second operator. 0: none do. */
   refundApprovalCent: Type.Integer(),
 });
 
-/** For those who are not signed in. */
+/** For visitors who are not signed in. */
 export const signInWays = Type.Object({
   environment: oneOf('sandbox', 'production'),
-  /** Whether there is single sign-on. */
+  /** True if single sign-on is configured. */
   oidc: Type.Boolean(),
   oidcName: textOrNull,
 });
@@ -52,7 +52,7 @@ export const ownSession = Type.Object({
 });
 export const ownSessions = Type.Object({ sessions: Type.Array(ownSession) });
 
-/** The one-time link that a new person, or one whose password was reset, is given. */
+/** The one-time link of a new operator, or of one whose password was reset. */
 export const setupRequest = Type.Object({
   token: text(200),
   password: Type.String({ minLength: 12, maxLength: 1024 }),
@@ -64,7 +64,7 @@ export const passwordRequest = Type.Object({
   password: Type.String({ minLength: 12, maxLength: 1024 }),
 });
 
-/** Shown once; it counts when a code made from it was given. */
+/** Shown once. Takes effect once a code of it was entered. */
 export const totpBegun = Type.Object({ secret: Type.String(), uri: Type.String() });
 export const totpRequest = Type.Object({ code: text(16) });
 

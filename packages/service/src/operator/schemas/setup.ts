@@ -5,7 +5,7 @@ import { cents, changed, count, integerOrNull, oneOf, text, textOrNull, time, ti
 const callbackType = oneOf('*', ...eventTypes);
 const strings = Type.Array(Type.String());
 
-/** A picture that is stored; `file` is its name below /redeem/images, and in `GET /images/{file}`. */
+/** A stored picture. `file` is its name below /redeem/images and in `GET /images/{file}`. */
 const image = Type.Object({ file: Type.String(), mediaType: Type.String(), bytes: count });
 const brandingFields = {
   displayName: textOrNull,
@@ -26,7 +26,7 @@ export const channel = Type.Object({
   rateBurst: count,
   ipAllowList: strings,
   voidedPeriodEvents: Type.Boolean(),
-  /** So many days before a period payment.upcoming is sent. Null: it is not. */
+  /** Days before a period at which payment.upcoming is sent. Null: never. */
   upcomingNoticeDays: Type.OrNull(count),
   frameOrigins: strings,
   answerEncryption: oneOf(...encryptionVersions),
@@ -38,13 +38,13 @@ export const channel = Type.Object({
     Type.Object({ code: Type.String(), isDefault: Type.Boolean(), shareEnabled: Type.Boolean() }),
   ),
   branding: Type.Object(brandingFields),
-  /** While a rolled app secret's predecessor is still taken. */
+  /** Until when the former app secret remains valid. */
   formerSecretUntil: timeOrNull,
   createdAt: time,
 });
 export const channels = Type.Object({ channels: Type.Array(channel) });
 export const channelChanged = Type.Object({ channel, changed });
-/** A rule of the institution that the product, or its agreements, must keep. */
+/** A requirement of the institution on the product or its agreements. */
 export const periodWarning = Type.Object({
   rule: oneOf('days-too-few', 'days-of-month', 'once-a-cycle', 'single-amount'),
   productCode: Type.String(),
@@ -59,15 +59,15 @@ export const channelRequest = Type.Object({
   ratePerSecond: Type.Optional(Type.Integer()),
   rateBurst: Type.Optional(Type.Integer()),
 });
-/** The only time that the credentials are shown. */
+/** The credentials are shown only here. */
 export const channelCreated = Type.Object({
   channel,
   credentials: Type.Object(credentials),
-  /** Where the channel finds the interface: with the credentials, all that its client needs. */
+  /** The base URL of the API. With the credentials, this is all that a client needs. */
   baseUrl: Type.String(),
 });
 
-/** What is given is changed. */
+/** Given fields are changed. */
 export const channelChange = Type.Object({
   status: Type.Optional(oneOf('ACTIVE', 'SUSPENDED')),
   ipAllowList: Type.Optional(strings),
@@ -82,11 +82,11 @@ export const channelChange = Type.Object({
       acceptsV1: Type.Optional(Type.Boolean()),
     }),
   ),
-  /** A url of null removes the address. */
+  /** A null url removes the callback. */
   callback: Type.Optional(Type.Object({ eventType: callbackType, url: Type.OrNull(text(2000)) })),
 });
 
-/** The tones that are made of the accent, with the least contrast that text has on them or in them. Without an accent none. */
+/** The tones derived from the accent, each with its lowest contrast. Empty without an accent. */
 export const branding = Type.Object({
   ...brandingFields,
   tones: Type.Array(
@@ -98,10 +98,10 @@ export const branding = Type.Object({
     }),
   ),
 });
-/** A picture in base64: 64 KiB are 87,384 characters. */
+/** A picture in base64. 64 KiB are 87,384 characters. */
 const picture = Type.Optional(Type.OrNull(text(100_000)));
 const optionalText = (maxLength: number) => Type.Optional(Type.OrNull(text(maxLength)));
-/** What is not given stays as it was, null removes it. */
+/** Unset fields stay unchanged, null removes one. */
 export const brandingChange = Type.Object({
   displayName: optionalText(200),
   logo: picture,
@@ -110,14 +110,14 @@ export const brandingChange = Type.Object({
   termsUrl: optionalText(2000),
   shopUrl: optionalText(2000),
 });
-/** Elements of a picture that were sent and are not drawn. */
+/** Always empty. Earlier versions listed elements of a picture that they removed. */
 const leftOut = strings;
 export const brandingChanged = Type.Object({ branding, leftOut, changed });
 export const imageAnswer = Type.Object({ mediaType: Type.String(), base64: Type.String() });
 
 export const credentialsRequest = Type.Object({
   names: Type.Array(oneOf('appSecret', 'aesKey', 'callbackSecret'), { minItems: 1, maxItems: 3 }),
-  /** Hours for which the former app secret is still taken, 0 to 168. */
+  /** Hours for which the former app secret remains valid, 0 to 168. */
   overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 168 })),
 });
 export const credentialsAnswer = Type.Object({
@@ -149,7 +149,7 @@ export const product = Type.Object({
   ...productFields,
   retryDelays: Type.Array(Type.Integer()),
   channels: strings,
-  /** 1 for the first; a later version is a product of its own, under its own code. */
+  /** 1 for the first. A later version is a product with its own code. */
   version: count,
   /** The code of the first version. */
   versionOf: textOrNull,
@@ -161,7 +161,7 @@ export const productRequest = Type.Object({
   ...productFields,
   retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
 });
-/** What is not given is as in the version before. Running orders stay with theirs. */
+/** Unset fields are copied from the previous version. Running orders keep theirs. */
 export const versionRequest = Type.Object({
   productCode: Type.Optional(text(64)),
   productName: Type.Optional(text()),
@@ -169,7 +169,7 @@ export const versionRequest = Type.Object({
   totalCycles: Type.Optional(count),
   benefits: Type.Optional(Type.Array(benefit, { maxItems: 50 })),
   retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
-  /** Whether the channels that may sell the former version sell this one from now on, in its place. */
+  /** True if the channels that may sell the previous version now sell this one instead. */
   replacesForChannels: Type.Optional(Type.Boolean()),
 });
 
@@ -206,7 +206,7 @@ export const paymentChannelChange = Type.Object({
   supportedBanks: Type.Optional(strings),
   ...paymentChannelFields,
 });
-/** The key of a bridge is shown only when it is made. */
+/** The key of a bridge is shown only once. */
 export const paymentChannelAnswer = Type.Object({ paymentChannel, gatewayKey: textOrNull });
 export const paymentChannelChanged = Type.Object({ paymentChannel, changed });
 
@@ -214,10 +214,10 @@ export const benefitView = Type.Object({
   benefitCode: Type.String(),
   kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
   supplierUrl: textOrNull,
-  /** Codes of the pool that were not given away. */
+  /** Codes of the pool that were not handed out. */
   codesLeft: integerOrNull,
   claimsWaiting: count,
-  /** A warning comes when fewer are left; null: none does. */
+  /** The threshold of the low-stock alert. Null: no alert. */
   lowStock: integerOrNull,
   products: strings,
   presentation: Type.Object({
@@ -246,7 +246,7 @@ export const lowStockRequest = Type.Object({
   lowStock: Type.OrNull(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
 });
 export const benefitChanged = Type.Object({ benefit: benefitView, changed });
-/** What is not given stays as it was, null removes it. */
+/** Unset fields stay unchanged, null removes one. */
 export const presentationChange = Type.Object({
   icon: picture,
   descriptionZh: optionalText(500),

@@ -2,7 +2,7 @@ import { columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareList, type Query } from '../../platform/db/declared.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
-/** What a look-up finds of an order. */
+/** An order as search results need it. */
 export type FoundOrder = RowOf<typeof ORDER_COLUMNS>;
 
 const ORDER_COLUMNS = columns({
@@ -26,7 +26,7 @@ export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = de
   columns: ORDER_COLUMNS,
 });
 
-/** From, and to exclusive, of each range of numbers; some of each, the last first. */
+/** Returns some orders of each range (start inclusive, end exclusive), highest number first. */
 export const findOrdersInRanges: Query<
   [firsts: readonly number[], afters: readonly number[], limit: number],
   FoundOrder[]
@@ -55,7 +55,7 @@ const PAYMENT_COLUMNS = columns({
   amountCent: 'bigint',
 });
 
-/** A period that was started. */
+/** Returns a started period. */
 export const findPayment: Query<[orderNo: number, cycleNo: number], FoundPayment | undefined> = declareFind({
   text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", ${APP_ID('p.channel_id')} as "appId", p.status,
       p.amount_cent as "amountCent"
@@ -94,7 +94,7 @@ export const findAgreementById: Query<[agreementId: number], FoundAgreement | un
   columns: AGREEMENT_COLUMNS,
 });
 
-/** The newest first. */
+/** Newest first. */
 export const findAgreementsByCardTail: Query<[tail: string, limit: number], FoundAgreement[]> = declareList({
   text: `select ${AGREEMENT_FIELDS} from agreements a where a.card_tail = $1 and a.agreement_no is not null
     order by a.agreement_id desc limit $2`,
@@ -103,7 +103,7 @@ export const findAgreementsByCardTail: Query<[tail: string, limit: number], Foun
   byIndex: true,
 });
 
-/** By its number, of whichever channel; of a range of voided periods, one of them. */
+/** Finds an event by its number in any channel. A range of voided periods returns one of them. */
 export const findEventByNumber = declareFind({
   text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
     from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,
@@ -116,7 +116,7 @@ export type FoundUser = RowOf<typeof USER_COLUMNS>;
 
 const USER_COLUMNS = columns({ appId: 'text', channelUserId: 'text' });
 
-/** In every channel that has a user of this id, be it by a mobile, or by an order or an agreement alone. */
+/** Returns every channel that has a user of this id, by a mobile, an order or an agreement. */
 export const findUsersById: Query<[channelUserId: string, limit: number], FoundUser[]> = declareList({
   text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
       select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
@@ -128,7 +128,7 @@ export const findUsersById: Query<[channelUserId: string, limit: number], FoundU
   byIndex: true,
 });
 
-/** The order that the user has made last. */
+/** Returns the user's latest order. */
 export const findLatestOrder = declareFind({
   text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
     where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
@@ -137,7 +137,7 @@ export const findLatestOrder = declareFind({
   byIndex: true,
 });
 
-/** By the hash that the mobile has in each channel. */
+/** Finds users by the channel-specific hash of the mobile number. */
 export const findUsersByMobile: Query<
   [channelIds: readonly number[], mobileHashes: readonly Buffer[], limit: number],
   FoundUser[]
@@ -151,7 +151,7 @@ export const findUsersByMobile: Query<
   columns: USER_COLUMNS,
 });
 
-/** Channels and products are few: operators make them. */
+/** Channels and products are few, because operators create them. */
 export const findChannelsByPrefix = declareList({
   text: `select c.app_id as "appId", c.name, c.status from channels c
     where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,
@@ -159,7 +159,7 @@ export const findChannelsByPrefix = declareList({
   columns: columns({ appId: 'text', name: 'text', status: 'text' }),
 });
 
-/** Of all channels, wrapped under the master key. */
+/** Returns the keys of all channels, wrapped under the master key. */
 export const listDataKeys: Query<[], { channelId: number; dataKey: string }[]> = declareList({
   text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
   parameters: [],

@@ -42,18 +42,18 @@ import {
 type SearchResult = Static<typeof searchResult>;
 
 const SHOWN = 20;
-/** Of each look-up one more than is shown tells whether there are more. */
+/** One more than is shown, to detect further hits. */
 const MOST = SHOWN + 1;
 const MAX_STATEMENT_MS = 3_000;
-/** Of an order's number, so many digits must be there before others are found that begin with them. */
+/** Minimum number of digits for a search by prefix. */
 const MIN_PREFIX = 4;
-/** Order numbers have at most so many digits. */
+/** Maximum length of an order number. */
 const MAX_DIGITS = 15;
 
 interface Searching {
   readonly db: Queryable;
   readonly text: string;
-  /** What the text is in each channel, if it can be a mobile. */
+  /** The hash of the text in each channel, if it may be a mobile number. */
   readonly mobileHashes: Awaited<ReturnType<typeof hashMobile>>;
   readonly role: Role;
   readonly currency: string | undefined;
@@ -61,7 +61,7 @@ interface Searching {
 
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 
-/** Finds what somebody on the phone can name, whatever kind of number it is. Each look-up is by an index, and bounded. */
+/** Finds records by any number that a caller may name. Each lookup uses an index and is bounded. */
 export async function search(operator: Operator, input: { readonly q: string }, role: Role) {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
@@ -139,7 +139,7 @@ const byRefundNo: LookUp = async ({ db, text, currency }) => {
   return [{ ...describeMoney(refund, formatRefundNo(refund), currency), kind: 'refund', matched: 'refund-number' }];
 };
 
-/** A payment or a refund. */
+/** Describes a payment or a refund. */
 function describeMoney(
   { orderNo, cycleNo, appId, status, amountCent }: FoundPayment,
   id: string,
@@ -183,11 +183,11 @@ const byEventId: LookUp = async ({ db, text }) => {
 
 const byUserId: LookUp = async ({ db, text }) => {
   const users = await findUsersById(db, text, MOST);
-  // Whoever asks has typed it.
+  // In clear, because the operator has typed it.
   return users.map((user) => describeUser(user, 'user-id'));
 };
 
-/** Whoever finds users by a mobile can fill in what is masked, try by try: so only who may see it in clear does. */
+/** Restricted, because searching by mobile number could reveal masked digits by trial. */
 const ROLE_FOR_MOBILES: Role = 'support';
 
 const byMobile: LookUp = async ({ db, mobileHashes }) => {
@@ -202,10 +202,10 @@ function parseMobile(text: string): string | undefined {
   return /^1\d{10}$/.test(mobile) ? mobile : undefined;
 }
 
-/** By the data key as it is wrapped, of the channels that there are: opening one takes longer than looking somebody up. */
+/** Opened keys by their wrapped form, because opening one takes longer than a lookup. */
 const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
 
-/** Each channel has a key of its own for what its users are found by. */
+/** Hashes the number with each channel's own key. */
 async function hashMobile({ database, vault }: Operator, mobile: string) {
   const before = openedKeys.get(vault);
   const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
@@ -229,7 +229,7 @@ const byProduct: LookUp = async ({ db, text }) => {
   });
 };
 
-/** What is known exactly comes first, then what begins like it. */
+/** Exact matches first, then prefixes. */
 const LOOK_UPS: readonly LookUp[] = [
   byOrderNo,
   byExternalNo,
@@ -269,7 +269,7 @@ async function describeAgreement(
   return { kind: 'agreement', id, title: id, subtitle, status, appId, ...lead, matched };
 }
 
-/** Where a hit leads: to its user; for those who may not see which one it is, to the user's latest order. */
+/** Returns the target of a hit: its user, or the user's latest order if the operator may not see the user. */
 async function leadFrom(
   db: Queryable,
   user: FoundUser,

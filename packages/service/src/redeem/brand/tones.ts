@@ -83,16 +83,10 @@ function makeDark(colour: Colour): Made {
   };
 }
 
-/**
- * True if text on the accent is white. White needs only nearly enough contrast, because the accent is darkened a
- * little.
- */
+/** True if text on the accent is white. Nearly enough contrast is accepted, and the accent darkened a little. */
 const takesWhite = (colour: Colour): boolean => contrast(colour, WHITE) >= LINE_CONTRAST;
 
-/**
- * Returns the accent as a background. A bright accent stays unchanged with dark text, because a darkened yellow turns
- * brown.
- */
+/** Returns the accent as a background. A bright one stays with dark text, because a darkened yellow turns brown. */
 const makeFilled = (colour: Colour): Colour =>
   takesWhite(colour) ? mixUntil(colour, BLACK, [WHITE], TEXT_CONTRAST) : colour;
 
@@ -117,10 +111,7 @@ function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], r
   return towards;
 }
 
-/**
- * Brightens to the accent's own brightest shade first, because mixing in white alone looks pale. Skips that for nearly
- * black colours, which have no recognizable shade.
- */
+/** Brightens to the accent's brightest shade first, unless it is nearly black: white alone makes a colour pale. */
 function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number): Colour {
   const brightest = Math.max(...colour, 1);
   const vivid = mix(BLACK, colour, 255 / brightest);

@@ -42,22 +42,22 @@ import { type BenefitOfPeriod, findBenefitsOfOrder } from '../orders-sql.js';
 export interface RefundInput {
   readonly orderNo: string;
   readonly cycleNo: number;
-  /** Unset: all that is left. */
+  /** Unset: the whole rest. */
   readonly amountCent?: number | undefined;
-  /** A second request with the same key is the same refund. */
+  /** The idempotency key. */
   readonly key?: string | undefined;
   readonly note?: string | undefined;
-  /** Of one that needed a second person: who asked for it, and by which approval it is made. Unset: the operator asks. */
+  /** The requester and the approval, if a second operator was asked. Unset: the operator asks. */
   readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
-  /** Of one that needs a second person, and that nobody else was asked about: why not. */
+  /** Why no second operator was asked, for a refund that needs one. */
   readonly withoutApproval?: string | undefined;
 }
 
 export type RefundView = ReturnType<typeof describeRefund>;
-/** With the period after all of its refunds, the benefits that were revoked and those that stay. */
+/** The refund with its period after all refunds, and the revoked and the remaining benefits. */
 export type RefundedPeriod = ReturnType<typeof toRefundedPeriod>;
 
-/** A refund and its period at one moment. */
+/** A refund and its period as of one moment. */
 interface RefundState {
   readonly refund: Refund;
   readonly payment: Payment;
@@ -65,8 +65,8 @@ interface RefundState {
 }
 
 /**
- * Refunds money, in mode A. The refund is stored first, then sent to the institution while no lock is held, then settled. A
- * result that is not known at the end of this call is found out by a job.
+ * Refunds money in mode A: stores the refund, sends it to the institution without a lock, then settles it. A job
+ * queries a result that is still unknown.
  */
 export async function refundPayment(operator: OperatorWithGateways, input: RefundInput): Promise<RefundedPeriod> {
   const asked = requireRefund(input);
@@ -76,13 +76,13 @@ export async function refundPayment(operator: OperatorWithGateways, input: Refun
   return finishRefund(operator, begun);
 }
 
-/** A refund that is stored, and may now be sent. */
+/** A refund that is stored and can be sent. */
 interface BegunRefund extends RefundState {
-  /** False when it was asked for before, with the same key. */
+  /** False if it was requested before with the same key. */
   readonly isNew: boolean;
 }
 
-/** Sends it to the institution, or asks about one that was sent before. */
+/** Sends the refund to the institution, or queries it if it was sent before. */
 export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
   const { gateways } = operator;
   const { refund, isNew } = begun;
@@ -91,7 +91,7 @@ export async function finishRefund(operator: OperatorWithGateways, begun: BegunR
   return toRefundedPeriod((await storeOutcome(operator, refund, heard)) ?? { ...begun, changed: isNew });
 }
 
-/** Stores the result. Undefined when it is not known yet. */
+/** Stores the result. Returns undefined if it is unknown. */
 async function storeOutcome(
   { database, clock }: OperatorWithGateways,
   refund: Refund,
@@ -105,7 +105,7 @@ async function storeOutcome(
       benefits: await findBenefitsOfOrder(tx, refund.orderNo, refund.cycleNo),
     }));
   } catch (cause) {
-    // The message has to say that the refund was sent.
+    // The message must say that the refund was sent.
     throw refusal('refund-result-not-stored', OperatorError, {
       cause,
     })`refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`;
@@ -120,7 +120,7 @@ export async function lockPeriodToRefund(
   return requirePeriodToRefund(tx, await requireLockedOrder(tx, orderNo), cycleNo);
 }
 
-/** What is asked for was checked by requireRefund. The caller has locked the period. */
+/** Begins a refund. The caller has checked the request with requireRefund and locked the period. */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
   tx: Queryable,
@@ -158,7 +158,7 @@ export async function beginRefund(
   return { refund, payment, benefits, isNew: true };
 }
 
-/** Throws when there is no such period, or its money is not with us. */
+/** Throws if the period does not exist or its money was not debited by the service. */
 export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
   if (order.settlementMode !== 'SVC_DEDUCT') {
     throw refusal(
@@ -170,7 +170,7 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
   return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
-/** The refund that was asked for with the same key; throws if that was another amount. */
+/** Returns the refund with the same key. Throws if its amount differs. */
 export function findRefundOfKey(
   refunds: readonly Refund[],
   { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
@@ -185,7 +185,7 @@ export function findRefundOfKey(
   return same;
 }
 
-/** The amount to refund: what is asked for, or all that is left. Throws when that is not to be had. */
+/** Returns the amount to refund: the requested one, or the whole rest. Throws if that is not available. */
 export function requireRefundableAmount(
   period: PeriodToRefund,
   askedCent: number | undefined,
@@ -235,14 +235,13 @@ export function requireRefund(input: RefundInput): RefundInput {
   };
 }
 
-/** The institution has refused a refund. */
 export function createRefundRefused(refund: RefundReference & Pick<Refund, 'reason'>): OperatorError {
   return refusal(
     'refund-refused',
   )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
 }
 
-/** Throws when the institution has refused the refund. */
+/** Throws if the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>) {
   if (refund.status === 'FAIL') throw createRefundRefused(refund);
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
@@ -256,7 +255,7 @@ export function describeRefund(refund: Refund) {
     cycleNo: refund.cycleNo,
     paymentOrderNo: formatPaymentOrderNo(refund.orderNo, refund.cycleNo),
     amountCent: refund.amountCent,
-    /** STARTED: the institution has not answered yet, and is asked again. FAIL: it refused. */
+    /** STARTED: the institution has not answered and is queried again. FAIL: it refused. */
     status: refund.status,
     reason: refund.reason,
     key: refund.key,

@@ -1,8 +1,8 @@
 import { type PeriodToRefund, sumRefunds } from '../../../subscriptions/steps/payments/begin-refund.js';
 
 /**
- * Whether a refund needs a second person: above a limit, counted together with what was refunded of the same period before,
- * so that nobody comes by it in several parts. A limit of 0: none does.
+ * Returns true if a refund exceeds the limit together with the period's earlier refunds, so that splitting it does not
+ * help. A limit of 0 requires no second operator.
  */
 export function needsSecondPerson(
   period: Pick<PeriodToRefund, 'payment' | 'refunds'>,

@@ -1,7 +1,7 @@
 import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** A refund that was asked for and is not made yet: it waits for a second person, or is about to be made. */
+/** A requested refund that is not made yet: it waits for a second operator or is about to be made. */
 export type WaitingRefund = RowOf<typeof FIND_WAITING_REFUNDS>;
 
 const FIND_WAITING_REFUNDS = statement({
@@ -21,17 +21,17 @@ const FIND_WAITING_REFUNDS = statement({
     /** `orderNo-cycleNo` */
     subject: 'text',
     amountCent: 'bigint',
-    /** With which it is made. */
+    /** The idempotency key of the refund. */
     key: 'text',
     approvalId: 'text?',
-    /** Of one of a bulk run. */
+    /** Set if it belongs to a bulk run. */
     runId: 'text?',
     requestedBy: 'text',
     requestedAt: 'text',
   }),
 });
 
-/** Of these periods, the first that was asked for first. */
+/** Returns the waiting refunds of these periods, oldest request first. */
 export async function findWaitingRefunds(db: Queryable, subjects: readonly string[]): Promise<WaitingRefund[]> {
   return subjects.length === 0 ? [] : db.query(FIND_WAITING_REFUNDS, [subjects]);
 }

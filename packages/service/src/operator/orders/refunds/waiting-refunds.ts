@@ -6,13 +6,13 @@ import { formatPeriodSubject } from './period-subjects.js';
 import { requireRefundableAmount } from './refunds.js';
 import { findWaitingRefunds, type WaitingRefund } from './waiting-refunds-sql.js';
 
-/** What else was asked for of a period and is not made yet. */
+/** Returns the other requested refunds of a period that are not made yet. */
 export async function findWaitingOf(
   db: Queryable,
   { order, payment, refunds }: PeriodToRefund,
 ): Promise<WaitingRefund[]> {
   const waiting = await findWaitingRefunds(db, [formatPeriodSubject(order.orderNo, payment.cycleNo)]);
-  // One that is being made just now has its refund already, and counts as that.
+  // Skips one that is being made now, because its refund already counts.
   return waiting.filter(({ key }) => refunds.every((refund) => refund.key !== key));
 }
 
@@ -20,8 +20,8 @@ export const sumWaiting = (waiting: readonly Pick<WaitingRefund, 'amountCent'>[]
   waiting.reduce((sum, { amountCent }) => sum + amountCent, 0);
 
 /**
- * The amount that may be asked for: what is given, or all that is left. What waits counts as if it were made, so that two people
- * do not ask for the same money.
+ * Returns the amount to request: the given one, or the whole rest. Waiting refunds count as made, so that the same
+ * money is not requested twice.
  */
 export function requireAskableAmount(
   period: PeriodToRefund,

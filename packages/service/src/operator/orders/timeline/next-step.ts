@@ -5,10 +5,10 @@ import { isWaitingForRetry } from '../../../subscriptions/domain/payments/paymen
 import type { nextStep } from '../../schemas/orders.js';
 import type { Surroundings } from './timeline-sql.js';
 
-/** What happens to an order by itself, and when. */
+/** The next automatic step of an order, and its time. */
 export type NextStep = Omit<Static<typeof nextStep>, 'at'> & { readonly at: number };
 
-/** Pure. Null when nothing happens to it by itself any more. */
+/** Pure. Returns null if no automatic step follows. */
 export function findNextStep(order: Order, around: Surroundings, now: number): NextStep | null {
   const retries = (tryNo: number) =>
     tryNo === 0 ? { tryNo: null, tries: null } : { tryNo, tries: Math.max(around.retryDelays.length, tryNo) };

@@ -4,7 +4,7 @@ import { column, columns, type Queryable, type RowOf, requireOne, statement } fr
 import { declareList, declareRequire, type Query } from '../../../platform/db/declared.js';
 import { epochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** What an order depends on, besides its own row. */
+/** The data that an order depends on, besides its own row. */
 export type Surroundings = RowOf<typeof FIND_SURROUNDINGS>;
 
 const FIND_SURROUNDINGS = statement({
@@ -21,17 +21,17 @@ const FIND_SURROUNDINGS = statement({
   parameters: ['bigint'],
   columns: columns({
     channelName: 'text',
-    /** Whether its channel wants events about periods that are voided. */
+    /** True if the channel wants events about voided periods. */
     hearsOfVoidedPeriods: 'boolean',
     productName: 'text?',
     /** Seconds before each retry of the product. */
     retryDelays: 'integer[]',
-    /** How often its latest period was tried. */
+    /** The number of attempts of the latest period. */
     tries: 'integer',
-    /** Of the debit whose outcome is not known yet; null when there is none. */
+    /** The debit whose outcome is unknown. Null if there is none. */
     openCycleNo: 'integer?',
     openTryNo: 'integer?',
-    /** When its institution is asked next. */
+    /** When the institution is queried next. */
     askAt: 'bigint?',
   }),
 });
@@ -52,7 +52,7 @@ const AGREEMENT_OF_ORDER_COLUMNS = columns({
   changeTime: 'text',
 });
 
-/** The agreement that it runs on, and those on which it was debited from a period on. */
+/** Returns the order's current agreement, and those on which it was debited from a period on. */
 export const findAgreementsOfOrder: Query<[orderNo: number, fromCycleNo: number, limit: number], AgreementOfOrder[]> =
   declareList({
     text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
@@ -72,7 +72,7 @@ const event = keyOfEvent('e');
 
 const PLANNED_PUSH_COLUMNS = columns({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' });
 
-/** The next pushes of these events, the first of them first. */
+/** Returns the next pushes of these events, soonest first. */
 export const findPlannedPushes: Query<[channelId: number, eventNos: readonly number[], limit: number], PlannedPush[]> =
   declareList({
     text: `select e.event_no || case when d.cycle_no = 0 then '' else '-' || d.cycle_no end as "eventId",
@@ -95,7 +95,7 @@ const AUDIT_OF_ORDER_COLUMNS = columns({
   detail: column<Readonly<Record<string, unknown>>>('jsonb'),
 });
 
-/** What operators did to any of these, the latest first. */
+/** Returns operators' actions on any of these subjects, latest first. */
 export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = declareList({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
      from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
@@ -108,7 +108,7 @@ export type OrderNote = RowOf<typeof NOTE_COLUMNS>;
 const NOTE_FIELDS = `note_id::text as "noteId", author, ${shanghaiText('at')} as at, text`;
 const NOTE_COLUMNS = columns({ noteId: 'text', author: 'text', at: 'text', text: 'text' });
 
-/** The latest first. */
+/** Latest first. */
 export const findNotes: Query<[orderNo: number, limit: number], OrderNote[]> = declareList({
   text: `select ${NOTE_FIELDS} from order_notes where order_no = $1 order by note_id desc limit $2`,
   parameters: ['bigint', 'bigint'],

@@ -11,10 +11,9 @@ import { describeOrder } from '../list-orders.js';
 import { readOrders } from '../order-list-sql.js';
 import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from './user-sql.js';
 
-/** More than a person reads at once. */
 const SHOWN = 200;
 
-/** Everything of one user of a channel, the newest first, as of one moment. */
+/** Returns all records of a channel's user, newest first, as of one moment. */
 export async function showUser(
   operator: Operator,
   channels: ChannelRegistry,

@@ -8,7 +8,7 @@ import { inTransaction, type Operator } from '../../operator.js';
 import { requireName } from '../../rules.js';
 import { requireOrder } from '../show-order.js';
 
-/** Shows whom an order is of, to somebody who says why. Written down before it is shown. */
+/** Reveals the user of an order to an operator who gives a reason. Writes the audit log first. */
 export async function unmaskUser(operator: Operator, input: { readonly orderNo: string; readonly reason: string }) {
   const reason = requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
@@ -20,7 +20,7 @@ export async function unmaskUser(operator: Operator, input: { readonly orderNo: 
   });
 }
 
-/** In clear. Null when nothing is stored about the user. */
+/** Returns the mobile number in clear. Null if none is stored. */
 export async function findMobileOf(
   { vault }: Operator,
   db: Queryable,

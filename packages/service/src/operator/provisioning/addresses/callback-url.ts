@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../../catalog/channels/public-address.js';
 import { isThisMachine } from '../../../platform/this-machine.js';
 
-/** Checked without any DNS lookup: the addresses of a name are checked at each connection. */
+/** Checked without a DNS lookup, because the addresses of a name are checked at each connection. */
 const MAX_CHARACTERS = 1024;
 
 const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
 
 export interface CallbackUrlRules {
-  /** Also take http and https to localhost and 127.0.0.1. */
+  /** Allows http and https to localhost and 127.0.0.1. */
   readonly local: boolean;
 }
 
-/** The address as it is stored, or in one line why it is refused. */
+/** Returns the URL to store, or the refusal in one line. */
 export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { url: string } | { refusal: string } {
   if (text.length > MAX_CHARACTERS) return { refusal: `it has more than ${MAX_CHARACTERS} characters` };
   // The URL parser would silently drop these.
@@ -21,9 +21,9 @@ export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { u
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return { refusal: 'it holds a user name or password' };
   if (text.includes('#')) return { refusal: 'it holds a fragment (#)' };
-  // A webhook's signature covers the path and says that there is no query.
+  // A webhook's signature covers the path only, with an empty query.
   if (text.includes('?')) return { refusal: 'it holds a query (?)' };
-  // Numbers in any spelling (0x7f.1, 2130706433) have become dotted by now.
+  // The parser has converted numeric hosts (0x7f.1, 2130706433) to dotted form.
   const host = url.hostname.replace(/\.$/, '');
   if (host.split('.').includes('')) return { refusal: 'its host is not a name' };
   if (url.port === '0') return { refusal: 'there is no port 0' };

@@ -5,9 +5,7 @@ import { quoted, requireAtMost, requireUnique } from '../../rules.js';
 
 const MAX_ORIGINS = 20;
 
-/**
- * Origins as browsers write them. They become part of a header, so a path, a space, a semicolon or a star is refused.
- */
+/** Returns origins in the browsers' spelling, for a header. Refuses paths, spaces, semicolons and stars. */
 export function requireFrameOrigins(values: readonly string[], environment: Environment): string[] {
   requireAtMost('origins', values, MAX_ORIGINS);
   const origins = values.map((value) => {
@@ -22,7 +20,7 @@ export function requireFrameOrigins(values: readonly string[], environment: Envi
   return origins;
 }
 
-/** Only scheme, name and port; a slash at the end is allowed. */
+/** True if the URL has only scheme, host and port. A trailing slash is allowed. */
 function isPlain(url: URL, value: string): boolean {
   return /^[a-z0-9.:[\]-]+$/.test(url.host) && [url.origin, `${url.origin}/`].includes(value.toLowerCase());
 }

@@ -3,23 +3,20 @@ import { isThisMachine } from '../../../platform/this-machine.js';
 import { refusal } from '../../operator.js';
 import { quoted } from '../../rules.js';
 
-/**
- * The address of a bridge or a supplier. Unlike a callback address it is chosen by operators, so it may be inside their
- * network.
- */
+/** Checks the URL of a bridge or a supplier. It may be in the operators' network, because operators choose it. */
 export function requirePeerUrl(what: string, text: string, environment: Environment): string {
   const href = requireHttpsUrl(what, text, environment);
   if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not hold a fragment (#)`;
-  // Only the path is signed.
+  // The signature covers the path only.
   if (text.includes('?')) throw refusal('url-holds-query')`${what} must not hold a query (?)`;
   return href;
 }
 
-/** In the sandbox also http to this machine. */
+/** Accepts https, and in the sandbox http to this machine. */
 export function requireHttpsUrl(what: string, text: string, environment: Environment): string {
   if (!URL.canParse(text)) throw refusal('url-incomplete')`${what} ${quoted(text)} is not a complete address`;
   const url = new URL(text);
-  // Not repeated in the message: it may hold a password.
+  // The message does not repeat the URL, which may contain a password.
   if (url.username !== '' || url.password !== '') {
     throw refusal('url-holds-password')`${what} must not hold a user name or password`;
   }

@@ -4,14 +4,14 @@ import { requireHttpsUrl } from './peer-url.js';
 
 const MAX_SELLER_URL = 500;
 
-/** An address of the seller that users are led to. */
+/** Checks a URL of the seller that users open. */
 export function requireSellerUrl(
   what: string,
   text: string,
   environment: Environment,
   maxLength = MAX_SELLER_URL,
 ): string {
-  // As it is stored, which may be longer than what was typed.
+  // Limits the stored form, which may be longer than the typed one.
   const href = requireHttpsUrl(what, text.trim(), environment);
   requireLength(what, href.length, maxLength);
   return href;

@@ -13,9 +13,7 @@ const TICK = html`<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circ
 
 const MOST_BYTES = 14_000;
 
-/**
- * Renders the benefits just claimed, each with its result. Reads the database, so reloading the page changes nothing.
- */
+/** Renders the benefits just claimed with their results, from the database, so reloading changes nothing. */
 export function renderJustDone(
   frame: Frame,
   link: SignedLink,

@@ -2,9 +2,8 @@ import { encode } from 'uqr';
 import { type Html, html } from '../../html.js';
 
 /**
- * Renders a QR code as an SVG with one path and a stroke for each run of dark modules: about 1 KB for 16 characters.
- * Its
- * label is the text of the elements with the given ids.
+ * Renders a QR code as an SVG path with a stroke for each run of dark modules: about 1 KB for 16 characters. The
+ * elements with the given ids are its label.
  */
 export function renderQrCode(text: string, labelIds: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 4 });
