@@ -16,7 +16,7 @@ export const accountOperations = [
     method: 'GET',
     path: '/sessions',
     isOwn: true,
-    summary: 'the own sessions that are open',
+    summary: 'Your open sessions',
     answer: schema.ownSessions,
     async run({ database }, _input, { person }) {
       const sessions = await listSessions(database, person.personId);
@@ -28,7 +28,7 @@ export const accountOperations = [
     path: '/sessions/{sessionId}',
     role: 'viewer',
     isOwn: true,
-    summary: 'ends one of the own sessions',
+    summary: 'End one of your sessions',
     answer: schema.nothing,
     async run({ database }, { sessionId }, { person }) {
       if (await deleteSession(database, sessionId, person.personId)) return {};
@@ -40,12 +40,12 @@ export const accountOperations = [
     path: '/account/password',
     role: 'viewer',
     isOwn: true,
-    summary: 'sets another password; the other sessions end',
+    summary: 'Change your password; your other sessions end',
     body: schema.passwordRequest,
     answer: schema.nothing,
     async run(operator, { current, password }, { person }) {
       // Counted like every password attempt, so that an unattended session cannot be used for guessing.
-      const wrong = refusal('current-password-wrong')`the current password is another one`;
+      const wrong = refusal('current-password-wrong')`the current password is wrong`;
       await proveAgain(operator, person, { password: current }).catch(refuseWrongProof(wrong));
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });
       return {};
@@ -57,7 +57,7 @@ export const accountOperations = [
     role: 'viewer',
     isOwn: true,
     needsProof: true,
-    summary: 'begins to set up codes of an authenticator app',
+    summary: 'Start the setup of codes by an authenticator app',
     answer: schema.totpBegun,
     run: (operator, _input, { person }) => beginTotp(operator, person),
   }),
@@ -66,7 +66,7 @@ export const accountOperations = [
     path: '/account/totp',
     role: 'viewer',
     isOwn: true,
-    summary: 'confirms it by a first code',
+    summary: 'Finish the setup with a first code',
     body: schema.totpRequest,
     answer: schema.nothing,
     async run(operator, { code }, { person }) {
@@ -84,7 +84,7 @@ export const accountOperations = [
     body: schema.totpRequest,
     answer: schema.nothing,
     async run(operator, { code }, { person }) {
-      const wrong = refusal('code-not-right')`this code is not right, or was used already`;
+      const wrong = refusal('code-not-right')`the code is wrong or was already used`;
       await proveAgain(operator, person, { code }).catch(refuseWrongProof(wrong));
       await removeTotp(operator, person);
       return {};

@@ -18,7 +18,7 @@ export const alertOperations = [
   operation({
     method: 'GET',
     path: '/alerts',
-    summary: 'Alerts, the latest first',
+    summary: 'Alerts, latest first',
     query: schemas.alertsQuery,
     answer: schemas.alerts,
     run: pageAlerts,
@@ -26,10 +26,10 @@ export const alertOperations = [
   }),
   command({
     usage: 'alert list',
-    summary: 'alerts that are open and that nobody has acknowledged, the latest first',
+    summary: 'open alerts, latest first',
     examples: ['list', 'list --all --json'],
     body: Type.Object({ all: Type.Optional(Type.Boolean()) }),
-    fields: { all: ['--all', 'those that were acknowledged or have ended too'] },
+    fields: { all: ['--all', 'include acknowledged and resolved alerts'] },
     run: (operator, { all = false }) => listAlerts(operator, { all }),
     text: alertTable,
   }),
@@ -45,7 +45,7 @@ export const alertOperations = [
     method: 'POST',
     path: '/alerts/acknowledge',
     role: WHO_ACTS,
-    summary: 'Put an alert aside until it happens again',
+    summary: 'Acknowledge an alert, until it is raised again',
     body: schemas.acknowledgeRequest,
     answer: schemas.alertChanged,
     run: acknowledgeAlert,
@@ -56,14 +56,14 @@ export const alertOperations = [
       text: ({ kind, subject, changed, acknowledgedBy, acknowledgedAt }) =>
         changed
           ? `${kind} about ${subject} is acknowledged`
-          : `It was acknowledged already, by ${acknowledgedBy} at ${acknowledgedAt}.`,
+          : `It was already acknowledged by ${acknowledgedBy} at ${acknowledgedAt}.`,
     },
   }),
   operation({
     method: 'POST',
     path: '/alerts/owner',
     role: WHO_ACTS,
-    summary: 'Say who looks after an alert',
+    summary: 'Assign an alert to an operator',
     body: schemas.ownerRequest,
     answer: schemas.alertChanged,
     run: setAlertOwner,
@@ -72,7 +72,7 @@ export const alertOperations = [
     method: 'POST',
     path: '/alerts/comments',
     role: WHO_ACTS,
-    summary: 'Write something about an alert',
+    summary: 'Comment on an alert',
     body: schemas.commentRequest,
     answer: schemas.alertChanged,
     run: commentOnAlert,

@@ -44,7 +44,7 @@ export const channelOperations = [
     path: '/channels',
     role: 'admin',
     needsProof: true,
-    summary: 'Make a channel and show its credentials, this one time',
+    summary: 'Create a channel and show its credentials once',
     body: schemas.channelRequest,
     answer: schemas.channelCreated,
     run: createChannel,
@@ -61,7 +61,7 @@ export const channelOperations = [
       ],
       fields: {
         name: ['--name <text>', 'name of the channel'],
-        appId: ['--app-id <id>', 'its app id (default: made at random)'],
+        appId: ['--app-id <id>', 'its app id (default: random)'],
         ratePerSecond: ['--rate <n>', 'requests per second (default: 50 in the sandbox, 200 in production)'],
         rateBurst: ['--burst <n>', 'requests at once (default: twice the rate)'],
       },
@@ -82,7 +82,7 @@ export const channelOperations = [
     role: 'admin',
     // Confirmed, because it sets where events are sent and which addresses may call.
     needsProof: true,
-    summary: 'Change the settings of a channel that are given, all of them or none',
+    summary: 'Change the given settings of a channel, all or none',
     body: schemas.channelChange,
     answer: schemas.channelChanged,
     run: async (operator, input) => {
@@ -107,24 +107,24 @@ export const channelOperations = [
         ],
         ipAllowList: [
           '--ip-list <ranges...>',
-          'the only addresses that may call, as a whole new list; none lets every address',
+          'the complete list of addresses that may call, or none to allow any',
           appendListOrNone,
         ],
         'limits.ratePerSecond': ['--rate <n>', 'requests per second'],
         'limits.rateBurst': ['--burst <n>', 'with --rate: requests at once (default: twice the rate)'],
         voidedPeriodEvents: [
           '--voided-period-events <on-or-off>',
-          'whether an unsubscribe also sends a CANCELED event for each period it voids',
+          'send a CANCELED event for each period that an unsubscribe voids',
           parseOnOff,
         ],
         upcomingNoticeDays: [
           '--upcoming-notices <days-or-off>',
-          'how many days before each renewal it is sent payment.upcoming, 1 to 30',
+          'days before each renewal at which payment.upcoming is sent, 1 to 30',
           parseWholeNumberOrOff,
         ],
         frameOrigins: [
           '--frame-origins <origins...>',
-          'whose pages may hold the redemption page in a frame, as a whole new list; none lets nobody',
+          'the complete list of origins that may frame the redemption page, or none',
           appendListOrNone,
         ],
         'encryption.answers': [
@@ -133,12 +133,12 @@ export const channelOperations = [
         ],
         'encryption.acceptsV1': [
           '--accept-v1',
-          'take svc_aes_v1 too',
-          { no: ['--refuse-v1', 'take nothing in svc_aes_v1, which is not authenticated'] },
+          'accept svc_aes_v1 too',
+          { no: ['--refuse-v1', 'refuse svc_aes_v1, which is not authenticated'] },
         ],
       },
       text: (channel) =>
-        channel.changed ? channelText(channel) : safeText`${channelText(channel)}\n\nIt was so already.`,
+        channel.changed ? channelText(channel) : safeText`${channelText(channel)}\n\nNothing changed.`,
     },
   }),
   command({
@@ -146,26 +146,26 @@ export const channelOperations = [
     summary: 'refuse all its requests, at once and on every node',
     examples: ['suspend test_demo'],
     run: suspendChannel,
-    text: ({ appId, changed }) => (changed ? `${appId} is suspended` : `${appId} was suspended already`),
+    text: ({ appId, changed }) => (changed ? `${appId} is suspended` : `${appId} was already suspended`),
   }),
   command({
     usage: 'channel resume <app-id>',
     summary: 'end a suspension',
     examples: ['resume test_demo'],
     run: resumeChannel,
-    text: ({ appId, changed }) => (changed ? `${appId} is active again` : `${appId} was active already`),
+    text: ({ appId, changed }) => (changed ? `${appId} is active again` : `${appId} was already active`),
   }),
   command({
     usage: 'channel revoke-tokens <app-id>',
     summary: 'end all its live access tokens; its credentials stay',
     examples: ['revoke-tokens test_demo'],
     run: revokeTokens,
-    text: ({ appId }) => `the access tokens of ${appId} have ended`,
+    text: ({ appId }) => `all access tokens of ${appId} are revoked`,
   }),
   operation({
     method: 'GET',
     path: '/channels/{appId}/branding',
-    summary: 'What users see of a channel, with the tones that are made of its accent',
+    summary: 'The branding of a channel, with the tones of its accent',
     answer: schemas.branding,
     run: async (operator, input) => withTones((await showChannel(operator, input)).branding),
   }),
@@ -175,21 +175,21 @@ export const channelOperations = [
     role: 'admin',
     // Confirmed, because it sets the seller that users see and where links lead.
     needsProof: true,
-    summary: 'Change what users see of a channel: what is given, all of it or nothing; null removes a part',
+    summary: 'Change the branding of a channel, all given parts or none; null removes a part',
     body: schemas.brandingChange,
     answer: schemas.brandingChanged,
     run: (operator, { logo, ...texts }) => setBranding(operator, { ...texts, ...readPicture('logo', logo) }),
     toAnswer: ({ branding, changed, leftOut }) => ({ branding: withTones(branding), leftOut, changed }),
     command: {
       usage: 'channel set-branding <app-id>',
-      summary: 'what users see of it on the redemption page; none removes a part',
+      summary: 'change its branding on the redemption page; none removes a part',
       examples: [
         'set-branding test_demo --name "Sunny Shop" --logo logo.svg --accent 0a6b4b',
         'set-branding test_demo --support +86-400-000-0000 --terms https://shop.example/terms --shop https://shop.example',
         'set-branding test_demo --logo none',
       ],
       fields: {
-        displayName: ['--name <text>', 'name that users know, 1 to 40 characters, or none'],
+        displayName: ['--name <text>', 'name shown to users, 1 to 40 characters, or none'],
         logo: ['--logo <file>', 'SVG or PNG of at most 64 KiB, or none', readPictureFile],
         accent: ['--accent <colour>', 'six or three hexadecimal digits, or none'],
         support: ['--support <text>', 'phone number, e-mail address or https address, or none'],
@@ -202,7 +202,7 @@ export const channelOperations = [
   operation({
     method: 'GET',
     path: '/images/{file}',
-    summary: 'A logo or an icon in base64, by the name of its file',
+    summary: 'A logo or an icon in base64, by its file name',
     answer: schemas.imageAnswer,
     async run(operator, input) {
       const { mediaType, bytes } = await requirePicture(operator, input);
@@ -214,7 +214,7 @@ export const channelOperations = [
     path: '/channels/{appId}/credentials',
     role: 'admin',
     needsProof: true,
-    summary: 'New secrets, shown this one time; with an overlap the former app secret is taken for a while',
+    summary: 'Replace secrets and show them once; with an overlap the former app secret stays valid for a while',
     body: schemas.credentialsRequest,
     answer: schemas.credentialsAnswer,
     run: resetCredentials,
@@ -228,7 +228,7 @@ export const channelOperations = [
     }),
     command: {
       usage: 'channel reset-credentials <app-id>',
-      summary: 'new secrets, shown this one time; the old ones and all live tokens end at once on every node',
+      summary: 'replace secrets and show them once; the old ones and all live tokens end at once on every node',
       examples: [
         'reset-credentials test_demo',
         'reset-credentials test_demo --only callbackSecret',
@@ -238,13 +238,13 @@ export const channelOperations = [
         names: ['--only <names>', 'some of appSecret, aesKey, callbackSecret (default: all three)'],
         overlapHours: [
           '--overlap-hours <n>',
-          'take the former app secret too for so long, at most 168, and let live tokens go on (default: 0)',
+          'hours for which the former app secret and live tokens stay valid, at most 168 (default: 0)',
         ],
       },
       defaults: { names: undefined },
       text(reset) {
         const { appId, formerSecretUntil: until } = reset;
-        const taken = until === null ? '' : `; its former app secret is taken until ${until}`;
+        const taken = until === null ? '' : `; its former app secret is valid until ${until}`;
         return safeText`${appId} has new credentials${taken}\n\n${credentialsText(reset)}`;
       },
     },
@@ -253,7 +253,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/products/{productCode}',
     role: 'admin',
-    summary: 'Let a channel sell a product',
+    summary: 'Allow a channel to sell a product',
     answer: schemas.channelAuthorized,
     run: authorizeProduct,
     toAnswer: toChannelAuthorized,
@@ -268,7 +268,7 @@ export const channelOperations = [
     method: 'DELETE',
     path: '/channels/{appId}/products/{productCode}',
     role: 'admin',
-    summary: 'Let a channel sell a product no longer; running orders go on',
+    summary: 'Stop a channel from selling a product; running orders continue',
     answer: schemas.channelChanged,
     run: withdrawProduct,
     toAnswer: toChannelChanged,
@@ -283,7 +283,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/payment-channels/{code}',
     role: 'admin',
-    summary: 'Let a channel use a payment channel, or change how',
+    summary: 'Allow a channel to use a payment channel, or change the flags',
     body: schemas.authorizationRequest,
     answer: schemas.channelAuthorized,
     run: authorizePaymentChannel,
@@ -297,7 +297,7 @@ export const channelOperations = [
       fields: {
         isDefault: [
           '--default',
-          'used when a binding names none; takes the flag from the one that had it',
+          'used if a binding names none; replaces the former default',
           { no: ['--no-default', 'not the default'] },
         ],
         shareEnabled: [
@@ -317,7 +317,7 @@ export const channelOperations = [
     method: 'DELETE',
     path: '/channels/{appId}/payment-channels/{code}',
     role: 'admin',
-    summary: 'Let a channel use a payment channel no longer',
+    summary: 'Stop a channel from using a payment channel',
     answer: schemas.channelChanged,
     run: withdrawPaymentChannel,
     toAnswer: toChannelChanged,

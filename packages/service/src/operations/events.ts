@@ -26,7 +26,7 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/events/channels',
-    summary: 'How the deliveries to each channel are',
+    summary: 'The state of deliveries, by channel',
     answer: schemas.eventChannels,
     run: ({ database }) => listBacklogs(database),
     toAnswer: (channels) => ({ channels }),
@@ -34,7 +34,7 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/events',
-    summary: 'Events of a channel, the newest first',
+    summary: 'Events of a channel, newest first',
     query: schemas.eventsQuery,
     answer: schemas.eventsAnswer,
     run: pageEvents,
@@ -56,12 +56,12 @@ export const eventOperations = [
       limit: Type.Optional(Type.Integer()),
     }),
     fields: {
-      orderNo: ['--order <order-no>', 'of one order'],
+      orderNo: ['--order <order-no>', 'only this order'],
       eventType: ['--event <type>', 'order.status.changed or payment.status.changed'],
       status: ['--status <status>', 'PENDING, DELIVERED, GIVE_UP or NO_CALLBACK'],
       from: ['--from <time>', 'written at this time or later'],
       to: ['--to <time>', 'written before this time'],
-      limit: ['--limit <n>', 'how many at most (default: 100)'],
+      limit: ['--limit <n>', 'maximum number (default: 100)'],
     },
     run: listEventsOfChannel,
     text: eventTable,
@@ -69,7 +69,7 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/events/{eventId}',
-    summary: 'One event with every push of it',
+    summary: 'One event with all its pushes',
     answer: schemas.eventAnswer,
     run: showEventWithNextPush,
     toAnswer: ({ attempts, nextPushAt, ...event }, { person }) => ({
@@ -81,7 +81,7 @@ export const eventOperations = [
   }),
   command({
     usage: 'events show <app-id> <event-id>',
-    summary: 'one event with every push of it',
+    summary: 'one event with all its pushes',
     examples: ['show test_demo 4711'],
     run: showEvent,
     text: eventText,
@@ -90,14 +90,14 @@ export const eventOperations = [
     method: 'POST',
     path: '/channels/{appId}/events/replay',
     role: 'support',
-    summary: 'Send events again, all of them or none',
+    summary: 'Replay events, all or none',
     body: schemas.replayRequest,
     answer: schemas.replayAnswer,
     run: replayNamedEvents,
   }),
   command({
     usage: 'events replay <app-id> [event-ids...]',
-    summary: 'send again, under the same eventId',
+    summary: 'replay events, with the same eventId',
     examples: ['replay test_demo 4711 4712', 'replay test_demo --given-up --from 2026-01-31 --to 2026-02-01'],
     body: Type.Object({
       eventIds: Type.Array(Type.String()),
@@ -105,9 +105,9 @@ export const eventOperations = [
       ...timeRange,
     }),
     fields: {
-      givenUp: ['--given-up', 'everything that is not sent any more'],
-      from: ['--from <time>', 'of those, what was written at this time or later'],
-      to: ['--to <time>', 'of those, what was written before this time'],
+      givenUp: ['--given-up', 'all events that were given up'],
+      from: ['--from <time>', 'with --given-up: written at this time or later'],
+      to: ['--to <time>', 'with --given-up: written before this time'],
     },
     needsEngine: true,
     run: async (operator, { appId, eventIds, givenUp = false, ...range }) => {
@@ -116,49 +116,49 @@ export const eventOperations = [
       if (Object.keys(range).length > 0) throw new OperatorError('--from and --to go with --given-up');
       return replayNamedEvents(operator, { appId, eventIds });
     },
-    text: ({ replayed }) => `${replayed} to be sent again`,
+    text: ({ replayed }) => `events to be sent again: ${replayed}`,
   }),
   operation({
     method: 'POST',
     path: '/channels/{appId}/events/pause',
     role: 'support',
-    summary: 'Hold the deliveries to a channel back',
+    summary: 'Pause the deliveries to a channel',
     body: schemas.pauseRequest,
     answer: schemas.pauseAnswer,
     run: pauseEvents,
     toAnswer: ({ pausedEvents, changed }) => ({ pausedEvents, changed }),
     command: {
       usage: 'events pause <app-id>',
-      summary: 'hold deliveries back',
+      summary: 'pause deliveries',
       examples: ['pause test_demo', 'pause test_demo --event order.status.changed'],
-      fields: { eventType: ['--event <type>', 'of one type (default: *, all)'] },
+      fields: { eventType: ['--event <type>', 'only this type (default: *, all)'] },
       text: ({ appId, changed }, _money, { eventType = '*' }) =>
-        `deliveries to ${appId} ${changed ? 'are paused' : 'were paused already'} (${eventType})`,
+        `deliveries to ${appId} ${changed ? 'are paused' : 'were already paused'} (${eventType})`,
     },
   }),
   operation({
     method: 'POST',
     path: '/channels/{appId}/events/resume',
     role: 'support',
-    summary: 'Deliver again what was held back',
+    summary: 'Resume paused deliveries',
     body: schemas.pauseRequest,
     answer: schemas.pauseAnswer,
     run: resumeEvents,
     toAnswer: ({ pausedEvents, changed }) => ({ pausedEvents, changed }),
     command: {
       usage: 'events resume <app-id>',
-      summary: 'go on with deliveries that were held back',
+      summary: 'resume paused deliveries',
       examples: ['resume test_demo'],
       fields: { eventType: ['--event <type>', 'as it was paused (default: *, all)'] },
       text: ({ appId, changed }, _money, { eventType = '*' }) =>
-        `deliveries to ${appId} ${changed ? 'go on' : 'were not paused'} (${eventType})`,
+        `deliveries to ${appId} ${changed ? 'are resumed' : 'were not paused'} (${eventType})`,
     },
   }),
   operation({
     method: 'POST',
     path: '/channels/{appId}/events/test',
     role: 'support',
-    summary: 'Send a signed push that is about no order',
+    summary: 'Send a signed test push without an order',
     body: schemas.testEventRequest,
     answer: schemas.testEventAnswer,
     run: (operator, input, tools) => sendTestEvent(operator, tools, input),
@@ -166,7 +166,7 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/requests',
-    summary: 'What a channel has called in the last days, the newest first',
+    summary: 'Requests of a channel in the last days, newest first',
     query: schemas.requestsQuery,
     answer: schemas.requestsAnswer,
     run: pageRequests,
@@ -175,7 +175,7 @@ export const eventOperations = [
   operation({
     method: 'GET',
     path: '/channels/{appId}/requests/summary',
-    summary: 'The result codes that a channel got in the last 24 hours',
+    summary: 'Result codes of a channel in the last 24 hours',
     answer: schemas.requestsSummary,
     run: summarizeRequests,
     toAnswer: (codes) => ({ codes }),

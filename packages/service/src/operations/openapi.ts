@@ -31,22 +31,22 @@ export function describeOperations(operations: readonly Operation[]): object {
     paths[place] = { ...paths[place], [method.toLowerCase()]: described };
   };
   add('/session', 'POST', {
-    summary: 'signs in, and sets the cookie of a new session',
+    summary: 'Sign in: create a session and set its cookie',
     security: [],
     requestBody: { required: true, ...json(session.signInRequest) },
     responses: { 200: { description: 'signed in', ...json(session.session) }, ...problems(400, 401, 429) },
   });
   add('/session', 'GET', {
-    summary: 'who is signed in, and the token that changes need',
+    summary: 'The signed-in operator, and the CSRF token for changes',
     responses: { 200: { description: 'signed in', ...json(session.session) }, ...problems(401) },
   });
   add('/session', 'DELETE', {
-    summary: 'signs out',
+    summary: 'Sign out',
     parameters: [csrfParameter],
     responses: { 204: { description: 'signed out' }, ...problems(401, 403) },
   });
   add('/session/proof', 'POST', {
-    summary: 'proves again who one is, by password or code',
+    summary: 'Confirm your identity again, by password or code',
     parameters: [csrfParameter],
     requestBody: { required: true, ...json(session.proofRequest) },
     responses: { 200: { description: 'proven', ...json(session.session) }, ...problems(400, 401, 403, 429) },
@@ -86,7 +86,9 @@ function describe(one: Operation): object {
     required: true,
     schema: { type: 'string' },
   }));
-  const proof = one.needsProof ? ' Needs a proof of the last five minutes: 403 `proof-needed` otherwise.' : '';
+  const proof = one.needsProof
+    ? ' Needs an identity confirmed within the last five minutes: 403 `proof-needed` otherwise.'
+    : '';
   return {
     summary: one.summary,
     description: `For ${roles.join(', ')}.${proof}`,

@@ -7,7 +7,7 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/orders',
-    summary: 'Orders that match, the newest first, or the soonest when it is asked when they are due',
+    summary: 'Matching orders, newest first, or soonest first if filtered by due time',
     query: schemas.ordersQuery,
     answer: schemas.ordersAnswer,
     run: (operator, input, { person }) => listOrders(operator, input, person.role),
@@ -15,7 +15,7 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/orders/totals',
-    summary: 'How many orders match, and what was paid and refunded for them, counted up to 10,000',
+    summary: 'The number of matching orders, up to 10,000, with their payments and refunds',
     query: schemas.orderFilter,
     answer: schemas.ordersTotals,
     run: totalOrders,
@@ -23,7 +23,7 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/orders.csv',
-    summary: 'All orders that match as CSV',
+    summary: 'All matching orders as CSV',
     query: schemas.orderFilter,
     answer: schemas.ordersCsv,
     run: async (operator, input, { person }) =>
@@ -32,7 +32,7 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/users',
-    summary: 'Orders, agreements, refunds and claims of one user of a channel',
+    summary: 'Orders, agreements, refunds and claims of a channel’s user',
     query: schemas.userQuery,
     answer: schemas.userAnswer,
     run: (operator, input, { channels, person }) => showUser(operator, channels, input, person.role),

@@ -34,7 +34,7 @@ export const orderOperations = [
   operation({
     method: 'GET',
     path: '/orders/{orderNo}',
-    summary: 'An order with its timeline, what comes next, and what may be done',
+    summary: 'An order with its timeline, next step and allowed actions',
     answer: Type.Object({
       /** As in `npx perennial order show`, with personal data masked. */
       order: Type.Unsafe<OrderView>({ type: 'object' }),
@@ -44,10 +44,10 @@ export const orderOperations = [
   }),
   command({
     usage: 'order show [order-no]',
-    summary: 'everything about one order but secrets',
+    summary: 'all data of an order, except secrets',
     examples: ['show 100000001000', 'show --external ORDER-0001 --json'],
     body: Type.Object({ orderNo: Type.Optional(Type.String()), externalOrderNo: Type.Optional(Type.String()) }),
-    fields: { externalOrderNo: ['--external <no>', "by the channel's own number instead"] },
+    fields: { externalOrderNo: ['--external <no>', "find it by the channel's own number"] },
     run: async (operator, { orderNo, externalOrderNo }) => {
       if (orderNo !== undefined && externalOrderNo === undefined) return showOrder(operator, { orderNo });
       if (orderNo === undefined && externalOrderNo) return showOrder(operator, { externalOrderNo });
@@ -58,7 +58,7 @@ export const orderOperations = [
   operation({
     method: 'GET',
     path: '/orders/{orderNo}/unsubscribe/preview',
-    summary: 'What unsubscribing an order would do',
+    summary: 'Preview the effects of an unsubscribe',
     answer: schemas.preview,
     run: previewUnsubscribe,
   }),
@@ -66,15 +66,15 @@ export const orderOperations = [
     method: 'POST',
     path: '/orders/{orderNo}/unsubscribe',
     role: 'support',
-    summary: 'Unsubscribes an order',
+    summary: 'Unsubscribe an order',
     body: schemas.reasonRequest,
     answer: schemas.unsubscribeAnswer,
     run: unsubscribeOrder,
     command: {
       usage: 'order unsubscribe <order-no>',
-      summary: 'end an active order, with the events about it',
+      summary: 'end an active order and send its events',
       examples: ['unsubscribe 100000001000 --reason "asked for by phone"'],
-      fields: { reason: ['--reason <text>', 'why, kept with the order'] },
+      fields: { reason: ['--reason <text>', 'reason, stored with the order'] },
       defaults: { reason: undefined },
       needsEngine: true,
       text: ({ orderNo, orderStatus, changed }) => `order ${orderNo} ${changed ? 'is' : 'was already'} ${orderStatus}`,
@@ -85,24 +85,24 @@ export const orderOperations = [
     path: '/orders/{orderNo}/periods/{cycleNo}/retry',
     role: 'support',
     needsProof: true,
-    summary: 'Debits a period that failed for now at once',
+    summary: 'Retry a failed period now',
     answer: schemas.retryAnswer,
     run: (operator, input) => retryPeriod(operator, withPeriod(input)),
     command: {
       usage: 'order retry <order-no> <cycle-no>',
-      summary: 'try a period that has failed for now at once',
+      summary: 'retry a failed period now',
       examples: ['retry 100000001000 3'],
       fields: { cycleNo: CYCLE_NO },
       needsEngine: true,
       text: ({ orderNo, cycleNo, changed }) =>
-        `period ${cycleNo} of order ${orderNo} ${changed ? 'is due now' : 'was due already'}: a running service debits ` +
+        `period ${cycleNo} of order ${orderNo} ${changed ? 'is due now' : 'was already due'}: a running service debits ` +
         'it as soon as its payment channel may be used',
     },
   }),
   operation({
     method: 'GET',
     path: '/orders/{orderNo}/periods/{cycleNo}/refund/preview',
-    summary: 'What a refund of a period would do',
+    summary: 'Preview the effects of a refund',
     query: schemas.previewQuery,
     answer: schemas.preview,
     run: (operator, input, { refundApprovalCent }) => previewRefund(operator, withPeriod(input), refundApprovalCent),
@@ -112,14 +112,14 @@ export const orderOperations = [
     path: '/orders/{orderNo}/periods/{cycleNo}/refund',
     role: 'finance',
     needsProof: true,
-    summary: 'Refunds a period, or asks a second person to',
+    summary: 'Refund a period, or request its approval',
     body: schemas.refundRequest,
     answer: schemas.refundAnswer,
     run: (operator, input, { refundApprovalCent }) => requestRefund(operator, withPeriod(input), refundApprovalCent),
   }),
   command({
     usage: 'order refund <order-no> <cycle-no>',
-    summary: 'give the money of one period back, or a part of it; mode SVC_DEDUCT alone',
+    summary: 'refund a period, in full or in part; mode SVC_DEDUCT only',
     examples: [
       'refund 100000001000 1',
       'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
@@ -133,12 +133,12 @@ export const orderOperations = [
     }),
     fields: {
       cycleNo: CYCLE_NO,
-      amountCent: ['--amount-cent <n>', 'in cents (default: all that is left)'],
-      key: ['--key <text>', 'a name of your own: given again, it is the same refund and not another'],
-      note: ['--note <text>', 'why'],
+      amountCent: ['--amount-cent <n>', 'amount in cents (default: the whole rest)'],
+      key: ['--key <text>', 'idempotency key: the same key is the same refund'],
+      note: ['--note <text>', 'reason'],
       withoutApproval: [
         '--without-approval <text>',
-        'why nobody else was asked, for one above CONSOLE_REFUND_APPROVAL_CENT: the audit log has it',
+        'reason to skip the approval above CONSOLE_REFUND_APPROVAL_CENT, for the audit log',
       ],
     },
     needsEngine: true,
@@ -160,8 +160,8 @@ export const orderOperations = [
       outcomes: Type.Optional(Type.Array(Type.String())),
     }),
     fields: {
-      cycles: ['--cycles <n>', 'so many periods'],
-      to: ['--to <time>', 'or everything that is due up to this time'],
+      cycles: ['--cycles <n>', 'number of periods'],
+      to: ['--to <time>', 'or all periods due up to this time'],
       outcomes: ['--outcome <outcome>', 'SUCCESS, FAIL_RETRY, FAIL or AGREEMENT_INVALID, one for each period in turn'],
     },
     needsEngine: true,
@@ -172,7 +172,7 @@ export const orderOperations = [
     method: 'POST',
     path: '/orders/{orderNo}/notes',
     role: ['support', 'finance'],
-    summary: 'Writes a note about an order',
+    summary: 'Add a note to an order',
     body: schemas.noteRequest,
     answer: schemas.note,
     run: addNote,
@@ -181,7 +181,7 @@ export const orderOperations = [
     method: 'POST',
     path: '/orders/{orderNo}/unmask',
     role: 'support',
-    summary: 'Shows the mobile of an order in clear, for a reason',
+    summary: 'Reveal the mobile number of an order, for a reason',
     body: schemas.reasonRequest,
     answer: schemas.unmasked,
     run: unmaskUser,
@@ -190,7 +190,7 @@ export const orderOperations = [
     method: 'POST',
     path: '/agreements/{agreementNo}/cancel',
     role: 'support',
-    summary: 'Ends an agreement and every active order on it',
+    summary: 'Cancel an agreement and every active order on it',
     body: schemas.reasonRequest,
     answer: schemas.agreementCanceled,
     run: cancelAgreement,
@@ -202,15 +202,16 @@ export const orderOperations = [
     }),
     command: {
       usage: 'agreement cancel <agreement-no>',
-      summary: 'end an agreement, and every active order on it',
+      summary: 'cancel an agreement and every active order on it',
       examples: ['cancel AG200000000001 --reason "asked for by the user"'],
-      fields: { reason: ['--reason <text>', 'why, kept with each order'] },
+      fields: { reason: ['--reason <text>', 'reason, stored with each order'] },
       defaults: { reason: undefined },
       needsEngine: true,
       text({ agreementNo, changed, unsubscribed }) {
         if (!changed) return `${agreementNo} was canceled already`;
-        const orders = unsubscribed.length === 0 ? 'no order ran on it' : `unsubscribed: ${unsubscribed.join(', ')}`;
-        return safeText`${agreementNo} is canceled, and its institution is told in the background\n${orders}`;
+        const orders =
+          unsubscribed.length === 0 ? 'it had no active order' : `unsubscribed: ${unsubscribed.join(', ')}`;
+        return safeText`${agreementNo} is canceled; its institution is notified in the background\n${orders}`;
       },
     },
   }),

@@ -8,7 +8,7 @@ export const overviewOperations = [
   operation({
     method: 'GET',
     path: '/overview',
-    summary: 'What happened in a day, a month or a year, and how things stand now',
+    summary: 'Figures of a day, a month or a year, and the current state',
     query: schemas.overviewQuery,
     answer: schemas.overview,
     run: showOverview,
@@ -16,7 +16,7 @@ export const overviewOperations = [
   operation({
     method: 'GET',
     path: '/waiting',
-    summary: 'How much waits for somebody, for the menu: up to 1,000 of each',
+    summary: 'Numbers of open tasks for the menu, up to 1,000 each',
     answer: schemas.waitingCounts,
     run: ({ database }, _input, { person }) => countWaiting(database, person.name),
   }),

@@ -13,7 +13,7 @@ import { paymentChannelTable, paymentChannelText, paymentChannelTextWithKey } fr
 
 const FIELDS = {
   displayName: ['--name <text>', 'name shown to end users'],
-  supportedBanks: ['--banks <codes>', '* for any, or bank codes with commas'],
+  supportedBanks: ['--banks <codes>', '* for any, or comma-separated bank codes'],
   gatewayUrl: ['--gateway-url <url>', 'address of the bridge gateway'],
   bankCodeRequired: [
     '--bank-code-required',
@@ -23,13 +23,13 @@ const FIELDS = {
   debitsPerSecond: ['--debits-per-second <n>', 'pace of renewals, or none (default)'],
   debitHours: [
     '--debit-hours <from-to>',
-    'hours of the day, UTC+8, for renewals, such as 8-22, or none (default)',
+    'hours of the day for renewals in UTC+8, such as 8-22, or none (default)',
     parseHours,
   ],
   commonNumbers: [
     '--common-numbers',
     'several channels may share the same agreement number',
-    { no: ['--no-common-numbers', "an agreement number is one channel's alone (default)"] },
+    { no: ['--no-common-numbers', 'an agreement number belongs to one channel (default)'] },
   ],
 } as const satisfies Record<string, CommandField>;
 
@@ -48,7 +48,7 @@ export const paymentChannelOperations = [
     path: '/payment-channels',
     role: 'admin',
     needsProof: true,
-    summary: 'Make a payment channel and show the key of its bridge, this one time',
+    summary: 'Create a payment channel and show the key of its bridge once',
     body: schemas.paymentChannelRequest,
     answer: schemas.paymentChannelAnswer,
     run: createPaymentChannel,
@@ -77,7 +77,7 @@ export const paymentChannelOperations = [
     role: 'admin',
     // Confirmed, because it sets who is asked to move money.
     needsProof: true,
-    summary: 'Change what is given of a payment channel and leave the rest; holds at once on every node',
+    summary: 'Change the given settings of a payment channel, at once on every node',
     body: schemas.paymentChannelChange,
     answer: schemas.paymentChannelChanged,
     run: updatePaymentChannel,
@@ -90,7 +90,7 @@ export const paymentChannelOperations = [
       ],
       fields: FIELDS,
       text: (updated) =>
-        updated.changed ? paymentChannelText(updated) : safeText`${paymentChannelText(updated)}\n\nIt was so already.`,
+        updated.changed ? paymentChannelText(updated) : safeText`${paymentChannelText(updated)}\n\nNothing changed.`,
     },
   }),
   operation({
@@ -98,7 +98,7 @@ export const paymentChannelOperations = [
     path: '/payment-channels/{code}/key',
     role: 'admin',
     needsProof: true,
-    summary: 'A new key for a bridge, shown this one time; the old one ends at once',
+    summary: 'Replace the key of a bridge and show it once; the old one ends at once',
     answer: schemas.paymentChannelAnswer,
     run: resetGatewayKey,
     toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),

@@ -25,7 +25,7 @@ export const reconciliationOperations = [
   operation({
     method: 'GET',
     path: '/reconciliations',
-    summary: 'Days that were compared with an institution’s statement, the latest first',
+    summary: 'Days reconciled with an institution’s statement, latest first',
     query: schemas.reconciliationsQuery,
     answer: schemas.reconciliations,
     run: pageReconciliations,
@@ -33,11 +33,11 @@ export const reconciliationOperations = [
   }),
   command({
     usage: 'reconciliation list',
-    summary: 'days that were compared, the latest first',
+    summary: 'reconciled days, latest first',
     examples: ['list', 'list --payment-channel UNIPAY'],
     body: Type.Object(listFilter),
     fields: {
-      paymentChannelCode: ['--payment-channel <code>', 'only of this one'],
+      paymentChannelCode: ['--payment-channel <code>', 'only this payment channel'],
       limit: ['--limit <n>', 'at most this many, 1 to 1000 (default: 50)'],
     },
     run: listReconciliations,
@@ -47,7 +47,7 @@ export const reconciliationOperations = [
     method: 'POST',
     path: '/reconciliations',
     role: 'finance',
-    summary: 'Compare a day with a statement, of a file or of the bridge; may be repeated',
+    summary: 'Reconcile a day with a statement from a file or the bridge; can be repeated',
     maxBodyBytes: MAX_STATEMENT_BYTES,
     body: schemas.reconcileRequest,
     answer: schemas.reconciliation,
@@ -60,11 +60,11 @@ export const reconciliationOperations = [
         'run --payment-channel UNIPAY --day 2026-01-31 --csv statement.csv',
       ],
       fields: {
-        paymentChannelCode: ['--payment-channel <code>', 'whose statement it is'],
-        day: ['--day <day>', 'a day of Asia/Shanghai that is over, such as 2026-01-31'],
+        paymentChannelCode: ['--payment-channel <code>', 'payment channel of the statement'],
+        day: ['--day <day>', 'a past day in Asia/Shanghai, such as 2026-01-31'],
         csv: [
           '--csv <file>',
-          'the statement as a file (default: the bridge is asked for it)',
+          'the statement file (default: requested from the bridge)',
           readFileInPieces('the statement'),
         ],
       },
@@ -74,7 +74,7 @@ export const reconciliationOperations = [
   operation({
     method: 'GET',
     path: '/differences',
-    summary: 'What does not agree with a statement, the latest day first',
+    summary: 'Differences from statements, latest day first',
     query: schemas.differencesQuery,
     answer: schemas.differences,
     run: pageDifferences,
@@ -82,13 +82,13 @@ export const reconciliationOperations = [
   }),
   command({
     usage: 'reconciliation differences',
-    summary: 'what does not agree and nobody has closed, the latest day first',
+    summary: 'open differences from statements, latest day first',
     examples: ['differences', 'differences --payment-channel UNIPAY --day 2026-01-31 --all --json'],
     body: Type.Object({ all: Type.Optional(Type.Boolean()), day: Type.Optional(Type.String()), ...listFilter }),
     fields: {
-      all: ['--all', 'those that are closed too'],
-      paymentChannelCode: ['--payment-channel <code>', 'only of this one'],
-      day: ['--day <day>', 'only of this day, such as 2026-01-31'],
+      all: ['--all', 'include closed differences'],
+      paymentChannelCode: ['--payment-channel <code>', 'only this payment channel'],
+      day: ['--day <day>', 'only this day, such as 2026-01-31'],
       limit: ['--limit <n>', 'at most this many, 1 to 10000 (default: 100)'],
     },
     run: listDifferences,
@@ -98,7 +98,7 @@ export const reconciliationOperations = [
     method: 'POST',
     path: '/differences/{differenceNo}/close',
     role: 'finance',
-    summary: 'Say that a difference is dealt with, and how',
+    summary: 'Close a difference, with a note of its cause and fix',
     body: schemas.closeRequest,
     answer: schemas.differenceChanged,
     run: closeDifference,
@@ -106,18 +106,18 @@ export const reconciliationOperations = [
     command: {
       usage: 'reconciliation close <difference-no>',
       examples: ['close 17 --note "refunded at the counter, ticket 4711"'],
-      fields: { note: ['--note <text>', 'what was found out, and what was done'] },
+      fields: { note: ['--note <text>', 'cause and fix'] },
       text: ({ differenceNo, changed, closedBy }) =>
         changed
           ? `difference ${differenceNo} is closed`
-          : `difference ${differenceNo} was closed already, by ${closedBy}`,
+          : `difference ${differenceNo} was already closed by ${closedBy}`,
     },
   }),
   operation({
     method: 'PUT',
     path: '/differences/{differenceNo}/owner',
     role: ['finance', 'support'],
-    summary: 'Say who looks into a difference',
+    summary: 'Assign a difference to an operator',
     body: schemas.differenceOwnerRequest,
     answer: schemas.differenceChanged,
     run: setDifferenceOwner,

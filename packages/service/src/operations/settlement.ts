@@ -16,7 +16,7 @@ export const settlementOperations = [
   operation({
     method: 'GET',
     path: '/settlement',
-    summary: 'The months and whether they are closed, the latest first',
+    summary: 'Months with their status, latest first',
     answer: schemas.settlementMonths,
     run: listSettlementMonths,
     toAnswer: (months) => ({ months }),
@@ -25,7 +25,7 @@ export const settlementOperations = [
   operation({
     method: 'GET',
     path: '/settlement/{month}',
-    summary: 'All channels of a month; of a closed one as it was then',
+    summary: 'All channels of a month; a closed month keeps its figures',
     answer: schemas.settlementMonth,
     run: showSettlementMonth,
     command: { usage: 'settlement month <month>', examples: ['month 2026-01'], text: settlementMonthText },
@@ -33,7 +33,7 @@ export const settlementOperations = [
   operation({
     method: 'GET',
     path: '/settlement/{month}/csv',
-    summary: 'The same as a file',
+    summary: 'The settlement of a month as CSV',
     answer: schemas.settlementMonth,
     async run(operator, { month }) {
       const shown = await showSettlementMonth(operator, { month });

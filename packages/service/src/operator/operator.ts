@@ -62,6 +62,6 @@ export async function inTransaction<T>(
     throw refusal(
       'busy-records',
       BusyError,
-    )`another change to the same records is running; nothing was changed, try again`;
+    )`another change to the same records is in progress; nothing was changed, try again`;
   }
 }

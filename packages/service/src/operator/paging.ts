@@ -52,7 +52,7 @@ export function readCursor<Key extends PageKey>(list: string, text: string, exam
     key.length === example.length &&
     key.every((part, place) => typeof part === typeof example[place] && isUsable(part));
   if (!isKey || writeCursor(list, key as unknown as Key) !== text)
-    throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
+    throw refusal('cursor-unknown')`the cursor is not valid for this list; start at the first page`;
   return key as unknown as Key;
 }
 

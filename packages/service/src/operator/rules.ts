@@ -14,7 +14,7 @@ export function requireName(what: string, value: string): string {
   const name = value.trim();
   const length = [...name].length;
   if (length < 1 || length > 200) throw refusal('name-length')`${what} must have 1 to 200 characters, not ${length}`;
-  if (UNPRINTABLE.test(name)) throw refusal('holds-control-characters')`${what} must not hold control characters`;
+  if (UNPRINTABLE.test(name)) throw refusal('holds-control-characters')`${what} must not contain control characters`;
   return name;
 }
 
@@ -28,7 +28,7 @@ export function requireText(what: string, value: string, maxLength: number): str
   const text = value.replaceAll('\r\n', '\n').trim();
   requireLength(what, [...text].length, maxLength);
   if (UNPRINTABLE.test(text.replaceAll(/[\n\t]/g, ''))) {
-    throw refusal('holds-control-characters')`${what} must not hold control characters`;
+    throw refusal('holds-control-characters')`${what} must not contain control characters`;
   }
   return text;
 }
@@ -42,10 +42,10 @@ export function requireShownText(what: string, value: string, maxLength: number)
   const text = value.trim();
   requireLength(what, text.replaceAll(UNSEEN, '') === '' ? 0 : [...text].length, maxLength);
   if (UNPRINTABLE.test(text) || /\p{Cs}/u.test(text)) {
-    throw refusal('holds-control-characters')`${what} must not hold control characters`;
+    throw refusal('holds-control-characters')`${what} must not contain control characters`;
   }
   if (DIRECTIONS.test(text)) {
-    throw refusal('holds-direction-characters')`${what} must not hold characters that turn the direction of writing`;
+    throw refusal('holds-direction-characters')`${what} must not contain characters that change the text direction`;
   }
   return text;
 }
@@ -91,7 +91,7 @@ export function parseMoment(text: string | undefined): number | undefined {
 /** Checks a past day in Asia/Shanghai, yyyy-MM-dd. */
 export function requirePastDay(text: string, now: number): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || parseTime(`${text} 00:00:00`) === undefined) {
-    throw refusal('day-malformed')`the day must be one such as 2026-01-31, not ${quoted(text)}`;
+    throw refusal('day-malformed')`the day must have the form 2026-01-31, not ${quoted(text)}`;
   }
   if (text >= formatTime(now).slice(0, 10)) throw refusal('day-not-over')`${text} is not over yet in Asia/Shanghai`;
   return text;

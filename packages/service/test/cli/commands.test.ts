@@ -302,7 +302,7 @@ describe('changes under running orders', () => {
   it('a reset with an overlap prints until when the former app secret is valid', async () => {
     await json('channel', 'create', '--name', 'Rolling', '--app-id', 'test_rolling');
     const reset = await text(...words('channel reset-credentials test_rolling --only appSecret --overlap-hours 24'));
-    expect(reset).toMatch(/^test_rolling has new credentials; its former app secret is taken until \d{4}-\d\d-\d\d /);
+    expect(reset).toMatch(/^test_rolling has new credentials; its former app secret is valid until \d{4}-\d\d-\d\d /);
     expect(await text('channel', 'show', 'test_rolling')).toMatch(/^Former app secret +taken until \d{4}-/m);
     expect(await json('channel', 'reset-credentials', 'test_rolling')).toMatchObject({ formerSecretUntil: null });
     expect(await run('channel', 'reset-credentials', 'test_rolling', '--overlap-hours', '169')).toMatchObject({

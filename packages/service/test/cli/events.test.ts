@@ -74,7 +74,7 @@ describe('events', () => {
   });
 
   it('replay, by id and all that was given up', async () => {
-    expect(await text('replay', 'test_told', '2')).toBe('1 to be sent again\n');
+    expect(await text('replay', 'test_told', '2')).toBe('events to be sent again: 1\n');
     expect(await json('replay', 'test_told', '--given-up', '--to', '2026-01-01')).toEqual({ replayed: 0 });
     expect(await json('replay', 'test_told', '--given-up')).toEqual({ replayed: 1 });
     expect((await listDueEvents(fresh.database)).map(({ id, retryNo }) => [id, retryNo])).toEqual([
@@ -87,13 +87,13 @@ describe('events', () => {
   it('pause and resume', async () => {
     const type = ['--event', 'payment.status.changed'];
     expect(await text('pause', 'test_told')).toBe('deliveries to test_told are paused (*)\n');
-    expect(await text('pause', 'test_told')).toBe('deliveries to test_told were paused already (*)\n');
+    expect(await text('pause', 'test_told')).toBe('deliveries to test_told were already paused (*)\n');
     expect(await json('pause', 'test_told', ...type)).toMatchObject({
       changed: true,
       pausedEvents: ['*', 'payment.status.changed'],
     });
     expect(await line.text('channel', 'show', 'test_told')).toMatch(/^Paused +\*\nPaused +payment\.status\.changed$/m);
-    expect(await text('resume', 'test_told')).toBe('deliveries to test_told go on (*)\n');
+    expect(await text('resume', 'test_told')).toBe('deliveries to test_told are resumed (*)\n');
     expect(await text('resume', 'test_told')).toBe('deliveries to test_told were not paused (*)\n');
     expect(await json('resume', 'test_told', ...type)).toMatchObject({ changed: true, pausedEvents: [] });
   });

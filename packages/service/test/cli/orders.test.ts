@@ -75,11 +75,11 @@ describe('order', () => {
       changed: true,
     });
     expect(await text(...part)).toBe(
-      `refund R${orderNo}000101: 4.90 CNY is refunded\nperiod 1 is REFUND_PART, 4.90 CNY of 19.90 CNY in all\n` +
-        'benefits revoked: COUPON (4.90 CNY)\nbenefits that stay: VIP_PASS ISSUED (15.00 CNY)\nIt was so already.\n',
+      `refund R${orderNo}000101: 4.90 CNY was refunded\nperiod 1 is REFUND_PART, 4.90 CNY of 19.90 CNY refunded in total\n` +
+        'benefits revoked: COUPON (4.90 CNY)\nbenefits left: VIP_PASS ISSUED (15.00 CNY)\nNothing changed.\n',
     );
     expect(await text('order', 'refund', orderNo, '1')).toBe(
-      `refund R${orderNo}000102: 15.00 CNY is refunded\nperiod 1 is REFUND_FULL, 19.90 CNY of 19.90 CNY in all\n` +
+      `refund R${orderNo}000102: 15.00 CNY was refunded\nperiod 1 is REFUND_FULL, 19.90 CNY of 19.90 CNY refunded in total\n` +
         'benefits revoked: VIP_PASS (15.00 CNY), COUPON (4.90 CNY)\n',
     );
     const query = await channel.call('orders/query', { orderNo });
@@ -130,7 +130,7 @@ describe('agreement', () => {
     const orderNo = await order(sharedRequest);
     const { agreement_no: agreementNo } = await agreementOf(service.fresh.database, orderNo);
     expect(await text('agreement', 'cancel', agreementNo, '--reason', 'card stolen')).toBe(
-      `${agreementNo} is canceled, and its institution is told in the background\nunsubscribed: ${orderNo}\n`,
+      `${agreementNo} is canceled; its institution is notified in the background\nunsubscribed: ${orderNo}\n`,
     );
     expect(await text('agreement', 'cancel', agreementNo)).toBe(`${agreementNo} was canceled already\n`);
     expect(await json('agreement', 'cancel', agreementNo)).toMatchObject({
@@ -149,7 +149,7 @@ describe('alert', () => {
     expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toBe(
       'refund-refused about R1 is acknowledged\n',
     );
-    expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toMatch(/^It was acknowledged already, by cli:/);
+    expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toMatch(/^It was already acknowledged by cli:/);
     expect(await json('alert', 'list')).toEqual({ items: [] });
     expect(await json('alert', 'list', '--all')).toMatchObject({ items: [{ subject: 'R1', seen: 1 }] });
     await raiseAlert(service.fresh.database, 'refund-refused', 'R1', 'again');
@@ -170,7 +170,7 @@ it('refusals have exit code 1 and one line, and write nothing', async () => {
     [/whole number/, 'order', 'refund', paid, 'first'],
     [/whole number/, 'order', 'refund', paid, '1', '--amount-cent', '19.90'],
     [/whole number from 1/, 'order', 'refund', paid, '1', '--amount-cent', '0'],
-    [/19\.90 CNY is left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
+    [/19\.90 CNY left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
     [/is WAIT: only one that was paid/, 'order', 'refund', paid, '2'],
     [/collected by its channel/, 'order', 'refund', collected, '1'],
     [/there is no order/, 'order', 'refund', 'x', '1'],

@@ -34,7 +34,7 @@ describe('a refund up to the limit', () => {
     expect((await ask(on.ann, orderNo, { amountCent: 1000 })).body).toEqual({ ...first.body, changed: false });
     expect(refusal(await ask(on.ann, orderNo, { amountCent: 5 }))).toEqual([
       409,
-      `the key "k1" stands for refund R${periodNo(orderNo)}01 of 10.00 CNY`,
+      `the key "k1" was already used for refund R${periodNo(orderNo)}01 of 10.00 CNY`,
     ]);
     expect(booked()).toBe(1000);
   });
@@ -118,7 +118,7 @@ describe('a refund above the limit', () => {
 
     expect(refusal(await on.ann.post(`/approvals/${approvalId}/approve`))).toEqual([
       409,
-      'ann has asked for this: another person has to decide',
+      'ann has requested this: another operator must decide',
     ]);
     expect((await on.support.post(`/approvals/${approvalId}/approve`)).status).toBe(403);
     const approved = await on.bob.post(`/approvals/${approvalId}/approve`, { note: 'seen' });
@@ -195,7 +195,7 @@ describe('a refund above the limit', () => {
     expect(await waitsOf()).toEqual([{ cycleNo: 1, ...waits }]);
     expect(refusal(await ask(on.bob, orderNo, { amountCent: 491, key: 'k2' }))).toEqual([
       409,
-      `of period 1 of order ${orderNo} 4.90 CNY may still be asked for: 15.00 CNY that ann asked for waits`,
+      `period 1 of order ${orderNo} has 4.90 CNY left to request: 15.00 CNY requested by ann is waiting`,
     ]);
     expect((await ask(on.bob, orderNo, { key: 'k2' })).body).toMatchObject({ status: 'SUCCESS', amountCent: 490 });
     expect(await offered()).toEqual([]);
@@ -210,7 +210,7 @@ describe('a refund above the limit', () => {
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     const path = `/approvals/${approvalId}`;
-    expect(refusal(await on.bob.post(`${path}/withdraw`))).toEqual([409, 'ann has asked for this, not bob']);
+    expect(refusal(await on.bob.post(`${path}/withdraw`))).toEqual([409, 'this was requested by ann, not by bob']);
     expect((await on.support.post(`${path}/withdraw`)).status).toBe(403);
     const withdrawn = { status: 'WITHDRAWN', decidedBy: 'ann', result: null, mayWithdraw: false, isUnseen: false };
     expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: true });
@@ -251,14 +251,14 @@ describe('a refund above the limit', () => {
     const late = await on.bob.post(`/approvals/${approvalId}/approve`);
     expect(late.body).toMatchObject({
       status: 'FAILED',
-      result: `not refunded: period 1 of order ${orderNo} is refunded in full`,
+      result: `not refunded: period 1 of order ${orderNo} was already refunded in full`,
       said: { code: 'period-refunded', values: ['1', orderNo] },
       isUnseen: false,
     });
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'FAILED' });
     expect(refusal(await ask(on.ann, orderNo))).toEqual([
       409,
-      `bob has approved this refund, but it was not refunded: period 1 of order ${orderNo} is refunded in full`,
+      `bob has approved this refund, but it was not refunded: period 1 of order ${orderNo} was already refunded in full`,
     ]);
     expect((await auditOf(orderNo)).slice(-2)).toEqual([
       { actor: 'bob', action: 'approval.approve' },

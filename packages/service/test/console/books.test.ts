@@ -234,11 +234,11 @@ describe('settlement', () => {
     };
     expect(await refusal('2026-02', '2026-01')).toEqual([409, 'to close 2026-02, type 2026-02']);
     expect(await refusal('2026-04')).toEqual([409, '2026-04 is not over yet in Asia/Shanghai']);
-    expect(await refusal('2026-13')).toEqual([400, expect.stringContaining('must be one such as 2026-01')]);
-    const nextIs = (next: string) => [409, `months are closed in order, and the next one is ${next}`];
+    expect(await refusal('2026-13')).toEqual([400, expect.stringContaining('must have the form 2026-01')]);
+    const nextIs = (next: string) => [409, `months must be closed in order: the next one is ${next}`];
     expect(await refusal('2026-02')).toEqual(nextIs('2026-01'));
     expect((await close('2026-01')).status).toBe(200);
-    expect(await refusal('2026-01')).toEqual([409, expect.stringContaining('2026-01 was closed already, by')]);
+    expect(await refusal('2026-01')).toEqual([409, expect.stringContaining('2026-01 was already closed by')]);
     service.clock.set(at('2026-06-01 00:00:00'));
     expect(await refusal('2026-05')).toEqual(nextIs('2026-02'));
     // Nothing happened before the first channel: closing such a month would ask for all months since.

@@ -71,7 +71,7 @@ describe('a dry run', () => {
     expect(await items(body.runId)).toEqual([
       [first, 'WAITING', null],
       [second, 'WAITING', null],
-      [ended, 'SKIPPED', `order ${ended} is UNSUBSCRIBED: nothing is left to end`],
+      [ended, 'SKIPPED', `order ${ended} is UNSUBSCRIBED: there is nothing to unsubscribe`],
     ]);
     expect(await on.workOff()).toBe(0);
     expect(await others()).toBe(before);
@@ -83,7 +83,7 @@ describe('a dry run', () => {
     const again = await prepare(on.support, 'UNSUBSCRIBE', choice, { key: 'same' });
     expect(again.body.runId).toBe(first.body.runId);
     const other = await prepare(on.support, 'REPLAY', { items: ['1'] }, { key: 'same' });
-    expect(refusal(other)).toEqual([409, `the key "same" stands for run ${first.body.runId}, which does UNSUBSCRIBE`]);
+    expect(refusal(other)).toEqual([409, `the key "same" was already used for run ${first.body.runId} (UNSUBSCRIBE)`]);
     // Another person's key is another one.
     const admins = await prepare(on.admin, 'UNSUBSCRIBE', choice, { key: 'same' });
     expect(admins.body.runId).not.toBe(first.body.runId);
@@ -112,21 +112,21 @@ describe('a dry run', () => {
     expect((await prepare(on.support, 'REPLAY', { items: ['999999999'] })).status).toBe(404);
     expect(refusal(await prepare(on.support, 'RETRY', { items: [`${orderNo}-1`] }))).toEqual([
       409,
-      `period 1 of order ${orderNo} is SUCCESS: only FAIL_RETRY can be tried again`,
+      `period 1 of order ${orderNo} is SUCCESS: only FAIL_RETRY can be retried`,
     ]);
     expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { productcode: 'X' } }))[1]).toMatch(
       /a name in the filter must be .* not "productcode"/,
     );
     expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: {} }))).toEqual([
       400,
-      'every order would match: ask for fewer',
+      'every order would match: narrow the filter',
     ]);
     expect((await prepare(on.support, 'REPLAY', { filter: {} })).status).toBe(400);
     expect((await prepare(on.support, 'UNSUBSCRIBE', {})).status).toBe(400);
     expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo], filter: { appId: 'a' } })).status).toBe(400);
     expect(refusal(await prepare(on.support, 'UNSUBSCRIBE', { filter: { channelUserId: 'nobody' } }))).toEqual([
       409,
-      'nothing matches of which this could be done',
+      'no matching item can be processed',
     ]);
   });
 
@@ -138,7 +138,10 @@ describe('a dry run', () => {
     await copyOrder(on.service.fresh.database, orderNo, 10_001);
     const choice = { filter: { productCode: 'TEST_SPU_DAILY_7' } };
     const reply = await prepare(on.support, 'UNSUBSCRIBE', choice);
-    expect(refusal(reply)).toEqual([409, 'more than 10000 match: a run may be about 10000 at most, so ask for fewer']);
+    expect(refusal(reply)).toEqual([
+      409,
+      'more than 10000 match: a run can have at most 10000 items, so narrow the filter',
+    ]);
     await on.sql(`delete from orders where product_code = 'TEST_SPU_DAILY_7'`);
     await on.sql(`delete from external_orders where external_order_no like 'copy-%'`);
   }, 60_000);
@@ -173,7 +176,7 @@ describe('a run', () => {
     for (const other of [on.bob, on.admin]) {
       expect(refusal(await start(other, body))).toEqual([
         409,
-        `run ${body.runId} was prepared by ann, and is started by nobody else`,
+        `run ${body.runId} can only be started by ann, who prepared it`,
       ]);
     }
     expect(await run(body.runId)).toMatchObject({ status: 'PREPARED', approvalId: null });
@@ -209,7 +212,7 @@ describe('a run', () => {
     expect(await items(body.runId)).toEqual([
       [`${declinedAgain}-2`, 'FAILED', 'the debit failed: because retryable'],
       [`${unknown}-2`, 'PENDING', 'due now'],
-      [`${ended}-2`, 'FAILED', `period 2 of order ${ended} is CANCELED: only FAIL_RETRY can be tried again`],
+      [`${ended}-2`, 'FAILED', `period 2 of order ${ended} is CANCELED: only FAIL_RETRY can be retried`],
     ]);
     expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 1, failed: 2 });
     await on.askPending();
@@ -438,11 +441,11 @@ describe('a run that refunds', () => {
     const refund = (key: string) => on.bob.post(`/orders/${orderNo}/periods/1/refund`, { note: 'x', key });
     expect(refusal(await refund('b'))).toEqual([
       409,
-      `of period 1 of order ${orderNo} 0.00 CNY may still be asked for: 19.90 CNY that ann asked for waits`,
+      `period 1 of order ${orderNo} has 0.00 CNY left to request: 19.90 CNY requested by ann is waiting`,
     ]);
     expect(refusal(await prepare(on.bob, 'REFUND', { items: [`${orderNo}-1`] }))).toEqual([
       409,
-      `period 1 of order ${orderNo} is SUCCESS: nothing is left to refund but what was asked for and waits`,
+      `period 1 of order ${orderNo} is SUCCESS: the whole rest was already requested`,
     ]);
     await on.bob.post(`/bulk/${body.runId}/cancel`);
     expect((await refund('b')).status).toBe(200);

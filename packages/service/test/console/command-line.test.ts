@@ -46,7 +46,7 @@ describe('npx perennial operator', () => {
   it.each([
     [['create', 'ann', '--role', 'king'], 'the role must be viewer or support or finance or admin, not "king"'],
     [['disable', 'nobody'], 'there is no person "nobody"'],
-    [['disable', 'root'], 'root is the only admin; make somebody else one first'],
+    [['disable', 'root'], 'root is the only admin; make another operator admin first'],
   ])('%j is refused in one line', async (args, why) => {
     await run('operator', 'create', 'root', '--role', 'admin');
     const refused = await run('operator', ...args);
@@ -55,10 +55,10 @@ describe('npx perennial operator', () => {
 });
 
 describe('npx perennial audit verify', () => {
-  it('says that all fit, or where it is broken, with the exit code of it', async () => {
+  it('reports that no entry was changed, or where the chain breaks, with exit code 1', async () => {
     for (const name of ['ann', 'bo', 'chen']) await run('operator', 'create', name, '--role', 'viewer');
     const whole = await run('audit', 'verify');
-    expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('all fit')]);
+    expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('no entry was changed or removed')]);
     await fresh.database.query(`update audit_log set actor = 'nobody' where chain_no = 2`);
     const broken = await run('audit', 'verify');
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('broken at number 2')]);

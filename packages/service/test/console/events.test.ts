@@ -135,7 +135,7 @@ describe('POST /channels/{appId}/events/test', () => {
 
   it('is refused without an address', async () => {
     const { status, body } = await support.post(path, {});
-    expect([status, body.detail]).toEqual([409, `channel ${appId} has no address for order.status.changed`]);
+    expect([status, body.detail]).toEqual([409, `channel ${appId} has no callback address for order.status.changed`]);
   });
 
   it('sends a signed push that says that it is a test, and keeps nothing but its audit entry', async () => {

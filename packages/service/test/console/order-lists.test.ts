@@ -328,7 +328,7 @@ describe('GET /console/api/users', () => {
   });
 
   it('is not there', async () => {
-    await expect(user('nobody')).rejects.toThrow('404: there is no user of channel test_demo "nobody"');
+    await expect(user('nobody')).rejects.toThrow('404: channel test_demo has no user "nobody"');
     await expect(on.ask('/users', { appId: 'nobody', channelUserId: 'bob' })).rejects.toThrow('there is no channel');
   });
 });

@@ -144,7 +144,7 @@ describe('the preview of a refund', () => {
 
   it('says in words why it cannot be made', async () => {
     const orderNo = await on.paidOrder();
-    expect((await previewRefund(orderNo, 1991)).refusal?.detail).toMatch(/19\.90 CNY is left to refund/);
+    expect((await previewRefund(orderNo, 1991)).refusal?.detail).toMatch(/19\.90 CNY left to refund/);
     expect((await previewRefund(orderNo, 100, 2)).refusal?.detail).toMatch(/WAIT: only one that was paid/);
     expect((await previewRefund(orderNo, 100, 13)).refusal?.detail).toMatch(/has no period 13/);
     expect((await previewRefund(await on.collectedOrder())).refusal?.detail).toMatch(/collected by its channel/);

@@ -134,7 +134,7 @@ describe('what an alert or a result says', () => {
       '未关闭：2 仅对账单有, 1 金额不同',
     ]);
     const refusal = { code: 'period-refunded', values: ['2', '100'] } as const;
-    const result = 'not refunded: period 2 of order 100 is refunded in full';
+    const result = 'not refunded: period 2 of order 100 was already refunded in full';
     expect(shown(result, readResult({ result, refusal }))).toEqual([result, '订单 100 第 2 期已全额退款']);
     expect(shown('account closed', null)).toEqual(['account closed', 'account closed']);
   });

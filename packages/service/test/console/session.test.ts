@@ -361,7 +361,7 @@ describe('people', () => {
   it('have each name once, however it is written', async () => {
     const admin = await consoleClient(service, 'admin', 'ann');
     const twice = await admin.post('/people', { name: 'ANN', role: 'viewer' });
-    expect([twice.status, twice.body.detail]).toEqual([409, 'there is already somebody called "ANN"']);
+    expect([twice.status, twice.body.detail]).toEqual([409, 'there is already an operator called "ANN"']);
   });
 
   it('always have an admin among them: two cannot disable each other at once', async () => {
@@ -385,7 +385,7 @@ describe('people', () => {
     ]) {
       expect([refused.status, refused.body.detail]).toEqual([
         409,
-        'ann is the only admin who can sign in; another one has to set a password first',
+        'ann is the only admin who can sign in; another admin must set a password first',
       ]);
     }
     expect((await ann.put('/people/bo/role', { role: 'viewer' })).status).toBe(200);

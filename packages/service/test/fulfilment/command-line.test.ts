@@ -23,7 +23,7 @@ const file = async (name: string, text: string) => {
 describe('perennial benefit', () => {
   it('sets a pool, imports codes and shows what is left', async () => {
     expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toMatch(/^Kind +POOL$/m);
-    expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toContain('It was so already.');
+    expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toContain('Nothing changed.');
     const codes = await file('codes.csv', '\ufeffcode\r\n"A-1"\r\n\r\nA-2\r\nA-1\r\n');
     const imported = await text('import-codes', 'COUPON', codes);
     expect(imported).toMatch(/^Imported +2$/m);
@@ -61,7 +61,7 @@ describe('perennial benefit', () => {
     expect(await text(...set)).toMatch(
       /^Icon +[0-9a-f]{64}\.svg \(\d+ bytes\)\nIn Chinese +满减券\nIn English +Money off$/m,
     );
-    expect(await text(...set)).toContain('It was so already.');
+    expect(await text(...set)).toContain('Nothing changed.');
     expect(await text('list')).toMatch(/^COUPON .* icon, zh, en$/m);
     const back = ['--icon', 'none', '--zh', 'none', '--use-url', 'https://shop.example/use'];
     expect(await json('set-presentation', 'COUPON', ...back)).toMatchObject({
@@ -95,7 +95,7 @@ describe('perennial benefit', () => {
       [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', badKey], 'must hold 32 bytes in base64'],
       [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', path.join(folder, 'none')], 'there is no file'],
       [['set-fulfilment', 'X', '--kind', 'magic'], 'the kind must be'],
-      [['set-presentation', 'COUPON'], 'nothing to change is given'],
+      [['set-presentation', 'COUPON'], 'nothing was given to change'],
       [['set-presentation', 'COUPON', '--icon', bad], 'the file is neither a PNG nor an SVG in UTF-8'],
       [['set-presentation', 'COUPON', '--icon', path.join(folder, 'gone')], 'the picture cannot be read: ENOENT'],
       [['set-presentation', 'NONE', '--en', 'x'], 'there is no benefit "NONE"'],

@@ -91,7 +91,7 @@ describe('cancelling an agreement', () => {
     const former = await agreementNoOf(orderNo);
     const newSharedAgreement = sharedAgreement(on.channel, channelUserId);
     await on.channel.call('agreements/replace', { orderNo, newSharedAgreement });
-    await refused(former, /is REPLACED: nothing runs on it/);
+    await refused(former, /is REPLACED: there is nothing to cancel/);
     expect(await statusOf(orderNo)).toBe('ACTIVE');
     for (const none of ['', 'AG', 'AG1', 'AG01', 'ag200000000001', 'AG99999999999999999', former.slice(2)]) {
       await refused(none, /there is no agreement/);

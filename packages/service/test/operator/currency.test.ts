@@ -72,7 +72,7 @@ describe('an installation in EUR', () => {
         .map((line) => line.split(',').at(-1)),
     ).toEqual(['currency', 'EUR']);
     const preview = await admin.get(`/orders/${order.orderNo}/periods/1/refund/preview?amountCent=1991`);
-    expect(preview.body.refusal.detail).toContain('19.90 EUR is left to refund');
+    expect(preview.body.refusal.detail).toContain('19.90 EUR left to refund');
     const found = (await admin.get(`/search?q=${order.orderNo}0001`)).body;
     expect(found.results[0].subtitle).toContain('19.90 EUR');
   });

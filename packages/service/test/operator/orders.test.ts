@@ -133,7 +133,7 @@ describe('retry', () => {
     const collected = await on.collectedOrder();
     const refused = (cycleNo: number, status: RegExp, of = orderNo) =>
       nothingChanges(() => expect(retryPeriod(on.operator, { orderNo: of, cycleNo })).rejects.toThrow(status));
-    await refused(1, /is SUCCESS: only FAIL_RETRY can be tried again/);
+    await refused(1, /is SUCCESS: only FAIL_RETRY can be retried/);
     await refused(3, /is WAIT/);
     await refused(13, /has no period 13/);
     await refused(0, /whole number/);

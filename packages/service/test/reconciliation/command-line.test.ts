@@ -39,7 +39,7 @@ describe('perennial reconciliation', () => {
       `difference ${differenceNo} is closed\n`,
     );
     expect(await text('reconciliation', 'close', differenceNo, '--note', 'again')).toContain(
-      'was closed already, by cli:',
+      'was already closed by cli:',
     );
     expect((await json('reconciliation', 'differences')).items).toHaveLength(1);
     expect((await json('reconciliation', 'differences', '--all')).items).toHaveLength(2);
@@ -69,7 +69,7 @@ describe('perennial reconciliation', () => {
     const missing = await run(...on, '--day', DAY, '--csv', path.join(folder, 'nowhere.csv'));
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('the statement cannot be read: ENOENT') });
     const noDay = await run(...on, '--day', '2026-01-32', '--json');
-    expect(JSON.parse(noDay.stderr).error).toContain('the day must be one such as 2026-01-31');
+    expect(JSON.parse(noDay.stderr).error).toContain('the day must have the form 2026-01-31');
     await text('payment-channel', 'update', 'UNIPAY', '--gateway-url', 'http://localhost:1');
     const silent = await run(...on, '--day', DAY);
     expect(silent).toMatchObject({ code: 1, stderr: expect.stringContaining('the bridge gave no statement') });

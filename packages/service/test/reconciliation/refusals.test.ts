@@ -95,9 +95,9 @@ describe('asked for what cannot be', () => {
   it.each([
     ['today', '2026-01-31', '2026-01-31 is not over yet'],
     ['tomorrow', '2026-02-01', 'is not over yet'],
-    ['no day', 'yesterday', 'the day must be one such as'],
-    ['a day that is none', '2026-02-30', 'the day must be one such as'],
-    ['a time', '2026-01-30 00:00:00', 'the day must be one such as'],
+    ['no day', 'yesterday', 'the day must have the form'],
+    ['a day that is none', '2026-02-30', 'the day must have the form'],
+    ['a time', '2026-01-30 00:00:00', 'the day must have the form'],
   ])('%s', async (_what, day, message) => {
     await refused(() => fromFile(csvOf([]), { day }), message);
     await refused(() => fromBridge(day), message);
@@ -107,7 +107,7 @@ describe('asked for what cannot be', () => {
     refused(() => fromFile(csvOf([]), { paymentChannelCode: 'NOBODY' }), 'there is no payment channel "NOBODY"'));
 
   it('a statement of the sandbox, which has none; a file is taken', async () => {
-    await refused(() => fromBridge(DAY, 'MOCKPAY'), 'the sandbox gateway has no statements; give a file');
+    await refused(() => fromBridge(DAY, 'MOCKPAY'), 'the sandbox gateway provides no statements; give a file');
     expect(await run(on, [line('X')], 'MOCKPAY')).toMatchObject({ open: 1 });
   });
 });

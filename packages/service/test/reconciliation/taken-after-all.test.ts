@@ -38,7 +38,7 @@ it.each([
   expect(data.paymentRecords[1].paymentStatus).toBe(status);
   expect(await listAlerts(operator)).toMatchObject([{ kind: 'debit-contradiction', subject: attemptNo }]);
   await expect(refundPayment(operator, { orderNo, cycleNo: 2 })).rejects.toThrow(
-    `period 2 of order ${orderNo} is ${status}: only one that was paid can be refunded`,
+    `period 2 of order ${orderNo} is ${status}: only a paid period can be refunded`,
   );
 
   const returned = day.replace(/.$/, '5');

@@ -75,11 +75,11 @@ describe('what users see of a channel', () => {
     [{ displayName: ' ' }, 'the display name must have 1 to 40 characters, not 0'],
     [{ displayName: 'x'.repeat(41) }, 'the display name must have 1 to 40 characters, not 41'],
     [{ displayName: '\u200b\u2060\u3164' }, 'the display name must have 1 to 40 characters, not 0'],
-    [{ displayName: 'Shop\u0007' }, 'must not hold control characters'],
-    [{ displayName: 'Shop\nBank' }, 'must not hold control characters'],
-    [{ displayName: 'Shop\ud800' }, 'must not hold control characters'],
-    [{ displayName: 'Shop \u202Eknab' }, 'must not hold characters that turn the direction of writing'],
-    [{ displayName: 'Shop \u2066x\u2069' }, 'must not hold characters that turn the direction of writing'],
+    [{ displayName: 'Shop\u0007' }, 'must not contain control characters'],
+    [{ displayName: 'Shop\nBank' }, 'must not contain control characters'],
+    [{ displayName: 'Shop\ud800' }, 'must not contain control characters'],
+    [{ displayName: 'Shop \u202Eknab' }, 'must not contain characters that change the text direction'],
+    [{ displayName: 'Shop \u2066x\u2069' }, 'must not contain characters that change the text direction'],
     [{ accent: 'green' }, 'a colour must look like #0a6b4b, not "green"'],
     [{ accent: '#12345' }, 'a colour must look like #0a6b4b'],
     [{ accent: '#fff;}*{' }, 'a colour must look like #0a6b4b'],
@@ -93,13 +93,16 @@ describe('what users see of a channel', () => {
     [{ termsUrl: 'javascript:alert(1)' }, 'the address of the terms "javascript:alert(1)" must start with https://'],
     [{ termsUrl: '/terms' }, 'the address of the terms "/terms" is not a complete address'],
     [{ shopUrl: 'http://shop.example' }, 'must start with https://'],
-    [{ shopUrl: 'https://ann:secret@shop.example' }, 'the address of the shop must not hold a user name or password'],
+    [
+      { shopUrl: 'https://ann:secret@shop.example' },
+      'the address of the shop must not contain a user name or password',
+    ],
     [
       { shopUrl: `https://shop.example/${'好'.repeat(60)}` },
       'the address of the shop must have 1 to 500 characters, not 561',
     ],
     [{ logo: Buffer.from('GIF89a') }, 'the file is neither a PNG nor an SVG in UTF-8'],
-    [{}, 'nothing to change is given'],
+    [{}, 'nothing was given to change'],
   ])('%j is refused, and nothing of it is stored', async (input, why) => {
     const before = await dump(on.service.fresh.database);
     const rest = Object.keys(input).length === 0 ? {} : { displayName: 'Else' };
@@ -148,10 +151,10 @@ describe('what users see of a benefit', () => {
 
   it.each([
     [{ descriptionZh: '好'.repeat(121) }, 'the Chinese description must have 1 to 120 characters, not 121'],
-    [{ descriptionEn: 'a\tb' }, 'the English description must not hold control characters'],
+    [{ descriptionEn: 'a\tb' }, 'the English description must not contain control characters'],
     [{ useUrl: 'data:text/html,x' }, 'the address where codes are used "data:text/html,x" must start with https://'],
     [{ icon: svg(SQUARE, '') }, 'the SVG cannot be used: it has neither a viewBox nor a size'],
-    [{}, 'nothing to change is given'],
+    [{}, 'nothing was given to change'],
   ])('%j is refused', async (input, why) => {
     await expect(present(input)).rejects.toThrow(why);
   });

@@ -91,7 +91,7 @@ describe('a refund', () => {
 
     expect(await part(500)).toMatchObject({ amountCent: 500, ...period('REFUND_PART', 500) });
     expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 500, totalPaidAmountCent: 1990 });
-    await expect(part(1491)).rejects.toThrow(/14\.90 CNY is left to refund: 5\.00 CNY of 19\.90 CNY is refunded$/);
+    await expect(part(1491)).rejects.toThrow(/14\.90 CNY left to refund: 5\.00 CNY of 19\.90 CNY was refunded$/);
     expect(await part(490)).toMatchObject(period('REFUND_PART', 990));
     expect(await part()).toMatchObject({ amountCent: 1000, ...period('REFUND_FULL', 1990) });
     await expect(part(1)).rejects.toThrow(/refunded in full/);
@@ -189,7 +189,7 @@ describe('a key', () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, key: 'all' });
     await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 1, key: 'all' })).rejects.toThrow(
-      /key "all" stands for refund R\d+ of 19\.90 CNY/,
+      /key "all" was already used for refund R\d+ of 19\.90 CNY/,
     );
     expect(await on.refund({ orderNo, cycleNo: 1, amountCent: 1990, key: 'all' })).toMatchObject({ changed: false });
   });
@@ -207,7 +207,7 @@ describe('a key', () => {
     on.bank.onQuery = async () => ({ kind: 'pending' });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 1500 });
     await expect(on.refund({ orderNo, cycleNo: 1, amountCent: 491 })).rejects.toThrow(
-      /4\.90 CNY is left to refund: 0\.00 CNY of 19\.90 CNY is refunded, 15\.00 CNY is on its way \(R\d+01\)/,
+      /4\.90 CNY left to refund: 0\.00 CNY of 19\.90 CNY was refunded, 15\.00 CNY is pending \(R\d+01\)/,
     );
     expect(await on.refund({ orderNo, cycleNo: 1 })).toMatchObject({ amountCent: 490, status: 'STARTED' });
     await expect(on.refund({ orderNo, cycleNo: 1 })).rejects.toThrow(/ 0\.00 CNY is left/);
@@ -263,7 +263,7 @@ describe('refused, with nothing written and no call', () => {
     const orderNo = await on.paidOrder();
     for (let n = 1; n <= 99; n += 1) await on.refund({ orderNo, cycleNo: 1, amountCent: 1 });
     on.bank.reset();
-    await refused({ orderNo, cycleNo: 1 }, /has had 99 refunds/);
+    await refused({ orderNo, cycleNo: 1 }, /already has 99 refunds/);
   });
 });
 

@@ -67,7 +67,7 @@ describe('perennial settlement report', () => {
     await writeFile(file, 'what was there before');
     const before = await readdir(folder);
     for (const [args, message] of [
-      [['--month', '2026-13', '--output', file], 'the month must be one such as 2026-01'],
+      [['--month', '2026-13', '--output', file], 'the month must have the form 2026-01'],
       [['--month', '2026-01', '--format', 'xml', '--output', file], 'the format must be json or csv'],
       [['--month', '2026-01', '--format', 'csv', '--json'], '--json and --format csv contradict each other'],
       [['--month', '2026-01', '--output', path.join(folder, 'no', 'such', 'folder')], 'the report cannot be written'],

@@ -135,10 +135,10 @@ describe('a settlement report', () => {
   });
 
   it.each([
-    ['a month that is none', '2026-13', APP, 'the month must be one such as 2026-01, not "2026-13"'],
-    ['the last month that can be written', '9999-12', APP, 'the month must be one such as'],
-    ['a day', '2026-01-01', APP, 'the month must be one such as'],
-    ['no month', 'May', APP, 'the month must be one such as'],
+    ['a month that is none', '2026-13', APP, 'the month must have the form 2026-01, not "2026-13"'],
+    ['the last month that can be written', '9999-12', APP, 'the month must have the form'],
+    ['a day', '2026-01-01', APP, 'the month must have the form'],
+    ['no month', 'May', APP, 'the month must have the form'],
     ['a channel that is not there', '2026-02', 'test_nobody', 'there is no channel "test_nobody"'],
   ])('of %s is refused', async (_what, of, appId, message) => {
     await expect(report(operator, of, appId)).rejects.toThrow(message);

@@ -15,6 +15,6 @@ export function verifiedText({ entries, last, brokenAt }: VerifiedAudit): SafeTe
     ['entries', String(entries)],
     ['last number', String(last.chainNo)],
     ['last hash', last.hash],
-    ['result', brokenAt === null ? 'all fit' : `broken at number ${brokenAt}`],
+    ['result', brokenAt === null ? 'no entry was changed or removed' : `broken at number ${brokenAt}`],
   ]);
 }

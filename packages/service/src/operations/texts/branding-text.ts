@@ -47,7 +47,7 @@ function toneRows(accent: string): Row[] {
 }
 
 export function toUnchangedText(changed: boolean): SafeText[] {
-  return changed ? [] : [safeText`It was so already.`];
+  return changed ? [] : [safeText`Nothing changed.`];
 }
 
 export function brandingText({ branding, changed }: ChangedBranding): SafeText {

@@ -35,7 +35,7 @@ export function channelText(channel: ChannelView): SafeText {
     ['Channel id', channel.channelId],
     ['Status', channel.status],
     ['Limits', limitsText(channel)],
-    ['IP list', channel.ipAllowList.join(', ') || 'every address'],
+    ['IP list', channel.ipAllowList.join(', ') || 'any address'],
     ['Callback', channel.callbackUrls.length === 0 ? 'none' : null],
     ...channel.callbackUrls.map(({ eventType, url }) => ['Callback', `${url} (${eventType})`] as const),
     ...channel.pausedEvents.map((eventType) => ['Paused', eventType] as const),
@@ -43,9 +43,9 @@ export function channelText(channel: ChannelView): SafeText {
     ['Notices before a debit', days === null ? 'off' : `${days} day${days === 1 ? '' : 's'} before`],
     [
       'Encrypted fields',
-      `answered in ${channel.answerEncryption}, taken in ${channel.acceptsV1 ? 'v1 and v2' : 'v2 alone'}`,
+      `answered in ${channel.answerEncryption}, accepted in ${channel.acceptsV1 ? 'v1 and v2' : 'v2 only'}`,
     ],
-    ['Framed by', channel.frameOrigins.join(', ') || 'nobody'],
+    ['Framed by', channel.frameOrigins.join(', ') || 'none'],
     ...brandingRows(channel.branding),
     ['Products', channel.products.join(', ') || 'none'],
     ['Payment channels', paymentChannels.join(', ') || 'none'],
@@ -60,5 +60,5 @@ export function credentialsText({ appSecret, aesKey, callbackSecret }: Partial<O
     ['aesKey', aesKey ?? null],
     ['callbackSecret', callbackSecret ?? null],
   ]);
-  return safeText`${secrets}\n\nKeep them now: they are not shown again.`;
+  return safeText`${secrets}\n\nStore them now: they are not shown again.`;
 }

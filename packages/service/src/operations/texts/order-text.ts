@@ -134,16 +134,16 @@ export function refundText(
 ): string | SafeText {
   if (status === 'STARTED') {
     return safeLines([
-      `refund ${refundNo} of ${money(amountCent)} is on its way: the institution has not said yet, and is asked again`,
-      'No benefit is revoked before it has.',
+      `refund ${refundNo} of ${money(amountCent)} is pending: the institution has not answered yet, and will be queried again`,
+      'Benefits are revoked once it has succeeded.',
     ]);
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
   return safeLines([
-    `refund ${refundNo}: ${money(amountCent)} is refunded`,
-    `period ${period} is ${payment.paymentStatus}, ${sums} in all`,
+    `refund ${refundNo}: ${money(amountCent)} was refunded`,
+    `period ${period} is ${payment.paymentStatus}, ${sums} refunded in total`,
     ...benefitLines(payment.benefits, money),
-    ...(changed ? [] : ['It was so already.']),
+    ...(changed ? [] : ['Nothing changed.']),
   ]);
 }
 
@@ -155,7 +155,7 @@ function benefitLines(benefits: RefundedPeriod['payment']['benefits'], money: Mo
   const worth = (cents: number) => `(${money(cents)})`;
   const taken = revoked.map((one) => `${one.benefitCode} ${worth(one.faceValueCent)}`).join(', ');
   const left = stay.map((one) => `${one.benefitCode} ${one.status} ${worth(one.faceValueCent)}`).join(', ');
-  return [`benefits revoked: ${taken || 'none'}`, ...(left === '' ? [] : [`benefits that stay: ${left}`])];
+  return [`benefits revoked: ${taken || 'none'}`, ...(left === '' ? [] : [`benefits left: ${left}`])];
 }
 
 export function advanceText({ orderNo, orderStatus, nextPayTime, steps, changed }: Changed<AdvancedOrder>): SafeText {

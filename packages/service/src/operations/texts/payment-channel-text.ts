@@ -23,7 +23,7 @@ export function paymentChannelTable(paymentChannels: readonly PaymentChannelView
 /** Includes the key, which is shown only once. The sandbox gateway has none. */
 export function paymentChannelTextWithKey({ gatewayKey, ...one }: PaymentChannelView & OneTimeGatewayKey): SafeText {
   if (gatewayKey === undefined) return paymentChannelText(one);
-  return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown this once:\n\n  ${gatewayKey}`;
+  return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown only once:\n\n  ${gatewayKey}`;
 }
 
 export function paymentChannelText(one: PaymentChannelView): SafeText {

@@ -22,7 +22,7 @@ export function personText(one: PersonView): SafeText {
 
 export function personWithLinkText({ setupLink, ...person }: PersonWithLink): SafeText {
   if (setupLink === undefined) return personText(person);
-  return safeText`${personText(person)}\n\nThe password is set here, once and within ${SETUP_HOURS} hours:\n\n  ${setupLink}`;
+  return safeText`${personText(person)}\n\nLink to set the password, valid once and for ${SETUP_HOURS} hours:\n\n  ${setupLink}`;
 }
 
 export function peopleTable(people: readonly PersonView[]): SafeText {

@@ -86,7 +86,7 @@ export async function markSeen(operator: Operator, { approvalId }: DecideInput, 
 }
 
 function requireOwn({ requestedBy }: Approval, actor: string): void {
-  if (requestedBy !== actor) throw refusal('request-not-yours')`${requestedBy} has asked for this, not ${actor}`;
+  if (requestedBy !== actor) throw refusal('request-not-yours')`this was requested by ${requestedBy}, not by ${actor}`;
 }
 
 const DECIDED_BY = {
@@ -103,7 +103,7 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
     const approval = await requireLockedApproval(tx, input.approvalId);
     if (status === 'WITHDRAWN') requireOwn(approval, actor);
     else if (approval.requestedBy === actor) {
-      throw refusal('decides-own-request')`${actor} has asked for this: another person has to decide`;
+      throw refusal('decides-own-request')`${actor} has requested this: another operator must decide`;
     }
     // FAILED includes an approval.
     const isDecidedSo = approval.status === status || (approval.status === 'FAILED' && status === 'APPROVED');
@@ -111,7 +111,7 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
     if (approval.status !== 'WAITING') {
       throw refusal(
         'approval-decided',
-      )`approval ${input.approvalId} is ${approval.status}: ${approval.decidedBy} has decided`;
+      )`approval ${input.approvalId} is ${approval.status}: it was decided by ${approval.decidedBy}`;
     }
     const result = approval.kind === 'BULK' ? await decideRun(tx, approval, status) : null;
     const decided = await storeDecision(tx, approval.approvalId, status, actor, note, result);
@@ -142,7 +142,7 @@ async function decideRun(tx: Queryable, { subject }: Approval, status: Decided):
     return null;
   }
   if (!(await startApprovedRun(tx, Number(subject))))
-    throw refusal('run-not-waiting')`run ${subject} does not wait any more`;
+    throw refusal('run-not-waiting')`run ${subject} no longer waits for approval`;
   return resultText('run-started', subject);
 }
 

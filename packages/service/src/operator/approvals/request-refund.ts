@@ -102,7 +102,7 @@ export async function refundAlone(
     }
     throw refusal(
       'refund-needs-approval',
-    )`above ${formatAmount(approvalCent, operator.currency)} of one period (CONSOLE_REFUND_APPROVAL_CENT) a refund needs a second person: ask for it in the console, or say --without-approval and why, which the audit log will have`;
+    )`refunds above ${formatAmount(approvalCent, operator.currency)} of one period (CONSOLE_REFUND_APPROVAL_CENT) need a second operator: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
   });
   return finishRefund(operator, begun);
 }
@@ -115,7 +115,7 @@ function requireSameRequest(
   if (amountCent === undefined || amountCent === approval.amountCent) return approval;
   throw refusal(
     'refund-key-asked',
-  )`the key ${quoted(key)} stands for a refund of ${formatAmount(approval.amountCent, currency)} that was asked for before`;
+  )`the key ${quoted(key)} was already used to request a refund of ${formatAmount(approval.amountCent, currency)}`;
 }
 
 /** Answers with the refund of an approval. Makes it now if the approver's process was interrupted. */

@@ -48,7 +48,7 @@ export async function verifyAudit({ database }: Operator) {
       throw refusal(
         'audit-being-verified',
         BusyError,
-      )`the audit log is being verified already; try again when that has ended`;
+      )`the audit log is already being verified; try again when that has finished`;
     }
     const [head] = await tx.query(FIND_HEAD);
     let before: { readonly chainNo: number; readonly chain: Buffer } = { chainNo: 0, chain: Buffer.alloc(0) };

@@ -10,7 +10,7 @@ export function requireMonth(month: string): TimeBounds {
   const from = /^(?!0000)\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
   // Years have four digits, so the end of December 9999 has no representation.
   if (from === undefined || month === '9999-12') {
-    throw refusal('month-malformed')`the month must be one such as 2026-01, not ${quoted(month)}`;
+    throw refusal('month-malformed')`the month must have the form 2026-01, not ${quoted(month)}`;
   }
   return { from, to: parseTime(`${monthAfter(month)}-01 00:00:00`) ?? from };
 }

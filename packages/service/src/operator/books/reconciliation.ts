@@ -50,7 +50,7 @@ export async function runReconciliation(
   const found = await describePaymentChannels(database, paymentChannelCode);
   const paymentChannel = requireFound(found, 'payment channel', paymentChannelCode);
   if (csv === undefined && paymentChannel.gateway !== 'bridge') {
-    throw refusal('no-statements')`the ${paymentChannel.gateway} gateway has no statements; give a file`;
+    throw refusal('no-statements')`the ${paymentChannel.gateway} gateway provides no statements; give a file`;
   }
   const lines =
     csv === undefined
@@ -107,7 +107,7 @@ const A_DAY = '2026-01-31';
 /** Checks the day of a cursor, which may be forged. */
 function requireDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined) return text;
-  throw refusal('cursor-unknown')`the cursor is none that was given with a page of this list`;
+  throw refusal('cursor-unknown')`the cursor is not valid for this list; start at the first page`;
 }
 
 interface ListDifferencesInput extends ListReconciliationsInput {

@@ -211,9 +211,9 @@ function requireNextMonth(
   hasFigures: boolean,
 ): void {
   const same = closed.find((one) => one.month === month);
-  if (same) throw refusal('month-closed')`${month} was closed already, by ${same.closedBy} at ${same.closedAt}`;
+  if (same) throw refusal('month-closed')`${month} was already closed by ${same.closedBy} at ${same.closedAt}`;
   const next = months.findLast(({ status }) => status === 'OPEN')?.month ?? month;
   const first = months.at(-1)?.month ?? month;
   if (month === next || (month < first && hasFigures)) return;
-  throw refusal('month-not-next')`months are closed in order, and the next one is ${next}`;
+  throw refusal('month-not-next')`months must be closed in order: the next one is ${next}`;
 }

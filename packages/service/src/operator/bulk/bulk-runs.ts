@@ -50,7 +50,7 @@ export async function prepareRun(operator: OperatorWithClock, input: PrepareRunI
   const items = await findBulkItems(operator, kind, choice);
   const meant = items.filter(({ refusal }) => refusal === null);
   if (meant.length === 0) {
-    throw items[0]?.refusal ?? refusal('nothing-matches')`nothing matches of which this could be done`;
+    throw items[0]?.refusal ?? refusal('nothing-matches')`no matching item can be processed`;
   }
   const run = await inTransaction(operator, async (tx) => {
     const inserted = await insertRun(tx, { kind, key, reason, requestedBy: actor, filter: choice.filter ?? {} }, items);
@@ -68,14 +68,14 @@ export async function prepareRun(operator: OperatorWithClock, input: PrepareRunI
 
 function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
   if (run.kind === kind) return run;
-  throw refusal('run-key-used')`the key ${quoted(run.key)} stands for run ${run.runId}, which does ${run.kind}`;
+  throw refusal('run-key-used')`the key ${quoted(run.key)} was already used for run ${run.runId} (${run.kind})`;
 }
 
 /** Checks the selection. A filter is stored with the run and never empty: a run without one has named items. */
 function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): BulkChoice {
   if (items && !filter && items.length > 0) return { items };
   if (filter && !items) return { filter: kind === 'RETRY' ? { status: 'FAIL_RETRY', ...filter } : filter };
-  throw refusal('run-without-choice')`give either the things that are meant, or a filter`;
+  throw refusal('run-without-choice')`give either items or a filter`;
 }
 
 /** A dry run is outdated after this. */
@@ -97,15 +97,13 @@ export async function startRun(
     const run = await requireLockedRun(tx, runId);
     requireRoleForRun(role, ROLE_FOR[run.kind], run.kind);
     if (run.requestedBy !== actor) {
-      throw refusal('run-not-yours')`run ${runId} was prepared by ${run.requestedBy}, and is started by nobody else`;
+      throw refusal('run-not-yours')`run ${runId} can only be started by ${run.requestedBy}, who prepared it`;
     }
     if (['WAITING', 'RUNNING', 'PENDING', 'DONE'].includes(run.status))
       return { ...describeRun(run, role), changed: false };
     if (run.status !== 'PREPARED') throw refusal('run-in-status')`run ${runId} is ${run.status}`;
     if (operator.clock.now() - (parseTime(run.requestedAt) ?? 0) > MAX_AGE_MS) {
-      throw refusal(
-        'run-too-old',
-      )`run ${runId} was prepared more than a day ago: prepare it again, to see what it would do now`;
+      throw refusal('run-too-old')`run ${runId} was prepared more than a day ago; prepare it again`;
     }
     const needed = confirmationOf(run);
     if (confirmation !== needed) {

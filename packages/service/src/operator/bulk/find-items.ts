@@ -42,7 +42,9 @@ export async function findBulkItems(
 }
 
 const createTooMany = () =>
-  refusal('run-too-large')`more than ${MAX_ITEMS} match: a run may be about ${MAX_ITEMS} at most, so ask for fewer`;
+  refusal(
+    'run-too-large',
+  )`more than ${MAX_ITEMS} match: a run can have at most ${MAX_ITEMS} items, so narrow the filter`;
 
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
 
@@ -98,7 +100,7 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
       waits > 0
         ? refusal(
             'refund-waits',
-          )`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund but what was asked for and waits`
+          )`period ${cycleNo} of order ${orderNo} is ${status}: the whole rest was already requested`
         : refusal('nothing-to-refund')`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`;
     return {
       subject,
@@ -141,7 +143,7 @@ async function toUnsubscribe({ database, clock }: OperatorWithClock, orders: rea
       amountCent: ending ? sumVoidedPeriods(ending).notCollectedCent : 0,
       refusal:
         refused.get(orderNo) ??
-        (ending ? null : refusal('nothing-to-end')`order ${orderNo} is ${status}: nothing is left to end`),
+        (ending ? null : refusal('nothing-to-end')`order ${orderNo} is ${status}: there is nothing to unsubscribe`),
     };
   });
 }
@@ -195,7 +197,7 @@ async function findFailedPeriods(
   operator: OperatorWithClock,
   input: Texts<keyof typeof failedFilter.properties>,
 ): Promise<NewBulkItem[]> {
-  if (input.status === 'FAIL') throw refusal('run-only-retryable')`only FAIL_RETRY can be tried again`;
+  if (input.status === 'FAIL') throw refusal('run-only-retryable')`only periods in FAIL_RETRY can be retried`;
   const filter = await parseFailedFilter(operator, { ...input, status: 'FAIL_RETRY' });
   const { found, next } = await walkFailedPayments(operator, filter, undefined, {
     limit: MAX_ITEMS,
@@ -217,7 +219,7 @@ async function findMatchingEvents(
   operator: OperatorWithClock,
   { appId, ...filter }: Texts<keyof typeof eventFilter.properties>,
 ): Promise<NewBulkItem[]> {
-  if (appId === undefined) throw refusal('run-without-channel')`events are replayed for one channel: name its appId`;
+  if (appId === undefined) throw refusal('run-without-channel')`a replay needs one channel: give its appId`;
   const events = await findNewestEvents(operator, { appId, ...filter }, MAX_ITEMS + 1);
   return events.map(({ eventNo, orderNo }) => ({
     subject: String(eventNo),
@@ -249,7 +251,7 @@ async function findOrdersOfList(
 
 function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {
   const { settlementMode, failed, unsettled, ...rest } = requireNames(filter, orderFilter);
-  if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: ask for fewer`;
+  if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: narrow the filter`;
   return {
     ...rest,
     ...(settlementMode === undefined

@@ -61,7 +61,7 @@ function toRetryResult({ orderNo, cycleNo, paymentStatus, attempt, reason }: Set
 }
 
 function toReplayResult({ subject, isGone, reason }: FinishedReplay): ItemResult {
-  if (isGone) return toFailed(refusal('event-gone')`there is no event ${quoted(subject)} any more`);
+  if (isGone) return toFailed(refusal('event-gone')`event ${quoted(subject)} no longer exists`);
   if (reason === null) return { status: 'DONE', result: resultText('event-accepted') };
   return { status: 'FAILED', result: resultText(reason === 'GIVE_UP' ? 'event-given-up' : 'event-no-callback') };
 }

@@ -138,7 +138,7 @@ async function doItem(
 async function replayEvent(joined: Parameters<typeof replayNamedEvents>[0], eventId: string) {
   const eventNo = parseEventId(eventId)?.eventNo ?? 0;
   const [event] = await findEventsByNumber(joined.database, [eventNo]);
-  if (!event) throw refusal('event-gone')`there is no event ${quoted(eventId)} any more`;
+  if (!event) throw refusal('event-gone')`event ${quoted(eventId)} no longer exists`;
   return replayNamedEvents(joined, { appId: event.appId, eventIds: [eventId] });
 }
 

@@ -57,7 +57,8 @@ export async function sendTestEvent(
   const channelId = await requireChannelId(operator.database, appId);
   const receiver = await createReceiverRegistry(operator.database, channels).get(channelId);
   const url = receiver.addresses[typeNoOf(eventType)]?.url;
-  if (url === undefined) throw refusal('no-callback-address')`channel ${appId} has no address for ${eventType}`;
+  if (url === undefined)
+    throw refusal('no-callback-address')`channel ${appId} has no callback address for ${eventType}`;
   const eventId = `test-${randomBytes(8).toString('hex')}`;
   // Written before sending, so that every push has an entry even if this node dies.
   const detail = { eventType, eventId, url };

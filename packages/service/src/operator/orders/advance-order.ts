@@ -29,7 +29,7 @@ export async function advanceOrderOfAnyChannel(
   input: AdvanceInput,
 ): Promise<Changed<AdvancedOrder>> {
   if (operator.environment !== 'sandbox') {
-    throw new OperatorError('time travels in the sandbox alone: in production every period waits for its day');
+    throw new OperatorError('time travel is available only in the sandbox');
   }
   const asked = requireAdvance(input);
   const { database, vault } = operator;
@@ -65,7 +65,7 @@ const MAX_CYCLES = 9999;
 
 function requireAdvance({ cycles, to, outcomes = [] }: AdvanceInput): AdvanceWish {
   if ((cycles === undefined) === (to === undefined)) {
-    throw new OperatorError('give either a number of cycles or a time to go to');
+    throw new OperatorError('give either a number of cycles or a time');
   }
   const chosen = outcomes.map((outcome) => requireOneOf('an outcome', outcome, rehearsedOutcomes));
   if (to !== undefined) {

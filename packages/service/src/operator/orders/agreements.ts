@@ -20,7 +20,9 @@ export async function cancelAgreement(
     const agreement = await requireAgreement(tx, agreementNo);
     const wasCanceled = agreement.agreementStatus === 'CANCELED';
     if (!wasCanceled && agreement.agreementStatus !== 'BIND_SUCCESS') {
-      throw refusal('agreement-ended')`agreement ${agreementNo} is ${agreement.agreementStatus}: nothing runs on it`;
+      throw refusal(
+        'agreement-ended',
+      )`agreement ${agreementNo} is ${agreement.agreementStatus}: there is nothing to cancel`;
     }
     // Only this one if it was canceled, because its number may be used by another agreement now.
     const agreementIds = wasCanceled ? [agreementId] : agreements.map((one) => one.agreementId);
@@ -30,7 +32,7 @@ export async function cancelAgreement(
     if (waiting) {
       throw refusal(
         'agreement-in-first-debit',
-      )`order ${waiting.orderNo} on agreement ${agreementNo} waits for its first debit; try again when that is known`;
+      )`order ${waiting.orderNo} on agreement ${agreementNo} waits for the result of its first debit; try again later`;
     }
     const ending = { agreementIds, orders: running, by, tellBy: agreementId };
     const ended = await endAgreements(tx, ending, operator.clock.now());

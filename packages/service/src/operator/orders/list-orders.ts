@@ -179,7 +179,9 @@ function readKey(cursor: string, question: ListQuestion): OrderListKey {
   try {
     return readCursor(cursor, question, isNumberKey(2));
   } catch (error) {
-    throw error instanceof Rejection ? refusal('cursor-of-another-list')`the cursor was given for another list` : error;
+    throw error instanceof Rejection
+      ? refusal('cursor-of-another-list')`the cursor belongs to another list; start at the first page`
+      : error;
   }
 }
 

@@ -16,7 +16,7 @@ export async function addNote(
     throw refusal('note-length')`a note must have 1 to ${MAX_CHARACTERS} characters, not ${length}`;
   }
   // PostgreSQL refuses texts with a zero character.
-  if (note.includes('\0')) throw refusal('note-characters')`a note must not hold control characters`;
+  if (note.includes('\0')) throw refusal('note-characters')`a note must not contain control characters`;
   return inTransaction(operator, async (tx) => {
     const order = await requireOrder(tx, { orderNo });
     const written = await insertNote(tx, order.orderNo, operator.actor, note);

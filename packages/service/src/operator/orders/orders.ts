@@ -44,9 +44,10 @@ export async function unsubscribeOrder(
 /** Throws if the order cannot be unsubscribed. Orders that have ended pass, because nothing is left to do. */
 export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'INITIALIZING') {
-    throw refusal('order-in-first-debit')`order ${orderNo} waits for its first debit; try again when that is known`;
+    throw refusal('order-in-first-debit')`order ${orderNo} waits for the result of its first debit; try again later`;
   }
-  if (status === 'COMPLETED') throw refusal('order-completed')`order ${orderNo} is COMPLETED: nothing is left to end`;
+  if (status === 'COMPLETED')
+    throw refusal('order-completed')`order ${orderNo} is COMPLETED: there is nothing to unsubscribe`;
 }
 
 /** Makes a period that waits for its retry due now. The engine debits it as usual. */
@@ -72,7 +73,7 @@ export function requireRetryable(orderNo: number, { cycleNo, status }: Pick<Paym
   if (isWaitingForRetry(status)) return;
   throw refusal(
     'period-not-retryable',
-  )`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be tried again`;
+  )`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be retried`;
 }
 
 /** Locks the order of any channel. */

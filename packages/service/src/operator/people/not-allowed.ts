@@ -7,5 +7,5 @@ export class NotAllowedError extends OperatorError {}
 /** Checks the role for a bulk run, which depends on the kind of the run. */
 export function requireRoleForRun(role: Role, needed: Role | readonly Role[], kind: string): void {
   if (mayDo(role, needed)) return;
-  throw refusal('role-needed', NotAllowedError)`a run that does ${kind} needs the role ${[needed].flat().join(' or ')}`;
+  throw refusal('role-needed', NotAllowedError)`a ${kind} run needs the role ${[needed].flat().join(' or ')}`;
 }

@@ -16,10 +16,10 @@ export function requirePassword(password: string, name: string): string {
     throw refusal('password-length')`a password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters, not ${length}`;
   }
   if (password.toLowerCase().includes(name.toLowerCase()) && name.length > 3) {
-    throw refusal('password-holds-name')`a password must not hold the name`;
+    throw refusal('password-holds-name')`a password must not contain the user name`;
   }
   if (new Set(password).size < 5)
-    throw refusal('password-too-even')`a password must have five different characters or more`;
+    throw refusal('password-too-even')`a password must have at least five different characters`;
   return password;
 }
 
@@ -53,7 +53,7 @@ export class TooManySignIns extends OperatorError {}
 async function derive(password: string, salt: Buffer, length: number, cost: ScryptOptions): Promise<Buffer> {
   if (running >= AT_A_TIME) {
     if (waiting.length >= MAX_WAITING)
-      throw refusal('too-many-sign-ins', TooManySignIns)`too many people sign in at this moment; try again`;
+      throw refusal('too-many-sign-ins', TooManySignIns)`too many sign-ins are in progress; try again`;
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {

@@ -47,7 +47,7 @@ export async function createPerson(
     input.password === undefined ? undefined : await hashPassword(requirePassword(input.password, name));
   return inTransaction(operator, async (tx) => {
     const personId = await insertPerson(tx, { name, role, by: operator.actor });
-    if (personId === undefined) throw refusal('person-exists')`there is already somebody called ${quoted(name)}`;
+    if (personId === undefined) throw refusal('person-exists')`there is already an operator called ${quoted(name)}`;
     let setupToken: string | null = null;
     if (passwordHash !== undefined) await storePassword(tx, personId, passwordHash);
     else {
@@ -129,7 +129,7 @@ export async function completeSetup(
 }
 
 const createSetupRefusal = () =>
-  refusal('setup-link-invalid')`this link is not valid, or was used, or is older than a day; ask for a new one`;
+  refusal('setup-link-invalid')`this link is invalid, was used, or is older than a day; ask for a new one`;
 
 /** Changes the operator's own password after a check of the current one. Ends the other sessions. */
 export async function changePassword(
@@ -168,12 +168,13 @@ export async function changePerson(
 async function requireAnotherAdmin(tx: Parameters<ChangeWork>[0], person: PersonRow): Promise<void> {
   if (person.role !== 'admin' || person.status !== 'ACTIVE') return;
   const admins = await lockActiveAdmins(tx);
-  if (admins.length === 1) throw refusal('only-admin')`${person.name} is the only admin; make somebody else one first`;
+  if (admins.length === 1)
+    throw refusal('only-admin')`${person.name} is the only admin; make another operator admin first`;
   const [able, ...others] = admins.filter(({ canSignIn }) => canSignIn);
   if (able?.personId === person.personId && others.length === 0) {
     throw refusal(
       'only-admin-who-can-sign-in',
-    )`${person.name} is the only admin who can sign in; another one has to set a password first`;
+    )`${person.name} is the only admin who can sign in; another admin must set a password first`;
   }
 }
 

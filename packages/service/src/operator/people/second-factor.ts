@@ -14,7 +14,7 @@ export async function beginTotp(
 ): Promise<{ readonly secret: string; readonly uri: string }> {
   const secret = createTotpSecret();
   await changePerson(operator, name, 'person.begin-totp', async (tx, person) => {
-    if (person.totpSecret !== null) throw refusal('codes-set-up')`codes are set up already; remove them first`;
+    if (person.totpSecret !== null) throw refusal('codes-set-up')`codes are already set up; remove them first`;
     await storePendingTotp(tx, person.personId, operator.vault.wrapKey(secret));
     return {};
   });
@@ -26,10 +26,10 @@ export async function confirmTotp(
   { name, code }: Named & { readonly code: string },
 ): Promise<void> {
   await changePerson(operator, name, 'person.set-totp', async (tx, person) => {
-    if (person.totpPending === null) throw refusal('codes-not-begun')`begin to set up codes first`;
+    if (person.totpPending === null) throw refusal('codes-not-begun')`start the setup of codes first`;
     const secret = operator.vault.unwrapKey(person.totpPending);
     const step = findTotpStep(secret, code, operator.clock.now(), 0);
-    if (step === undefined) throw refusal('code-wrong')`the code is another one: check the clock of your phone`;
+    if (step === undefined) throw refusal('code-wrong')`the code is wrong; check the clock of your phone`;
     await storeTotp(tx, person.personId, person.totpPending, step);
     return {};
   });

@@ -40,7 +40,7 @@ export async function setFulfilment(
   requireCode('the benefit code', subject);
   const kind = requireOneOf('the kind', asked, KINDS).toUpperCase() as FulfilmentKind;
   if (kind !== 'SUPPLIER' && (url !== undefined || key !== undefined)) {
-    throw refusal('only-supplier-has-address')`only a supplier has an address and a key`;
+    throw refusal('only-supplier-has-address')`an address and a key can only be set for a supplier`;
   }
   if (key !== undefined && key.length !== KEY_BYTES) {
     throw refusal('supplier-key-length')`the key of a supplier must have ${KEY_BYTES} bytes`;

@@ -110,7 +110,7 @@ export async function resetCredentials(
   requireInteger('the hours of overlap', overlapHours, 0, MAX_OVERLAP_HOURS);
   const rollsAppSecret = chosen.includes('appSecret');
   if (overlapHours > 0 && !rollsAppSecret)
-    throw refusal('only-app-secret-overlaps')`only an app secret can overlap with the one before`;
+    throw refusal('only-app-secret-overlaps')`only the app secret can overlap with the former one`;
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {

@@ -95,7 +95,7 @@ export async function updatePaymentChannel(
   operator: Operator,
   { code: subject, ...given }: Asked<Static<typeof paymentChannelChange>> & { readonly code: string },
 ): Promise<Changed<PaymentChannelView>> {
-  if (Object.keys(given).length === 0) throw refusal('nothing-to-change')`nothing to change is given`;
+  if (Object.keys(given).length === 0) throw refusal('nothing-to-change')`nothing was given to change`;
   return inTransaction(operator, async (tx) => {
     await requireLockedPaymentChannel(tx, subject, 'change');
     const former = await requirePaymentChannelView(tx, subject);
@@ -147,7 +147,7 @@ function requireBanks(banks: readonly string[]): readonly string[] {
   if (banks.length === 0) throw refusal('banks-missing')`banks must be ${ANY_BANK} or a list of bank codes`;
   if (banks.length === 1 && banks[0] === ANY_BANK) return banks;
   if (banks.includes(ANY_BANK))
-    throw refusal('banks-not-alone')`${ANY_BANK} already stands for every bank: give it alone`;
+    throw refusal('banks-not-alone')`${ANY_BANK} already includes every bank; give it alone`;
   requireUnique('bank', banks);
   return banks.map((bank) => requireCode('a bank code', bank));
 }

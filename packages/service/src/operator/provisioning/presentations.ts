@@ -35,7 +35,7 @@ export async function setPresentation(
   const texts = readTexts(readersFor(operator), input);
   const picture = readGivenPicture(icon);
   if (picture === undefined && Object.keys(texts).length === 0) {
-    throw refusal('nothing-to-change')`nothing to change is given`;
+    throw refusal('nothing-to-change')`nothing was given to change`;
   }
   return inTransaction(operator, async (tx) => {
     await lockBenefitCode(tx, subject);

@@ -108,7 +108,7 @@ async function storeOutcome(
     // The message must say that the refund was sent.
     throw refusal('refund-result-not-stored', OperatorError, {
       cause,
-    })`refund ${formatRefundNo(refund)} is sent, but its result could not be written down; a running service will see to it`;
+    })`refund ${formatRefundNo(refund)} was sent, but its result could not be stored; a running service will query it`;
   }
 }
 
@@ -137,7 +137,7 @@ export async function beginRefund(
   if (nextRefundSeq(refunds) > MAX_REFUNDS)
     throw refusal(
       'refunds-used-up',
-    )`period ${period.cycleNo} of order ${period.orderNo} has had ${MAX_REFUNDS} refunds`;
+    )`period ${period.cycleNo} of order ${period.orderNo} already has ${MAX_REFUNDS} refunds, the maximum`;
   const refund = await storeRefund(tx, found, {
     amountCent,
     key: key ?? null,
@@ -180,7 +180,7 @@ export function findRefundOfKey(
   if (same && amountCent !== undefined && amountCent !== same.amountCent) {
     throw refusal(
       'refund-key-used',
-    )`the key ${quoted(same.key ?? '')} stands for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
+    )`the key ${quoted(same.key ?? '')} was already used for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
   }
   return same;
 }
@@ -195,11 +195,11 @@ export function requireRefundableAmount(
   const { orderNo } = order;
   const { cycleNo, status } = payment;
   if (status === 'REFUND_FULL')
-    throw refusal('period-refunded')`period ${cycleNo} of order ${orderNo} is refunded in full`;
+    throw refusal('period-refunded')`period ${cycleNo} of order ${orderNo} was already refunded in full`;
   if (!isRefundable(payment)) {
     throw refusal(
       'period-not-paid',
-    )`period ${cycleNo} of order ${orderNo} is ${status}: only one that was paid can be refunded`;
+    )`period ${cycleNo} of order ${orderNo} is ${status}: only a paid period can be refunded`;
   }
   const { open: unsettled, openCent, leftCent } = sumRefunds(period);
   const amountCent = askedCent ?? leftCent;
@@ -210,12 +210,12 @@ export function requireRefundableAmount(
   if (openCent === 0) {
     throw refusal(
       'refund-too-much',
-    )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded`;
+    )`period ${cycleNo} of order ${orderNo} has ${left} left to refund: ${refunded} of ${paid} was refunded`;
   }
   const [open, numbers] = [formatAmount(openCent, currency), unsettled.map(formatRefundNo).join(', ')];
   throw refusal(
     'refund-too-much-besides',
-  )`of period ${cycleNo} of order ${orderNo} ${left} is left to refund: ${refunded} of ${paid} is refunded, ${open} is on its way (${numbers})`;
+  )`period ${cycleNo} of order ${orderNo} has ${left} left to refund: ${refunded} of ${paid} was refunded, ${open} is pending (${numbers})`;
 }
 
 const MAX_AMOUNT_CENT = 100_000_000_000;

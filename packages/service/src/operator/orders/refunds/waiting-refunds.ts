@@ -38,5 +38,5 @@ export function requireAskableAmount(
   const { cycleNo } = period.payment;
   throw refusal(
     'refund-waits-already',
-  )`of period ${cycleNo} of order ${period.order.orderNo} ${formatAmount(leftCent, currency)} may still be asked for: ${formatAmount(sumWaiting(waiting), currency)} that ${names} asked for waits`;
+  )`period ${cycleNo} of order ${period.order.orderNo} has ${formatAmount(leftCent, currency)} left to request: ${formatAmount(sumWaiting(waiting), currency)} requested by ${names} is waiting`;
 }

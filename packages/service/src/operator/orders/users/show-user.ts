@@ -30,7 +30,7 @@ export async function showUser(
       const { found: orders } = await readOrders(tx, { channelId, channelUserId }, walk, SHOWN);
       const agreements = await listAgreementsOfUser(tx, channelId, channelUserId, SHOWN);
       if (!user && orders.length === 0 && agreements.length === 0) {
-        throw refusal('no-such-user', NotFoundError)`there is no user of channel ${appId} ${quoted(channelUserId)}`;
+        throw refusal('no-such-user', NotFoundError)`channel ${appId} has no user ${quoted(channelUserId)}`;
       }
       const orderNos = orders.map(({ orderNo }) => orderNo);
       const refunds = await listRefundsOfOrders(tx, orderNos, SHOWN);

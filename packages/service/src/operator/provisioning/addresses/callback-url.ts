@@ -16,13 +16,13 @@ export interface CallbackUrlRules {
 export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { url: string } | { refusal: string } {
   if (text.length > MAX_CHARACTERS) return { refusal: `it has more than ${MAX_CHARACTERS} characters` };
   // The URL parser would silently drop these.
-  if (/[\s\p{Cc}]/u.test(text)) return { refusal: 'it holds white space or control characters' };
+  if (/[\s\p{Cc}]/u.test(text)) return { refusal: 'it contains white space or control characters' };
   if (!URL.canParse(text)) return { refusal: 'it is not a complete address such as https://example.com/callback' };
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return { refusal: 'it holds a user name or password' };
-  if (text.includes('#')) return { refusal: 'it holds a fragment (#)' };
+  if (url.username !== '' || url.password !== '') return { refusal: 'it contains a user name or password' };
+  if (text.includes('#')) return { refusal: 'it contains a fragment (#)' };
   // A webhook's signature covers the path only, with an empty query.
-  if (text.includes('?')) return { refusal: 'it holds a query (?)' };
+  if (text.includes('?')) return { refusal: 'it contains a query (?)' };
   // The parser has converted numeric hosts (0x7f.1, 2130706433) to dotted form.
   const host = url.hostname.replace(/\.$/, '');
   if (host.split('.').includes('')) return { refusal: 'its host is not a name' };

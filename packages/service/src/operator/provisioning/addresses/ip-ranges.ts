@@ -29,13 +29,11 @@ function requireIpRange(value: string): string {
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) {
     throw refusal(
       'address-not-ipv4',
-    )`${quoted(value)}: write an IPv4 address as IPv4, callers are compared in that form`;
+    )`${quoted(value)}: write it as an IPv4 address, because callers are compared in that form`;
   }
   const kind = family === 6 ? ipaddr.IPv6 : ipaddr.IPv4;
   if (kind.networkAddressFromCIDR(`${address}/${prefix}`).toString() !== parsed.toString()) {
-    throw refusal(
-      'range-not-at-start',
-    )`${quoted(value)} has bits set to the right of /${prefix}: it is not the start of that range`;
+    throw refusal('range-not-at-start')`${quoted(value)} is not the first address of a /${prefix} range`;
   }
   return `${address.toLowerCase()}/${prefix}`;
 }

@@ -6,9 +6,9 @@ import { quoted } from '../../rules.js';
 /** Checks the URL of a bridge or a supplier. It may be in the operators' network, because operators choose it. */
 export function requirePeerUrl(what: string, text: string, environment: Environment): string {
   const href = requireHttpsUrl(what, text, environment);
-  if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not hold a fragment (#)`;
+  if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not contain a fragment (#)`;
   // The signature covers the path only.
-  if (text.includes('?')) throw refusal('url-holds-query')`${what} must not hold a query (?)`;
+  if (text.includes('?')) throw refusal('url-holds-query')`${what} must not contain a query (?)`;
   return href;
 }
 
@@ -18,7 +18,7 @@ export function requireHttpsUrl(what: string, text: string, environment: Environ
   const url = new URL(text);
   // The message does not repeat the URL, which may contain a password.
   if (url.username !== '' || url.password !== '') {
-    throw refusal('url-holds-password')`${what} must not hold a user name or password`;
+    throw refusal('url-holds-password')`${what} must not contain a user name or password`;
   }
   const local = environment === 'sandbox' && url.protocol === 'http:' && isThisMachine(url.hostname);
   if (url.protocol !== 'https:' && !local) {
