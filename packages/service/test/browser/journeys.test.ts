@@ -141,7 +141,7 @@ describe('claiming', () => {
     await page.getByRole('heading', { name: 'Your subscription has ended' }).waitFor();
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
     await page.getByText('This is the link to keep.').waitFor();
-    await press(page, page.getByRole('link', { name: 'Claim what is yours' }));
+    await press(page, page.getByRole('link', { name: 'Claim your benefits' }));
     await page.getByText('This is the link to keep.').waitFor();
     expect(await codes(page)).toHaveLength(1);
   });
@@ -157,7 +157,7 @@ describe('ending the subscription', () => {
     await page.getByText('The next payment of ¥19.90 on 28 Feb 2026 will not be taken').waitFor();
     await page.getByLabel('Last four digits').fill(other(digits));
     await page.getByRole('button', { name: 'End subscription now' }).click();
-    expect(await alertOf(page)).toMatch(/4 tries are left/);
+    expect(await alertOf(page)).toMatch(/4 attempts are left/);
     await page.getByLabel('Last four digits').fill(digits);
     await page.getByRole('button', { name: 'End subscription now' }).click();
     await page.getByRole('heading', { name: 'Your subscription has ended' }).waitFor();

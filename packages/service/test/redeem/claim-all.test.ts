@@ -89,7 +89,7 @@ describe('all of a period', () => {
     const text = textOf(page);
     expect(text).toContain('4 of 6 claimed');
     expect(text).toMatch(/Number 3 Period 1 · Claimed 31 Jan 2026, 12:00 Your code is on its way/);
-    expect(text).toContain('Number 1 Taken back with a refund');
+    expect(text).toContain('Number 1 Withdrawn after a refund');
     expect(text).toContain('Number 2 Expired 31 Jan 2026, 12:00');
     expect(text).toContain('Check again');
     expect([codesOf(page).length, claimsOf(page).size]).toEqual([3, 0]);
@@ -229,7 +229,7 @@ it('409: refused on the same page, which says why', async () => {
   const { answer } = await claim(on, before, what);
   expect([answer.status, noticeOf(answer)]).toEqual([
     409,
-    'This benefit was taken back with a refund, so it can no longer be claimed.',
+    'This benefit was withdrawn after a refund, so it can no longer be claimed.',
   ]);
   expect([firstOf(answer), claimsOf(answer).has(what)]).toEqual([firstOf(before), false]);
 });

@@ -78,7 +78,7 @@ describe('claiming', () => {
     await on.query(`delete from benefit_fulfilments`);
     expect(answer.status).toBe(303);
     expect(page.text).toContain('Your code is on its way');
-    expect(page.text).toContain('nothing is lost');
+    expect(page.text).toContain('Your claim is saved');
     expect([codesOf(page), [...claimsOf(page).keys()]]).toEqual([[], ['VIP pass 1']]);
     const chinese = await on.get(order.path, { 'accept-language': 'zh' });
     expect(chinese.text).toContain('兑换码正在发放');
@@ -93,7 +93,7 @@ describe('claiming', () => {
     ]);
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect(answer.status).toBe(409);
-    expect(noticeOf(answer)).toBe('This benefit expired before it was claimed, so it can no longer be handed out.');
+    expect(noticeOf(answer)).toBe('This benefit expired before it was claimed, so it can no longer be claimed.');
     expect(textOf(await on.get(linkIn(answer, '2 no longer available')))).toContain('Expired 31 Jan 2026, 12:00');
     expect(claimsOf(answer).size).toBe(0);
   });
@@ -105,7 +105,7 @@ describe('claiming', () => {
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect([answer.status, noticeOf(answer)]).toEqual([
       409,
-      'This benefit was taken back with a refund, so it can no longer be claimed.',
+      'This benefit was withdrawn after a refund, so it can no longer be claimed.',
     ]);
     expect([...claimsOf(answer).keys()]).toEqual(['Coupon 1']);
   });
@@ -126,7 +126,7 @@ describe('claiming', () => {
     const before = await on.get(on.link(order, { exp }));
     on.service.clock.advance(1000);
     const { answer } = await claim(on, before, 'VIP pass 1');
-    expect([answer.status, titleOf(answer)]).toEqual([410, 'This link has run out · Demo channel']);
+    expect([answer.status, titleOf(answer)]).toEqual([410, 'This link has expired · Demo channel']);
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
@@ -255,7 +255,7 @@ describe('a post that does not come from the page', () => {
   it.each(['@@@', 'application/', '/json', 'a b/c', 'text'])('400: with a type that is none, %s', async (type) => {
     const order = await on.order();
     const answer = await on.post('/redeem/claim', await press(order), { 'content-type': type });
-    expect([answer.status, titleOf(answer)]).toEqual([400, 'That did not come from this page']);
+    expect([answer.status, titleOf(answer)]).toEqual([400, 'This request did not come from this page']);
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 

@@ -61,29 +61,29 @@ describe('payments', () => {
     const page = await read(path);
     expect(page).toContain(
       '28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken, so this period has no benefits. ' +
-        'There is no further try. The next period begins on 31 Mar 2026.',
+        'There are no further attempts. The next period begins on 31 Mar 2026.',
     );
     expect(page).toContain('Active Monthly membership Period 2 of 12');
     expect(page).toContain('The payment for period 2 failed, so this period has no benefits.');
     expect(page).toContain('Next payment ¥19.90 31 Mar 2026');
     expect(page).toContain('End it before 31 Mar 2026 and it will not be taken.');
-    expect(await read(path, 'zh')).toContain('第 2 期扣款失败，该期没有权益。');
+    expect(await read(path, 'zh')).toContain('第 2 期扣款失败，本期无权益。');
     await advance(orderNo, { cycles: 1 });
     const later = await read(path);
     expect(later).toContain('31 Mar 2026 Period 3 ¥19.90 Paid 28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken');
-    expect(later).not.toContain('no further try');
-    expect(await read(path, 'zh')).toContain('2026年2月28日 第 2 期 ¥19.90 扣款失败 未扣款，该期没有权益。');
+    expect(later).not.toContain('no further attempts');
+    expect(await read(path, 'zh')).toContain('2026年2月28日 第 2 期 ¥19.90 扣款失败 未扣款，本期无权益。');
   });
 
   it('one that is tried again says when; one that was ended before says that nothing was taken', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
     const page = await read(path);
-    expect(page).toContain('Period 2 ¥19.90 Not paid yet Next try on 1 Mar 2026. The benefits come once it succeeds.');
+    expect(page).toContain('Period 2 ¥19.90 Not paid yet Next attempt on 1 Mar 2026. You get the benefits once it succeeds.');
     expect(page).toContain(
-      'The payment for period 2 failed. The next try is on 1 Mar 2026, and its benefits come once it succeeds.',
+      'The payment for period 2 failed. The next attempt is on 1 Mar 2026. You get the benefits once it succeeds.',
     );
-    expect(page).toContain('Next try ¥19.90 1 Mar 2026');
+    expect(page).toContain('Next attempt ¥19.90 1 Mar 2026');
     const chinese = await read(path, 'zh');
     expect(chinese).toContain('第 2 期扣款失败，将于 2026年3月1日 再次扣款，成功后发放该期权益。');
     expect(chinese).toContain('下次重试 ¥19.90 2026年3月1日');
@@ -127,6 +127,6 @@ describe('mode B', () => {
     expect(all).toContain('Billing Billed by Demo channel. 31 Jan 2026 Period 1 ¥19.90 Billed');
     expect(all).toContain('计费记录 由 Demo channel 计费。 2026年1月31日 第 1 期 ¥19.90 已计费');
     expect(all).toContain('Next period ¥19.90 28 Feb 2026');
-    expect(all).toContain('No further period begins. Demo channel, who bills you, has been told.');
+    expect(all).toContain('No further period begins. Demo channel, who bills you, has been notified.');
   });
 });

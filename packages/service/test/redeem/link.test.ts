@@ -43,7 +43,7 @@ describe('a link', () => {
     const late = on.link(order, { exp: exp - 1 });
     for (const path of ['', '/benefits', '/codes', '/past', '/payments', '/unsubscribe', '/ended']) {
       const reply = await on.get(late.replace('/redeem', `/redeem${path}`));
-      expect([reply.status, titleOf(reply)], path).toEqual([410, 'This link has run out · Demo channel']);
+      expect([reply.status, titleOf(reply)], path).toEqual([410, 'This link has expired · Demo channel']);
       expect(textOf(reply)).toContain('Please open your benefits again from Demo channel.');
       expect(reply.text).not.toContain(order.orderNo);
     }

@@ -16,7 +16,7 @@ describe('the first payment', () => {
     await on.query(`update orders set status = 'INITIALIZING', next_due_at = null where order_no = $1`, [
       order.orderNo,
     ]);
-    expect(textOf(await on.get(order.path))).toContain('Next payment First payment under way');
+    expect(textOf(await on.get(order.path))).toContain('Next payment First payment in progress');
     expect(await chineseOf(order)).toContain('下次扣款 首期扣款处理中');
   });
 });
@@ -43,7 +43,7 @@ describe('up to when the page can be opened', () => {
     expect(asked).toContain('Codes that you have claimed stay yours.');
     expect(asked).not.toContain('while this page can be opened');
     expect(asked).toContain(
-      'You then get a link that works until 1 May 2026, 12:00. Please keep it: your present one works until 7 Feb 2026, 12:00.',
+      'You then get a link that works until 1 May 2026, 12:00. Please keep it: your current one works until 7 Feb 2026, 12:00.',
     );
     const answered = { ...formOf(question), digits: mobileOf(order.channelUserId).slice(-4) };
     const ended = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);

@@ -92,7 +92,7 @@ export function post(
 export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
 
 /** The answer to a post that does not come from the page, by its status and its title. */
-export const FOREIGN = [403, 'That did not come from this page'];
+export const FOREIGN = [403, 'This request did not come from this page'];
 
 /** What a text of a page is in its HTML. */
 export const escaped = (text: string): string =>

@@ -80,7 +80,7 @@ describe('the right digits', () => {
     expect(text).toContain(`If you have a question, quote this number ${order.orderNo}`);
     const chinese = textOf(await on.get(ended.headers.location ?? '', { 'accept-language': 'zh' }));
     expect(chinese).toContain('Monthly membership 已于 2026年1月31日 结束。');
-    const benefits = await on.get(linkIn(page, 'Claim what is yours'));
+    const benefits = await on.get(linkIn(page, 'Claim your benefits'));
     expect(textOf(benefits)).toContain('Ended Monthly membership');
     expect(textOf(benefits)).toContain('Ended on 31 Jan 2026');
   });
@@ -118,14 +118,14 @@ describe('the right digits', () => {
     for (let n = 0; n < 4; n += 1) await answer(order, wrongFor(order));
     expect((await answer(order, rightFor(order))).status).toBe(303);
     const next = await answer(second, wrongFor(order));
-    expect(noticeOf(next)).toContain('4 tries are left.');
+    expect(noticeOf(next)).toContain('4 attempts are left.');
   });
 });
 
 describe('wrong digits', () => {
   it('422: says how many tries are left, and ends nothing', async () => {
     const tried = await answer(order, wrongFor(order));
-    expect([tried.status, noticeOf(tried)]).toEqual([422, 'These are not the last four digits. 4 tries are left.']);
+    expect([tried.status, noticeOf(tried)]).toEqual([422, 'These are not the last four digits. 4 attempts are left.']);
     expect(tried.text).toContain('aria-invalid="true"');
     expect(await statusOf(order)).toBe('ACTIVE');
   });
@@ -150,7 +150,7 @@ describe('wrong digits', () => {
     expect(noticeOf(fifth)).toContain('please try again in 60 minutes');
     for (const baseUrl of hosts) {
       const right = await answerTo(fields, rightFor(order), baseUrl);
-      expect([right.status, noticeOf(right)?.includes('Too many wrong tries')]).toEqual([429, true]);
+      expect([right.status, noticeOf(right)?.includes('Too many wrong attempts')]).toEqual([429, true]);
     }
     expect(await statusOf(second)).toBe('ACTIVE');
 
@@ -168,7 +168,7 @@ describe('wrong digits', () => {
       whose,
     );
     const later = await answer(order, wrongFor(order));
-    expect(noticeOf(later)).toContain('4 tries are left.');
+    expect(noticeOf(later)).toContain('4 attempts are left.');
     expect((await answer(second, rightFor(order), node.baseUrl)).status).toBe(303);
   });
 
@@ -200,7 +200,7 @@ describe('wrong digits', () => {
 
 describe('an order that cannot be ended', () => {
   it.each([
-    ['INITIALIZING', 'The first payment is still under way.'],
+    ['INITIALIZING', 'The first payment is still in progress.'],
     ['COMPLETED', 'All periods of this subscription are complete.'],
     ['UNSUBSCRIBED', 'This subscription has already ended.'],
     ['TERMINATED', 'The first payment failed'],
@@ -220,7 +220,7 @@ describe('an order that cannot be ended', () => {
   it('409: of a user without a login mobile; the page says whom to ask instead', async () => {
     const fields = formOf(await on.get(pathOf(order)));
     await on.query('delete from channel_users where key_of(channel_user_id) = key_of($1)', [order.channelUserId]);
-    const says = 'as we have no mobile number of yours. Please ask Demo channel.';
+    const says = 'so you cannot end it on this page. Please ask Demo channel.';
     const page = await on.get(pathOf(order));
     expect([textOf(page).includes(says), page.text.includes('<form')]).toEqual([true, false]);
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: '0000' });

@@ -28,7 +28,7 @@ export class WrongProof extends Error {}
 export class CodeNeeded extends Error {}
 export class Locked extends Error {
   constructor(readonly seconds: number) {
-    super(`too many wrong tries; try again in ${seconds} s`);
+    super(`too many wrong attempts; try again in ${seconds} s`);
   }
 }
 

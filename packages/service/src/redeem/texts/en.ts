@@ -16,13 +16,13 @@ const debited = {
   historyNote: undefined as ((seller: Html) => Html) | undefined,
   allHistory: (count: number) => `All ${count} payments`,
   next: 'Next payment',
-  nextTry: 'Next try',
+  nextTry: 'Next attempt',
   noNext: 'None',
   nextWith: (on: Html) => html`The next benefits come with the payment on ${on}.`,
   endBefore: (on: Html) => html`End it before ${on} and it will not be taken.`,
   outcome: {
     WAIT: 'Planned',
-    PROCESSING: 'Under way',
+    PROCESSING: 'In progress',
     SUCCESS: 'Paid',
     FAIL_RETRY: 'Not paid yet',
     FAIL: 'Failed',
@@ -32,15 +32,15 @@ const debited = {
     REFUND_FULL: 'Refunded',
   },
   /** The consequences of a failed period. */
-  triedAgain: (on: Html) => html`Next try on ${on}. The benefits come once it succeeds.`,
+  triedAgain: (on: Html) => html`Next attempt on ${on}. You get the benefits once it succeeds.`,
   noBenefits: 'Nothing was taken, so this period has no benefits.',
-  nextPeriod: (on: Html) => html`There is no further try. The next period begins on ${on}.`,
+  nextPeriod: (on: Html) => html`There are no further attempts. The next period begins on ${on}.`,
   neverBegan: 'Nothing was taken, and the subscription did not begin.',
   notTaken: 'The subscription ended first. Nothing was taken.',
   /** Notices at the top of the page about the latest period. */
   failedNotice: (cycleNo: number) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
   triedAgainNotice: (cycleNo: number, on: Html) =>
-    html`The payment for period ${cycleNo} failed. The next try is on ${on}, and its benefits come once it succeeds.`,
+    html`The payment for period ${cycleNo} failed. The next attempt is on ${on}. You get the benefits once it succeeds.`,
   /** The effect of unsubscribing on the next payment. `next` is undefined if none is planned. */
   endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, _seller: Html) =>
     next
@@ -68,8 +68,8 @@ const billed: ModeTexts = {
   notTaken: 'The subscription ended first.',
   failedNotice: (cycleNo) => `Period ${cycleNo} was not billed, so it has no benefits.`,
   triedAgainNotice: (cycleNo, on) => html`Period ${cycleNo} was not billed yet. It begins on ${on}.`,
-  endNoMore: (_next, seller) => html`No further period begins. ${seller}, who bills you, is told at once.`,
-  endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been told.`,
+  endNoMore: (_next, seller) => html`No further period begins. ${seller}, who bills you, will be notified at once.`,
+  endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been notified.`,
 };
 
 /** All texts of the page. Amounts are passed as text, times as Html that does not wrap, names as isolated Html. */
@@ -84,7 +84,7 @@ export const en = {
   dates: (from: number, to: number) => html`${date(from)} – ${date(to)}`,
   yourBenefits: 'Your benefits',
   status: {
-    INITIALIZING: 'First payment under way',
+    INITIALIZING: 'First payment in progress',
     ACTIVE: 'Active',
     UNSUBSCRIBED: 'Ended',
     COMPLETED: 'Completed',
@@ -119,22 +119,22 @@ export const en = {
   qr: 'QR code',
   useAt: (host: Html) => html`Use it at ${host}`,
   pending: 'Your code is on its way',
-  pendingDetail: 'The claim is yours and nothing is lost. The code will be on this page as soon as it arrives.',
+  pendingDetail: 'Your claim is saved. The code will appear on this page as soon as it arrives.',
   checkAgain: 'Check again',
 
   noLonger: 'No longer available',
   pastCount: (count: number) => `${count} no longer available`,
   expiredOn: (time: Html) => html`Expired ${time}`,
-  revoked: 'Taken back with a refund',
-  nothingPast: 'Nothing has expired or was taken back.',
-  noCodes: 'You have claimed nothing yet.',
+  revoked: 'Withdrawn after a refund',
+  nothingPast: 'No benefit has expired or was withdrawn.',
+  noCodes: 'You have not claimed anything yet.',
   subscriptionEnded: 'The subscription has ended.',
 
   donePending: 'Claimed',
   doneAll: (count: number): string | Html => times(count, 'It’s yours', 'All # claimed'),
   doneSome: (claimed: number, count: number) => `${claimed} of ${count} claimed`,
   doneNone: 'Nothing could be claimed',
-  notClaimedYet: 'Not claimed yet. Please press once more.',
+  notClaimedYet: 'Not claimed yet. Please press again.',
 
   showMore: 'Show more',
   fromStart: 'Back to the start',
@@ -161,7 +161,7 @@ export const en = {
       ? html`You will get no new link, but you can keep one that works until ${time}.`
       : html`You can keep a link that works until ${time}.`,
   keepOpen: 'Open the link to keep',
-  keepHow: 'Then bookmark the page, or send its address to yourself. Whoever has it can claim.' as string | Html,
+  keepHow: 'Then bookmark the page, or send its address to yourself. Anyone who has the link can claim.' as string | Html,
   kept: (time: Html) =>
     html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
   copyLink: 'Copy link',
@@ -179,26 +179,26 @@ export const en = {
       : html`Codes that you have claimed stay yours.`,
   /** `until`: the end of the link that the user receives by unsubscribing; `present`: the end of the current link. */
   endLink: (until: Html, present: Html) =>
-    html`You then get a link that works until ${until}. Please keep it: your present one works until ${present}.`,
+    html`You then get a link that works until ${until}. Please keep it: your current one works until ${present}.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.' as string | Html,
   digits: 'Last four digits of your mobile number',
-  digitsHint: (seller: Html) => html`The number that you log in with at ${seller}. It shows us that it is you.`,
+  digitsHint: (seller: Html) => html`The number you use to log in at ${seller}. It confirms that it is you.`,
   endConfirm: 'End subscription now',
   keep: 'Keep it',
   digitsForm: 'Please type exactly four digits.',
   digitsWrong: (left: number) =>
-    `These are not the last four digits. ${times(left, 'One try is left.', '# tries are left.')}`,
+    `These are not the last four digits. ${times(left, 'One attempt is left.', '# attempts are left.')}`,
   lockedTitle: 'Locked for now',
   locked: (minutes: number, seller: Html) =>
-    html`Too many wrong tries. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}, or ask ${seller} to end it.`,
+    html`Too many wrong attempts. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}, or ask ${seller} to end it.`,
   cannotEnd: {
-    INITIALIZING: 'The first payment is still under way. Please come back when it is through.',
+    INITIALIZING: 'The first payment is still in progress. Please try again once it is complete.',
     UNSUBSCRIBED: 'This subscription has already ended. No further period begins.',
     COMPLETED: 'All periods of this subscription are complete. There is nothing left to end.',
     TERMINATED: 'The first payment failed, so this subscription never began. Nothing will be taken.',
   },
   noMobile: (seller: Html) =>
-    html`It cannot be ended on this page, as we have no mobile number of yours. Please ask ${seller}.`,
+    html`We have no mobile number of yours, so you cannot end it on this page. Please ask ${seller}.`,
 
   endedTitle: 'Your subscription has ended',
   endedText: (product: Html, on: Html) => html`${product} ended on ${on}.`,
@@ -207,23 +207,23 @@ export const en = {
   endedNothingLeft: (until: Html) =>
     html`Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
   endedQuote: 'If you have a question, quote this number',
-  endedToBenefits: (toClaim: number): string => (toClaim > 0 ? 'Claim what is yours' : 'See your codes'),
+  endedToBenefits: (toClaim: number): string => (toClaim > 0 ? 'Claim your benefits' : 'See your codes'),
 
-  claimExpired: 'This benefit expired before it was claimed, so it can no longer be handed out.',
-  claimRevoked: 'This benefit was taken back with a refund, so it can no longer be claimed.',
+  claimExpired: 'This benefit expired before it was claimed, so it can no longer be claimed.',
+  claimRevoked: 'This benefit was withdrawn after a refund, so it can no longer be claimed.',
   claimUnknown: 'This benefit is not part of your subscription.',
 
   refused: {
     title: 'This link does not work',
-    text: 'It may not have been copied whole. Please go back to the app or website where you subscribed and open your benefits from there. If you find no link there any more, please ask them for help.',
+    text: 'It may not have been copied completely. Please go back to the app or website where you subscribed and open your benefits from there. If there is no link there any more, please ask them for help.',
   },
   expired: {
-    title: 'This link has run out',
+    title: 'This link has expired',
     text: (seller: Html) =>
-      html`For your safety links work for a limited time. Please open your benefits again from ${seller}. If you find no link there any more, please ask them for help.`,
+      html`For your safety, links work for a limited time. Please open your benefits again from ${seller}. If there is no link there any more, please ask them for help.`,
   },
   crossSite: {
-    title: 'That did not come from this page',
+    title: 'This request did not come from this page',
     text: 'Nothing was changed. Please open your benefits again from the app or website where you subscribed, and try there.',
   },
   tooOften: (seconds: number) => ({
@@ -236,7 +236,7 @@ export const en = {
   },
   fault: (requestId: string) => ({
     title: 'Something went wrong on our side',
-    text: `Nothing is lost: please try again in a minute. If it goes on, quote this number: ${requestId}`,
+    text: `Nothing is lost: please try again in a minute. If it happens again, quote this number: ${requestId}`,
   }),
   tryAgain: 'Try again',
 };

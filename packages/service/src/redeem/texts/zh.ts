@@ -31,11 +31,11 @@ const debited: ModeTexts = {
     REFUND_FULL: '已退款',
   },
   triedAgain: (on) => html`将于 ${on} 再次扣款，成功后发放权益。`,
-  noBenefits: '未扣款，该期没有权益。',
+  noBenefits: '未扣款，本期无权益。',
   nextPeriod: (on) => html`不再重试。下一期将于 ${on} 开始。`,
   neverBegan: '未扣款，订阅未生效。',
   notTaken: '订阅已提前结束，未扣款。',
-  failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，该期没有权益。`,
+  failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，本期无权益。`,
   triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
   endNoMore: (next) =>
     next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期<wbr>也不再扣款。` : html`之后不再扣款。`,
@@ -52,11 +52,11 @@ const billed: ModeTexts = {
   endBefore: (on) => html`在 ${on} 之前退订，之后各期不再开始。`,
   outcome: { ...debited.outcome, WAIT: '待计费', SUCCESS: '已计费', FAIL_RETRY: '暂未计费', FAIL: '未计费' },
   triedAgain: (on) => html`该期将于 ${on} 开始。`,
-  noBenefits: '该期没有权益。',
+  noBenefits: '本期无权益。',
   nextPeriod: (on) => html`下一期将于 ${on} 开始。`,
   neverBegan: '订阅未生效。',
   notTaken: '订阅已提前结束。',
-  failedNotice: (cycleNo) => `第 ${cycleNo} 期未计费，该期没有权益。`,
+  failedNotice: (cycleNo) => `第 ${cycleNo} 期未计费，本期无权益。`,
   triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期暂未计费，将于 ${on} 开始。`,
   endNoMore: (_next, seller) => html`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
   endedNoMore: (seller) => html`之后各期不再开始，我们已通知计费方 ${seller}。`,
@@ -119,7 +119,7 @@ export const zh: Texts = {
   donePending: '已领取',
   doneAll: (count) => (count === 1 ? '领取成功' : html`${count} 项全部<wbr>领取成功`),
   doneSome: (claimed, count) => `${count} 项中已领取 ${claimed} 项`,
-  doneNone: '未能领取',
+  doneNone: '领取失败',
   notClaimedYet: '尚未领取，请再点一次。',
 
   showMore: '查看更多',
@@ -170,14 +170,14 @@ export const zh: Texts = {
   digitsWrong: (left) => `手机号后四位不正确，还可以尝试 ${left} 次。`,
   lockedTitle: '已暂时锁定',
   locked: (minutes, seller) =>
-    html`错误次数过多，为保护您的权益已暂时锁定，请 ${minutes} 分钟后再试，或联系 ${seller} 退订。`,
+    html`错误次数过多，为保障账户安全已暂时锁定，请 ${minutes} 分钟后再试，或联系 ${seller} 退订。`,
   cannotEnd: {
     INITIALIZING: '首期扣款仍在处理中，请在扣款完成后再试。',
     UNSUBSCRIBED: '该订阅已结束，之后各期不再开始。',
-    COMPLETED: '该订阅的所有期数均已完成，无需退订。',
+    COMPLETED: '该订阅各期均已完成，无需退订。',
     TERMINATED: '首期扣款失败，该订阅未生效，不会扣款。',
   },
-  noMobile: (seller) => html`我们没有您的手机号，无法在此页面退订，请联系 ${seller}。`,
+  noMobile: (seller) => html`未查询到您的手机号，无法在本页面退订，请联系 ${seller}。`,
 
   endedTitle: '订阅已结束',
   endedText: (product, on) => html`${product} 已于 ${on} 结束。`,
@@ -192,16 +192,16 @@ export const zh: Texts = {
 
   refused: {
     title: '链接无法打开',
-    text: '链接可能没有复制完整。请回到您订阅时所用的应用或网站，从那里重新打开权益页面。如果那里已没有链接，请联系该平台。',
+    text: '链接可能不完整。请回到您订阅时使用的应用或网站，重新进入权益页面。如找不到入口，请联系该平台客服。',
   },
   expired: {
     title: '链接已过期',
     text: (seller) =>
-      html`为保护您的权益，链接只在一段时间内有效。请从 ${seller} 重新打开权益页面。如果那里已没有链接，请与其联系。`,
+      html`为保障您的权益，链接仅在一定时间内有效。请从 ${seller} 重新进入权益页面。如找不到入口，请联系其客服。`,
   },
   crossSite: {
     title: '操作并非来自本页面',
-    text: '未作任何更改。请从您订阅时所用的应用或网站重新打开权益页面后再试。',
+    text: '操作未生效。请从您订阅时使用的应用或网站重新进入权益页面后再试。',
   },
   tooOften: (seconds) => ({
     title: '请稍候',
