@@ -111,10 +111,10 @@ async function requireBridge(check: Check): Promise<void> {
   if (status === 409) await runTrial(check, CURRENCY_TRIAL);
   const isRefused = status === 401;
   await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
-  if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge takes no request of this key');
+  if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge accepts no request with this key');
   // Only below 400: a page with an error status may come from a real bridge that has failed.
   if (arrival.kind === 'answer' && arrival.status < 400 && isHtml(arrival))
-    throw new BridgeGone('what answers there is a page, and no bridge');
+    throw new BridgeGone('a web page answers there, not a bridge');
 }
 
 const NO_BRIDGE = 'there is no bridge at this path';
@@ -171,7 +171,7 @@ async function giveBack({ outcomes, book }: Check, attempts: readonly Attempt[])
 
 function whyLeft({ refunds }: Book, attempt: Attempt): string {
   const { said } = attempt;
-  if (said === undefined) return 'nobody knows what became of it';
+  if (said === undefined) return 'its outcome is unknown';
   const refund = refunds.findLast((one) => one.attempt === attempt);
   const answered =
     refund && `, its refund ${refund.said === undefined ? 'without an answer' : describeSaid(refund.said)}`;

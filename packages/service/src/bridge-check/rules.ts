@@ -49,10 +49,9 @@ interface RuleText {
   readonly needs?: Need;
 }
 
-const REMEMBER =
-  'write the number down before you pass it on, under a unique key, and answer from there when it comes again';
+const REMEMBER = 'store the number under a unique key before you pass it on, and answer repetitions from there';
 const CHECK_FIRST = 'check the signature over the raw bytes before anything else, and answer 401';
-const FORM_FIRST = 'check the form of every field before you do anything, and answer 400';
+const FORM_FIRST = 'validate every field before you do anything, and answer 400';
 
 /** Every rule of docs/bridge.md that can be tested from outside, by its heading there. */
 const SECTIONS = {
@@ -63,119 +62,119 @@ const SECTIONS = {
     },
     'answer-json': {
       says: 'an answer is one JSON object in UTF-8, not compressed',
-      advice: 'see what stands between: an error page of a proxy or of a framework is no answer',
+      advice: 'check proxies and frameworks in between: their error pages are no answers',
     },
     'answer-size': {
       says: 'an answer has at most 65,536 bytes, a page of a statement 1,048,576',
-      advice: 'leave out what the page does not list, and make pages of a statement smaller',
+      advice: 'omit fields that the protocol does not list, and use smaller statement pages',
     },
     'answer-times': {
       says: 'times are Unix milliseconds',
-      advice: 'give milliseconds of UTC, not seconds and not the time of a zone, and hold the clock to the right time',
+      advice: 'send UTC milliseconds, not seconds or local time, and synchronize the clock',
     },
     'request-unknown-fields': {
       says: 'unknown fields of a request are ignored',
-      advice: 'ignore fields that you do not know: later services may send more',
+      advice: 'ignore unknown fields: later services may send more',
       needs: 'agreement',
     },
     'request-not-json': {
-      says: 'what is rightly signed and no JSON object in UTF-8 is a 400',
+      says: 'a signed body that is not a JSON object in UTF-8 is a 400',
       advice: FORM_FIRST,
     },
     'request-in-pieces': {
-      says: 'a body that comes in pieces is one body',
+      says: 'a body may arrive in several pieces',
       advice: 'read the body to its end before you check the signature',
     },
     'request-cut-off': {
-      says: 'a body that ends too early does nothing',
-      advice: 'do nothing until the body is there as Content-Length says and its signature holds',
+      says: 'a truncated body has no effect',
+      advice: 'do nothing before the body is complete by Content-Length and its signature is valid',
       needs: 'agreement',
     },
     'request-largest': {
-      says: 'a request of 65,536 bytes is taken',
-      advice: 'take bodies of 65,536 bytes, in every proxy before the bridge too',
+      says: 'a request of 65,536 bytes is accepted',
+      advice: 'accept bodies of 65,536 bytes, also in every proxy in front of the bridge',
     },
     'request-too-large': {
-      says: 'a request of more than 65,536 bytes does nothing',
+      says: 'a request of more than 65,536 bytes has no effect',
       advice: 'refuse larger bodies, with 413 for example',
       needs: 'agreement',
     },
     'request-amounts': {
-      says: 'an amount that is no integer of at least 1 is a 400 and debits nothing',
+      says: 'an amount that is not an integer of at least 1 is a 400 and debits nothing',
       advice: FORM_FIRST,
       needs: 'agreement',
     },
     'request-longest': {
-      says: 'a number of 64 visible ASCII characters is taken, and an externalOrderNo of 1024 characters',
-      advice: 'keep a number of the institution’s own form beside the attemptNo if it takes no such numbers',
+      says: 'a number of 64 visible ASCII characters and an externalOrderNo of 1024 characters are accepted',
+      advice: 'store a number in the institution’s format with the attemptNo if it does not accept such numbers',
       needs: 'agreement',
     },
     'status-200': {
-      says: 'a good request is answered with HTTP status 200, a decline too',
-      advice: 'say what became of it in the body with status 200; find out why the bridge failed where it did',
+      says: 'a valid request is answered with HTTP status 200, also for a decline',
+      advice: 'put the outcome into the body with status 200; find out why the bridge failed',
     },
     deadline: {
-      says: 'a debit is answered within 8 s, all else within 10 s',
-      advice: 'answer PENDING before the time is over, and find out afterwards',
+      says: 'a debit is answered within 8 s, other requests within 10 s',
+      advice: 'answer PENDING before the deadline, and query the institution afterwards',
     },
   },
   Currency: {
     'currency-same': {
       says: 'the bridge has the currency of the service',
-      advice: 'set both to one currency: amounts have no other sign of what they are in',
+      advice: 'set both to the same currency: amounts do not carry one',
     },
     'currency-other': {
-      says: 'a request in another currency is a 409 and does nothing',
+      says: 'a request in another currency is a 409 and has no effect',
       advice: 'compare the field currency of every request with your own before you do anything',
     },
   },
   Signatures: {
     'signature-taken': {
-      says: 'a rightly signed request is taken',
-      advice: 'sign the example of the page with its key; then compare the key, the path as it is sent, and the clocks',
+      says: 'a correctly signed request is accepted',
+      advice: 'sign the example in docs/bridge.md with its key; then compare the key, the path as sent, and the clocks',
     },
     'signature-missing': {
-      says: 'a request without a signature is a 401, for each operation',
+      says: 'a request without a signature is a 401, for every operation',
       advice: CHECK_FIRST,
     },
     'signature-wrong': {
-      says: 'a signature under another key, or none at all that holds, is a 401 and does nothing',
+      says: 'a signature with another key, or an invalid one, is a 401 and has no effect',
       advice: CHECK_FIRST,
     },
     'signature-covers': {
-      says: 'path, body, timestamp, nonce and request id are signed: one that was changed is a 401',
-      advice: 'make the text of all seven lines, from what really came',
+      says: 'path, body, timestamp, nonce and request id are signed: changing one is a 401',
+      advice: 'build the signed text from all seven lines, as received',
     },
     'signature-whole': {
-      says: 'a signature that is cut off, longer or in other case is a 401',
-      advice: 'compare whole signatures, byte by byte in constant time',
+      says: 'a signature that is truncated, extended or in another case is a 401',
+      advice: 'compare complete signatures in constant time',
     },
     'signature-headers': {
-      says: 'a timestamp, nonce or request id that is missing or malformed is a 401, whatever the signature',
+      says: 'a missing or malformed timestamp, nonce or request id is a 401, whatever the signature',
       advice: 'check the form of the headers first',
     },
     'timestamp-old': {
       says: 'a timestamp more than 5 minutes old is a 401',
-      advice: 'compare the timestamp with your clock, and refuse what is more than 5 minutes off',
+      advice: 'refuse timestamps that differ from your clock by more than 5 minutes',
     },
     'timestamp-future': {
       says: 'a timestamp more than 5 minutes ahead is a 401',
-      advice: 'refuse what is more than 5 minutes off to either side',
+      advice: 'refuse timestamps more than 5 minutes off in either direction',
     },
     'timestamp-within': {
-      says: 'a timestamp 4 minutes off to either side is taken',
-      advice: 'hold the clock to the right time, and refuse nothing that is less than 5 minutes off',
+      says: 'a timestamp 4 minutes off in either direction is accepted',
+      advice: 'synchronize the clock, and accept timestamps less than 5 minutes off',
     },
     'answer-signed': {
-      says: 'an answer is signed over the path and the nonce of its request and its own body; a 400 and a 409 too',
-      advice: 'sign the bytes that you send, with the path and the nonce as they came, under the same key',
+      says: 'an answer, also a 400 or 409, is signed over the path and nonce of its request and its own body',
+      advice: 'sign the bytes that you send, with the path and nonce of the request, with the same key',
     },
     'refusal-unsigned': {
-      says: 'the 401 of a signature that does not hold is not signed',
-      advice: 'sign nothing for somebody who cannot sign',
+      says: 'the 401 of an invalid signature is not signed',
+      advice: 'do not sign answers to callers whose signature is invalid',
     },
     replay: {
-      says: 'a recorded debit that is sent again, byte for byte, changes nothing',
+      says: 'a debit that is replayed byte for byte changes nothing',
       advice: REMEMBER,
       needs: 'agreement',
     },
@@ -183,71 +182,71 @@ const SECTIONS = {
   Operations: {
     'answer-number': {
       says: 'an answer about a debit repeats its attemptNo, one about a refund its refundNo',
-      advice: 'put the number of the request into the answer as it came',
+      advice: 'copy the number of the request into the answer',
     },
     'answer-status': {
-      says: 'the word in status is one that the operation lists, and a decline is of a listed kind',
-      advice: 'use the words of the table and no others',
+      says: 'the status is one listed for the operation, and a decline is of a listed kind',
+      advice: 'use only the statuses of the table',
     },
     'answer-fields': {
-      says: 'every field of an answer is there and well-formed, amounts are integers of at least 1',
+      says: 'every field of an answer is present and well-formed, and amounts are integers of at least 1',
       advice: 'compare the answer with docs/bridge.openapi.json',
     },
     'idempotency-key': {
-      says: 'an Idempotency-Key that differs from the body is a 400 and does nothing',
+      says: 'an Idempotency-Key that differs from the body is a 400 and has no effect',
       advice: 'compare the header with attemptNo or refundNo',
     },
     'without-app-id': {
-      says: 'a request without appId is taken',
-      advice: 'take requests of services from before that field',
+      says: 'a request without appId is accepted',
+      advice: 'accept requests of older services, which do not send that field',
     },
     'foreign-agreement': {
       says: 'a debit on an agreement of another channel is declined as FINAL',
-      advice: 'remember which channel an agreement belongs to, and compare it with appId',
+      advice: 'store the channel of each agreement, and compare it with appId',
       needs: 'foreign',
     },
     'debit-asked': {
-      says: 'what is debited is what was asked for',
-      advice: 'pass amountCent on as it came: cents, not whole units',
+      says: 'the debited amount is the requested amount',
+      advice: 'pass amountCent on unchanged: it is in cents, not whole units',
       needs: 'agreement',
     },
     'debit-amount': {
-      says: 'amountCent of a SUCCESS is what was really debited: answer, question and statement agree',
-      advice: 'answer what the institution has booked, wherever it is asked from',
+      says: 'amountCent of a SUCCESS is the amount really debited: answer, query and statement agree',
+      advice: 'answer the amount that the institution has booked, in every operation',
       needs: 'agreement',
     },
     'debit-repeated': {
-      says: 'a debit that is repeated gets the answer as it stands, and is debited once',
+      says: 'a repeated debit is answered with its current outcome, and debited once',
       advice: REMEMBER,
       needs: 'agreement',
     },
     'debit-at-once': {
-      says: 'a debit that comes five times at once is debited once',
-      advice: 'let a unique key of the database decide who is first, and the others answer what that one has written',
+      says: 'five concurrent copies of a debit are debited once',
+      advice: 'let a unique key of the database decide the first, and answer the others from its row',
       needs: 'agreement',
     },
     'debit-other-amount': {
       says: 'the same attemptNo with another amount is a 409 and changes nothing',
-      advice: 'keep the amount beside the number, and compare',
+      advice: 'store the amount with the number, and compare',
       needs: 'agreement',
     },
     'debit-other-agreement': {
       says: 'the same attemptNo with another agreement is a 409 and changes nothing',
-      advice: 'keep the agreement beside the number, and compare',
+      advice: 'store the agreement with the number, and compare',
       needs: 'agreement',
     },
     'debit-hang-up': {
-      says: 'a caller that hangs up can ask and send again, and is debited once',
-      advice: 'go on with a debit whose caller has left, and answer from what was written when it comes again',
+      says: 'after the caller hangs up, a query and a retry work, and the debit is made once',
+      advice: 'finish a debit whose caller has left, and answer the retry from the stored outcome',
       needs: 'agreement',
     },
     'decline-retryable': {
-      says: 'a debit that may be tried again later is declined as RETRYABLE',
+      says: 'a debit that may be retried later is declined as RETRYABLE',
       advice: 'see the table of the institution’s codes in the bridge',
       needs: 'retryable',
     },
     'decline-final': {
-      says: 'a debit that cannot help to try again is declined as FINAL',
+      says: 'a debit that must not be retried is declined as FINAL',
       advice: 'see the table of the institution’s codes in the bridge',
       needs: 'final',
     },
@@ -257,72 +256,72 @@ const SECTIONS = {
       needs: 'agreementInvalid',
     },
     pending: {
-      says: 'a debit without a result is PENDING, and can be asked for until it has one',
-      advice: 'answer /debit-query from what was written, and ask the institution for what is still open',
+      says: 'a debit without a result is PENDING, and can be queried until it has one',
+      advice: 'answer /debit-query from the stored outcome, and query the institution for open ones',
       needs: 'pending',
     },
     'bind-code': {
-      says: 'a code is sent, and another one with the same bindOrderNo',
-      advice: 'let /bind-code be repeated',
+      says: 'a code is sent, and sent again for the same bindOrderNo',
+      advice: 'allow /bind-code to be repeated',
       needs: 'card',
     },
     'bind-wrong-code': {
-      says: 'a wrong code is WRONG_CODE, and leaves the binding open',
-      advice: 'keep REFUSED for a binding that has ended',
+      says: 'a wrong code is answered WRONG_CODE, and leaves the binding open',
+      advice: 'use REFUSED only for a binding that has ended',
       needs: 'wrongSmsCode',
     },
     'bind-confirm': {
-      says: 'the right code is BOUND with an institutionNo',
-      advice: 'see why the institution does not bind this card with this code',
+      says: 'the right code is answered BOUND with an institutionNo',
+      advice: 'find out why the institution does not bind this card with this code',
       needs: 'smsCode',
     },
     'bind-repeated': {
-      says: 'a confirmation that is repeated is BOUND again, with the same institutionNo',
-      advice: 'keep the institutionNo beside the bindOrderNo',
+      says: 'a repeated confirmation is answered BOUND again, with the same institutionNo',
+      advice: 'store the institutionNo with the bindOrderNo',
       needs: 'smsCode',
     },
     'refund-asked': {
-      says: 'what is refunded is what was asked for',
-      advice: 'pass amountCent on as it came: cents, not whole units',
+      says: 'the refunded amount is the requested amount',
+      advice: 'pass amountCent on unchanged: it is in cents, not whole units',
       needs: 'agreement',
     },
     'refund-amount': {
-      says: 'amountCent of a refund is what was really refunded: answer, question and statement agree',
-      advice: 'answer what the institution has booked, wherever it is asked from',
+      says: 'amountCent of a refund is the amount really refunded: answer, query and statement agree',
+      advice: 'answer the amount that the institution has booked, in every operation',
       needs: 'agreement',
     },
     'refund-repeated': {
-      says: 'a refund that is repeated gets the answer as it stands, and is refunded once',
+      says: 'a repeated refund is answered with its current outcome, and refunded once',
       advice: REMEMBER,
       needs: 'agreement',
     },
     'refund-other-amount': {
       says: 'the same refundNo with another amount is a 409 and changes nothing',
-      advice: 'keep debit and amount beside the number, and compare',
+      advice: 'store debit and amount with the number, and compare',
       needs: 'agreement',
     },
     'refund-too-much': {
       says: 'a refund of more than was debited is REFUSED',
-      advice: 'compare with what was debited, before the institution is asked',
+      advice: 'compare with the debited amount before you call the institution',
       needs: 'agreement',
     },
     'refund-in-sum': {
-      says: 'refunds that come to more than was debited in sum are REFUSED',
-      advice: 'add up what was refunded and what is pending before you refund more',
+      says: 'refunds whose sum exceeds the debit are REFUSED',
+      advice: 'add up completed and pending refunds before you refund more',
       needs: 'agreement',
     },
     'refund-at-once': {
-      says: 'of two refunds at once that are too much in sum, one is REFUSED',
-      advice: 'lock the debit while you add up its refunds',
+      says: 'of two concurrent refunds whose sum is too much, one is REFUSED',
+      advice: 'lock the row of the debit while you add up its refunds',
       needs: 'agreement',
     },
     'refund-unknown-debit': {
       says: 'a refund of an attemptNo that was never debited is REFUSED',
-      advice: 'answer REFUSED with status 200 where there is nothing to refund',
+      advice: 'answer REFUSED with status 200 if there is nothing to refund',
     },
     'refund-query-known': {
-      says: 'a refund that was made can be asked for',
-      advice: 'answer /refund-query from what was written',
+      says: 'a refund can be queried',
+      advice: 'answer /refund-query from the stored outcome',
       needs: 'agreement',
     },
     'refund-query-unknown': {
@@ -331,50 +330,50 @@ const SECTIONS = {
     },
     cancel: {
       says: 'an agreement can be canceled, and canceled again',
-      advice: 'answer CANCELED when it has ended already, however that was',
+      advice: 'answer CANCELED if it has already ended, for whatever reason',
       needs: 'cancelable',
     },
     'cancel-debit': {
       says: 'a debit on a canceled agreement is declined as AGREEMENT_INVALID',
-      advice: 'look whether the agreement is in force before every debit',
+      advice: 'check that the agreement is in force before every debit',
       needs: 'cancelable',
     },
     'statement-pages': {
-      says: 'the cursors of a statement lead to a last page; a page has at most 1000 lines, and none is empty before the last',
-      advice: 'make the cursor the place behind the last line, and null when nothing follows',
+      says: 'the cursors of a statement end at a last page; a page has at most 1000 lines, and only the last may be empty',
+      advice: 'let the cursor point behind the last line, and send null on the last page',
     },
     'statement-lines': {
       says: 'every line of a statement is well-formed',
       advice: 'compare the page with docs/bridge.openapi.json: one bad line makes the whole statement unusable',
     },
     'statement-day': {
-      says: 'a statement repeats the day it was asked for, and its lines were booked on that day of Asia/Shanghai',
-      advice: 'cut the day at midnight of Asia/Shanghai, 16:00 UTC',
+      says: 'a statement repeats the requested day, and its lines were booked on that day in Asia/Shanghai',
+      advice: 'end the day at midnight in Asia/Shanghai, 16:00 UTC',
     },
     'statement-once': {
       says: 'every line is in the statement once',
-      advice: 'order the lines by something that does not change, and begin each page behind the one before',
+      advice: 'sort the lines by a stable key, and begin each page after the last line of the previous one',
     },
     'statement-complete': {
-      says: 'everything that was debited and refunded in this run is in the statement, and nothing that was not',
-      advice: 'make the statement of what the institution has booked, debits and refunds',
+      says: 'the statement has exactly the debits and refunds of this run',
+      advice: 'build the statement from all debits and refunds that the institution has booked',
       needs: 'agreement',
     },
   },
   'What the service makes of an answer': {
     answered: {
-      says: 'a connection is not broken without an answer',
-      advice: 'find out what ends the connection: a crash, or a proxy’s own time limit',
+      says: 'a connection is not closed without an answer',
+      advice: 'find out what closes the connection: a crash, or a proxy’s timeout',
     },
     'debit-query-unknown': {
       says: 'an attemptNo that was never sent is NOT_FOUND, and can be debited afterwards',
-      advice: 'answer NOT_FOUND with status 200, and remember nothing for a question',
+      advice: 'answer NOT_FOUND with status 200, and store nothing for a query',
     },
   },
   Notices: {
     'notice-sent': {
-      says: 'the result of a pending debit comes by notice, the same that the question tells',
-      advice: 'send a notice when the result is there, and see that the notice address is this one',
+      says: 'the result of a pending debit is sent as a notice, equal to the result of a query',
+      advice: 'send a notice when the result is known, and check that the notice address is this one',
       needs: 'notices',
     },
     'notice-signed': {
@@ -383,20 +382,20 @@ const SECTIONS = {
       needs: 'notices',
     },
     'notice-again': {
-      says: 'a notice that was answered with 500 is sent again, signed anew',
-      advice: 'keep a notice until it is answered with 200, and sign it each time you send it',
+      says: 'a notice that was answered with 500 is sent again, with a new signature',
+      advice: 'retry a notice until it is answered with 200, and sign every attempt',
       needs: 'notices',
     },
   },
   'What a bridge must do': {
     restart: {
       says: 'a restart forgets no number',
-      advice: 'keep numbers and results on disk, before they are passed on and before they are answered',
+      advice: 'store numbers before you pass them on, and results before you answer',
       needs: 'restart',
     },
     'result-stays': {
-      says: 'what was declined is not debited, and a result does not change',
-      advice: 'answer PENDING when you do not know: never DECLINED because something timed out',
+      says: 'a declined debit is not made later, and a result does not change',
+      advice: 'answer PENDING if you do not know the result: never DECLINED after a timeout',
       needs: 'agreement',
     },
     'debit-query-known': {

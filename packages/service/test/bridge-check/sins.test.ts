@@ -78,5 +78,5 @@ it.each(RUNS.map((run) => ({ names: Object.keys(run).join('; '), run })))('$name
   // The question was answered, whatever becomes of the notice.
   if ('sends no notice' in run) expect(untried).not.toContain('pending');
   // What had no answer that can be used may have been debited.
-  if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'nobody knows what became of it' });
+  if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'its outcome is unknown' });
 });

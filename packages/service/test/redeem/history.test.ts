@@ -79,7 +79,9 @@ describe('payments', () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
     const page = await read(path);
-    expect(page).toContain('Period 2 ¥19.90 Not paid yet Next attempt on 1 Mar 2026. You get the benefits once it succeeds.');
+    expect(page).toContain(
+      'Period 2 ¥19.90 Not paid yet Next attempt on 1 Mar 2026. You get the benefits once it succeeds.',
+    );
     expect(page).toContain(
       'The payment for period 2 failed. The next attempt is on 1 Mar 2026. You get the benefits once it succeeds.',
     );

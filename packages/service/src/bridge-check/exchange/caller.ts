@@ -64,7 +64,7 @@ export class Caller {
     this.#silences = isSilent ? this.#silences + 1 : 0;
     if (this.#silences >= MANY_SILENCES) {
       this.#judgeArrival(operation, arrival);
-      throw new BridgeGone('the bridge does not answer any more');
+      throw new BridgeGone('the bridge no longer answers');
     }
     return arrival;
   }
@@ -163,7 +163,7 @@ export class Caller {
   #requireFields(operation: Operation, { headers, body }: HttpAnswer): Fields {
     const encoding = headers['content-encoding'];
     const fields = encoding === undefined || encoding === 'identity' ? readFields(body) : undefined;
-    const seen = encoding === undefined ? 'something that is no JSON object' : `content-encoding ${show(encoding)}`;
+    const seen = encoding === undefined ? 'a body that is not a JSON object' : `content-encoding ${show(encoding)}`;
     this.#require('answer-json', fields !== undefined, `/${operation} was answered with ${seen}`);
     return fields ?? {};
   }

@@ -24,11 +24,12 @@ export const CURRENCY_TRIAL: Trial = {
       findings.judge('currency-same', false, seen);
       throw new BridgeGone('the bridge has another currency');
     }
-    if (check.isWithoutHandshake) throw new NotTried(`it does not know /handshake, and so counts as ${theirs}`);
+    if (check.isWithoutHandshake)
+      throw new NotTried(`the bridge does not know /handshake, so its currency counts as ${theirs}`);
     findings.judge('currency-same', true, seen);
     const other = given.currency === 'EUR' ? 'USD' : 'EUR';
     const asking = askUnknown(check);
     const body = { ...asking.body, currency: other };
-    await caller.expectRefusal({ ...asking, body }, 409, 'currency-other', `a question in ${other}`);
+    await caller.expectRefusal({ ...asking, body }, 409, 'currency-other', `a query in ${other}`);
   },
 };

@@ -11,8 +11,7 @@ const NO_OBJECTS = ['<html>no JSON</html>', '["a list"]', '', Buffer.from([0x7b,
 
 /** Composes a query about a number that was never sent, so it moves no money. */
 export function askUnknown({ outcomes, findings }: Check): Asking & { readonly body: object } {
-  if (findings.isBroken('debit-query-unknown'))
-    throw new NotTried('a question about an unknown number is not answered');
+  if (findings.isBroken('debit-query-unknown')) throw new NotTried('a query about an unknown number is not answered');
   return outcomes.queryOf(outcomes.unsent());
 }
 
@@ -37,7 +36,7 @@ export const MESSAGE_TRIALS: readonly Trial[] = [
     run: async ({ caller, book }) => {
       for (const body of NO_OBJECTS) {
         const asking = { operation: 'debit', body: Buffer.from(body), idempotencyKey: book.nextNumber('D') } as const;
-        await caller.expectRefusal(asking, 400, 'request-not-json', 'a debit whose body is no JSON object');
+        await caller.expectRefusal(asking, 400, 'request-not-json', 'a debit whose body is not a JSON object');
       }
     },
   },

@@ -41,7 +41,7 @@ export async function startNoticeListener(
     const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
     const fields = readFields(body) ?? {};
     if (fields['attemptNo'] !== expected) return response.writeHead(503).end();
-    const flaw = checked.trusted ? findNoticeFlaw(fields, checked.requestId) : `a notice came: ${checked.why}`;
+    const flaw = checked.trusted ? findNoticeFlaw(fields, checked.requestId) : `a notice arrived: ${checked.why}`;
     const nonce = String(request.headers[BRIDGE_HEADERS.nonce]);
     received.push({ fields, nonce, ...(flaw !== undefined && { flaw }) });
     if (flaw !== undefined) return response.writeHead(checked.trusted ? 400 : 401).end();

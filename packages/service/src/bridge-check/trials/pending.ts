@@ -19,7 +19,7 @@ export const PENDING_TRIALS: readonly Trial[] = [
         const first = await outcomes.debit(attempt);
         if (first.word !== 'PENDING') throw new NotTried(`the debit was answered ${describeSaid(first)} at once`);
         const settled = await outcomes.untilSettled(attempt);
-        const isKnown = findings.judge('pending', settled.word !== 'NOT_FOUND', 'the question was answered NOT_FOUND');
+        const isKnown = findings.judge('pending', settled.word !== 'NOT_FOUND', 'the query was answered NOT_FOUND');
         if (!isKnown) throw new NotTried('the bridge does not know the pending debit');
         if (listener) judgeNotices(check, attempt, settled, await listener.notices());
       } finally {
@@ -45,15 +45,19 @@ function judgeNotices({ findings }: Check, attempt: Attempt, settled: Said, noti
   for (const { flaw } of notices) findings.judge('notice-signed', flaw === undefined, flaw ?? '');
   const good = notices.filter(({ flaw }) => flaw === undefined);
   const [first, second] = good;
-  if (!findings.judge('notice-sent', first !== undefined, `no notice of ${attempt.attemptNo} came`)) {
-    for (const rule of NOTICE_RULES) findings.leave(rule, 'no notice came');
+  if (!findings.judge('notice-sent', first !== undefined, `no notice of ${attempt.attemptNo} arrived`)) {
+    for (const rule of NOTICE_RULES) findings.leave(rule, 'no notice arrived');
     return;
   }
   for (const { fields } of good) {
     const isSame = ['status', 'amountCent', 'decline'].every((name) => fields[name] === settled.fields[name]);
-    const seen = `a notice says ${String(fields['status'])}, the question was answered ${describeSaid(settled)}`;
+    const seen = `a notice says ${String(fields['status'])}, the query was answered ${describeSaid(settled)}`;
     findings.judge('notice-sent', isSame, seen);
   }
   const isNew = second !== undefined && second.nonce !== first?.nonce;
-  findings.judge('notice-again', isNew, second === undefined ? 'it did not come again' : 'it came with the same nonce');
+  findings.judge(
+    'notice-again',
+    isNew,
+    second === undefined ? 'it was not sent again' : 'it was sent again with the same nonce',
+  );
 }

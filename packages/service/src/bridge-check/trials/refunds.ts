@@ -17,7 +17,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
       findings.judge('refund-query-known', said.word !== 'NOT_FOUND', describeSaid(said));
       // A pending refund has no amount yet, and a refused one never has.
       const settled = await outcomes.settled(refund);
-      if (settled.word !== 'SUCCESS') throw new NotTried(`a refund was in the end answered ${describeSaid(settled)}`);
+      if (settled.word !== 'SUCCESS') throw new NotTried(`a refund was finally answered ${describeSaid(settled)}`);
     },
   },
   {
@@ -55,7 +55,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
       const attempt = await outcomes.debitedOnce();
       await outcomes.refundedOnce(attempt, debitedCent(attempt));
       const said = await outcomes.settledRefund(outcomes.newRefund(attempt, debitedCent(attempt)));
-      judgeWord(findings, 'refund-in-sum', said, 'REFUSED', 'a second refund of everything');
+      judgeWord(findings, 'refund-in-sum', said, 'REFUSED', 'a second full refund');
     },
   },
   {
@@ -67,7 +67,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
       // Waits for both, because one of two pending refunds may be refused later.
       const said = first.every(isTaken) ? await Promise.all(both.map((one) => outcomes.settled(one))) : first;
       if (!said.some(isTaken)) throw new NotTried(`both refunds were answered ${said.map(describeSaid).join(', ')}`);
-      findings.judge('refund-at-once', said.filter(isTaken).length === 1, 'both refunds of everything were taken');
+      findings.judge('refund-at-once', said.filter(isTaken).length === 1, 'both full refunds were accepted');
     },
   },
   {

@@ -22,7 +22,7 @@ type Twister = (now: number, body: Fields) => Twist;
 const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>>>> = {
   'signature-wrong': {
     'signed with another key': () => ({ key: randomBytes(KEY_BYTES) }),
-    'with a signature at random': () => ({ signature: () => randomBytes(32).toString('base64') }),
+    'with a random signature': () => ({ signature: () => randomBytes(32).toString('base64') }),
     'with an empty signature': () => ({ signature: () => '' }),
   },
   'signature-covers': {
@@ -42,8 +42,8 @@ const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>
   'signature-whole': {
     'with the first character of its signature': () => ({ signature: (right) => right.slice(0, 1) }),
     'with the first half of its signature': () => ({ signature: (right) => right.slice(0, 22) }),
-    'with something behind its signature': () => ({ signature: (right) => `${right}AAAA` }),
-    'with its signature in other case': () => ({ signature: exchangeCase }),
+    'with extra characters after its signature': () => ({ signature: (right) => `${right}AAAA` }),
+    'with its signature in another case': () => ({ signature: exchangeCase }),
   },
   'signature-headers': {
     'without a timestamp': () => ({ signedHeaders: { [timestamp]: undefined } }),

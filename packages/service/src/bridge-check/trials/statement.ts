@@ -32,7 +32,10 @@ export function createStatementTrial(startedAt: number): Trial {
         await readDay(check, day, own);
       }
       if (given.statementDay !== undefined) {
-        check.findings.leave('statement-complete', `the statement of ${given.statementDay} was read, not of this run`);
+        check.findings.leave(
+          'statement-complete',
+          `the statement of ${given.statementDay} was read, not that of this run`,
+        );
         return;
       }
       for (const attempt of check.book.attempts) judgeAttempt(check, attempt, own);
@@ -47,7 +50,7 @@ async function readDay(check: Check, day: string, own: OwnLines): Promise<void> 
   const seen = new Set<string>();
   for (let cursor: string | null = null; ; ) {
     const { fields }: Said = await caller.ask({ operation: 'statement', body: { day, cursor } });
-    findings.judge('statement-day', fields['day'] === day, `of ${day} asked, day ${show(fields['day'])} answered`);
+    findings.judge('statement-day', fields['day'] === day, `requested ${day}, answered day ${show(fields['day'])}`);
     const lines = Array.isArray(fields['lines']) ? fields['lines'] : undefined;
     if (!findings.judge('statement-lines', lines !== undefined, 'a page has no lines')) throw new NotTried('no lines');
     for (const line of lines ?? []) readLine(check, day, fieldsOf(line) ?? {}, { own, seen, prefix: given.prefix });
@@ -65,7 +68,7 @@ function findPageFlaw(lines: number, next: unknown, cursors: ReadonlySet<string>
   if (next === null) return undefined;
   if (textOf(next, MAX_TEXT_LENGTH) === undefined) return `nextCursor is ${show(next)}`;
   if (lines === 0) return 'a page without lines has a nextCursor';
-  return cursors.has(String(next)) ? 'a cursor leads back to a page before' : undefined;
+  return cursors.has(String(next)) ? 'a cursor leads back to an earlier page' : undefined;
 }
 
 interface Reading {

@@ -161,7 +161,9 @@ export const en = {
       ? html`You will get no new link, but you can keep one that works until ${time}.`
       : html`You can keep a link that works until ${time}.`,
   keepOpen: 'Open the link to keep',
-  keepHow: 'Then bookmark the page, or send its address to yourself. Anyone who has the link can claim.' as string | Html,
+  keepHow: 'Then bookmark the page, or send its address to yourself. Anyone who has the link can claim.' as
+    | string
+    | Html,
   kept: (time: Html) =>
     html`This is the link to keep. It works until ${time}: bookmark this page, or send its address to yourself.`,
   copyLink: 'Copy link',
