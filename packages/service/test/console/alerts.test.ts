@@ -26,7 +26,7 @@ const one = (kind: string, subject: string) =>
   viewer.get(`/alerts/one?${new URLSearchParams({ kind, subject }).toString()}`);
 
 describe('GET /alerts', () => {
-  it('has those that are open, the latest first, with how many there are of each kind', async () => {
+  it('lists open alerts, latest first, with the number of each kind', async () => {
     await raise('refund-refused', '1');
     await raise('webhook-given-up', 'test_one');
     await raise('webhook-given-up', 'test_two');
@@ -56,7 +56,7 @@ describe('GET /alerts', () => {
       kinds: [{ kind: 'webhook-given-up', open: 2 }],
     });
     expect(await subjects('which=all')).toEqual(['test_two', 'test_one', '1']);
-    // For pages in other languages, of what the service says itself.
+    // The service's own texts have a code, for pages in other languages.
     await raiseAlert(service.fresh.database, 'webhook-given-up', 'test_two', '12 given up at once');
     expect((await one('webhook-given-up', 'test_two')).body.alert).toMatchObject({
       detail: '12 given up at once',
@@ -65,7 +65,7 @@ describe('GET /alerts', () => {
     expect(await subjects('which=all&kind=refund-refused')).toEqual(['1']);
   });
 
-  it('pages by a cursor, also through those of one moment', async () => {
+  it('pages by a cursor, also through alerts of the same moment', async () => {
     await service.fresh.database.query(
       `insert into alerts (kind, subject, detail) select 'refund-refused', n::text, '' from generate_series(10, 16) n`,
     );
@@ -96,7 +96,7 @@ describe('GET /alerts', () => {
 });
 
 describe('GET /alerts/one', () => {
-  it('has its comments and the messages that name it, whatever characters its subject has', async () => {
+  it('has its comments and the messages that name it, whatever characters its subject contains', async () => {
     const subject = 'UNI PAY/ü? 2026-01-31';
     await raise('reconciliation-difference', subject);
     for (const [what, about] of [
@@ -127,7 +127,7 @@ describe('an alert', () => {
   const named = { kind: 'refund-refused', subject: '1' };
   beforeEach(() => raise('refund-refused', '1'));
 
-  it('has an owner, who is a person that may sign in, under the name as it is stored', async () => {
+  it('has an owner, who is an active operator, under the stored name', async () => {
     const owner = finance.name.toUpperCase();
     expect((await support.post('/alerts/owner', { ...named, owner })).body).toEqual({ changed: true });
     expect((await support.post('/alerts/owner', { ...named, owner })).body).toEqual({ changed: false });
@@ -147,7 +147,7 @@ describe('an alert', () => {
     ]);
   });
 
-  it('does not have its comments in the audit log', async () => {
+  it('keeps its comments out of the audit log', async () => {
     await support.post('/alerts/comments', { ...named, text: 'his mobile is 13800000000' });
     const { body } = await viewer.get('/audit?action=alert.comment');
     expect(JSON.stringify(body)).not.toContain('13800000000');

@@ -20,7 +20,7 @@ const auditOf = (orderNo: string) =>
   );
 
 describe('a refund up to the limit', () => {
-  it('is made at once, and with the same key once', async () => {
+  it('is made immediately, and once per key', async () => {
     const orderNo = await on.paidOrder();
     const first = await ask(on.ann, orderNo, { amountCent: 1000 });
     expect(first.body).toEqual({
@@ -39,7 +39,7 @@ describe('a refund up to the limit', () => {
     expect(booked()).toBe(1000);
   });
 
-  it('of two people at once, with a key each: never more than was paid', async () => {
+  it('never exceeds the payment, if two operators refund concurrently with a key each', async () => {
     const orderNo = await on.paidOrder();
     const asked = Array.from({ length: 12 }, (_, n) =>
       ask(n % 2 === 0 ? on.ann : on.bob, orderNo, { amountCent: 300, key: `key-${n}` }),
@@ -47,7 +47,7 @@ describe('a refund up to the limit', () => {
     const replies = await Promise.all(asked);
     const made = replies.filter(({ body }) => body.status === 'SUCCESS');
     const waiting = replies.filter(({ body }) => body.status === 'WAITING');
-    // 900 are within the limit. All others have to be approved, and what waits counts: 190 are left to ask for.
+    // 900 are within the limit. The others need an approval, and waiting ones count: 190 are left to request.
     expect(made).toHaveLength(3);
     expect(waiting).toHaveLength(3);
     const refused = replies.filter(({ status }) => status === 409);
@@ -68,7 +68,7 @@ describe('a refund up to the limit', () => {
     expect(await on.query(orderNo)).toMatchObject({ totalRefundAmountCent: 1800 });
   });
 
-  it('needs no second person where the limit is 0', async () => {
+  it('needs no second operator if the limit is 0', async () => {
     const without = await operatorStage({ refundApprovalCent: 0 });
     const orderNo = await without.paidOrder();
     expect((await ask(without.ann, orderNo)).body).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
@@ -77,7 +77,7 @@ describe('a refund up to the limit', () => {
 });
 
 describe('a refund above the limit', () => {
-  it('waits for a second person, whatever part of it is left; then it is made once', async () => {
+  it('waits for a second operator, whatever part is left; then it is made once', async () => {
     const orderNo = await on.paidOrder();
     const asked = await ask(on.ann, orderNo);
     expect(asked.body).toEqual({
@@ -137,7 +137,7 @@ describe('a refund above the limit', () => {
       `approval ${approvalId} is APPROVED: bob has decided`,
     ]);
     expect(on.bank.asked).toHaveLength(1);
-    // Who asked hears of the refund with the key of the request.
+    // The requester sees the refund under the key of the request.
     expect((await ask(on.ann, orderNo)).body).toMatchObject({ status: 'SUCCESS', refundNo, changed: false });
     const [refund] = await on.sql('select requested_by, note, request_key from refunds where order_no = $1', [orderNo]);
     expect(refund).toEqual({ requested_by: 'ann', note: 'late delivery', request_key: 'k1' });
@@ -148,7 +148,7 @@ describe('a refund above the limit', () => {
     ]);
   });
 
-  it('that is approved ten times at once is made once', async () => {
+  it('that is approved ten times concurrently is made once', async () => {
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     const replies = await Promise.all(
@@ -159,7 +159,7 @@ describe('a refund above the limit', () => {
     expect((await auditOf(orderNo)).filter(({ action }) => action === 'approval.approve')).toHaveLength(1);
   });
 
-  it('is declined: nothing is refunded, and the key is used up', async () => {
+  it('that is declined refunds nothing, and uses up its key', async () => {
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     expect((await on.ann.post(`/approvals/${approvalId}/decline`)).status).toBe(409);
@@ -176,7 +176,7 @@ describe('a refund above the limit', () => {
     expect(on.bank.asked).toEqual([]);
   });
 
-  it('counts while it waits: nobody else is offered the same money, and a preview says who has asked', async () => {
+  it('counts while it waits: the same money is not offered again, and a preview names the requester', async () => {
     const orderNo = await on.paidOrder();
     const preview = async (query: string) =>
       (await on.bob.get(`/orders/${orderNo}/periods/1/refund/preview${query}`)).body;
@@ -206,7 +206,7 @@ describe('a refund above the limit', () => {
     expect(await waitsOf()).toEqual([]);
   });
 
-  it('is withdrawn by who asked and by nobody else, while nobody has decided', async () => {
+  it('can be withdrawn by the requester only, while it is undecided', async () => {
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     const path = `/approvals/${approvalId}`;
@@ -227,7 +227,7 @@ describe('a refund above the limit', () => {
     expect((await on.bob.post(`/approvals/${other.approvalId}/withdraw`)).status).toBe(409);
   });
 
-  it('of two who decide at once, one approves or the other withdraws', async () => {
+  it('is either approved or withdrawn, if both happen concurrently', async () => {
     for (let round = 0; round < 3; round += 1) {
       on.bank.reset();
       const { approvalId } = (await ask(on.ann, await on.paidOrder())).body;
@@ -240,7 +240,7 @@ describe('a refund above the limit', () => {
     }
   });
 
-  it('has failed when nothing was left any more, and when the institution refuses; who asked is told until they know', async () => {
+  it('fails if nothing is left or the institution refuses; the requester is notified until they acknowledge it', async () => {
     const waitingFor = async (who: ConsoleClient) => (await who.get('/waiting')).body.approvals;
     const unseen = async (who: ConsoleClient) =>
       (await who.get('/approvals?unseen=true')).body.approvals.map((one: { approvalId: string }) => one.approvalId);
@@ -279,7 +279,7 @@ describe('a refund above the limit', () => {
     expect(await unseen(on.ann)).toEqual([second.approvalId]);
   });
 
-  it('cannot be decided by who asked, even in the database', async () => {
+  it('cannot be decided by the requester, even in the database', async () => {
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     await expect(
@@ -291,7 +291,7 @@ describe('a refund above the limit', () => {
 });
 
 describe('a decision whose process ended before the refund was made', () => {
-  /** As the decision's transaction leaves it. */
+  /** Returns a request as the decision's transaction leaves it. */
   async function decidedOnly(orderNo: string): Promise<string> {
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     await on.sql(
@@ -301,7 +301,7 @@ describe('a decision whose process ended before the refund was made', () => {
     return approvalId;
   }
 
-  it('is finished by the engine, in the name of who decided', async () => {
+  it('is finished by the engine, in the name of the approver', async () => {
     const orderNo = await on.paidOrder();
     await decidedOnly(orderNo);
     expect(await on.finishApproved()).toBe(1);
@@ -311,7 +311,7 @@ describe('a decision whose process ended before the refund was made', () => {
     expect((await auditOf(orderNo)).at(-1)).toEqual({ actor: 'bob', action: 'order.refund' });
   });
 
-  it('or at the next look: by who approves once more, or by who asks again', async () => {
+  it('is finished by a second approval, or by a repeated request', async () => {
     const first = await on.paidOrder();
     const approvalId = await decidedOnly(first);
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body.result).toBe(`R${periodNo(first)}01`);

@@ -8,7 +8,7 @@ import { createOrderWithEvents } from '../webhooks/outcomes.js';
 import { operatorStage } from './operators.js';
 import { consoleClient, PASSWORD } from './support.js';
 
-/** What somebody tries who may sign in, or who has a page of their own that others open. */
+/** Attacks by operators, and by sites that operators visit. */
 
 const on = ofFile(() => operatorStage({ refundApprovalCent: 1000 }));
 
@@ -26,7 +26,7 @@ describe('a body', () => {
     expect(await on.sql('select from refunds where order_no = $1', [orderNo])).toEqual([]);
   });
 
-  it('has no such field deeper inside either', async () => {
+  it('must not contain such a field at a deeper level either', async () => {
     const benefits = [{ benefitCode: 'B', name: 'b', faceValueCent: 1, productCode: 'OTHER' }];
     const product = {
       ...{ productCode: 'P', productName: 'p', amountCent: 1, periodType: 'MONTH', period: 1, totalCycles: 1 },
@@ -85,7 +85,7 @@ describe('a body that comes slowly', () => {
       ...{ 'Content-Type': 'application/json', 'Content-Length': `${body.length}` },
     };
     raw.write(requestBytes(`/console/api/orders/${orderNo}/periods/1/refund`, headers, body.slice(0, 5)));
-    // A use is written down when the session is judged.
+    // The session's use is stored when it is checked.
     await until('the session was judged', async () => {
       const used = `select from console_sessions ${ofPerson} and last_seen_at > now() - interval '1 minute'`;
       return (await on.sql(used, [name])).length === 1;
@@ -119,7 +119,7 @@ describe('a period in an address', () => {
 });
 
 describe('a viewer', () => {
-  it('sees the user of an event masked, as everywhere else', async () => {
+  it('sees the user of an event masked', async () => {
     const { orderNo, payment } = await createOrderWithEvents(on.service.fresh.database, on.channel);
     const path = `/channels/test_demo/events/${payment}`;
     const [order] = await on.sql<{ user: string }>('select channel_user_id as user from orders where order_no = $1', [

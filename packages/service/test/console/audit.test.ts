@@ -19,7 +19,7 @@ const broken = async () => (await verifyAudit(service.operator)).brokenAt;
 const alter = (sql: string) => service.fresh.database.query(sql);
 
 describe('the audit log', () => {
-  it('is a chain that fits, also of entries that were written at once', async () => {
+  it('is a valid chain, also of concurrent entries', async () => {
     expect(await verifyAudit(service.operator)).toMatchObject({ entries: 0, brokenAt: null, last: { chainNo: 0 } });
     await Promise.all(Array.from({ length: 20 }, (_, n) => write(`at once ${n}`)));
     const { entries, brokenAt, last } = await verifyAudit(service.operator);
@@ -27,7 +27,7 @@ describe('the audit log', () => {
     expect(last.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('has no gap where a change was undone', async () => {
+  it('has no gap after a rollback', async () => {
     await write('one');
     await expect(
       service.fresh.database.transaction(async (tx) => {
@@ -58,7 +58,7 @@ describe('the audit log', () => {
     if (!sql.includes('10 -')) expect(await broken()).toBe(at);
   });
 
-  it('names the person and the address of what was done in the console', async () => {
+  it('names the operator and the address for actions in the console', async () => {
     const ann = await consoleClient(service, 'admin', 'ann');
     await ann.post('/people', { name: 'bo', role: 'viewer' });
     const { body } = await ann.get('/audit?subject=bo');
@@ -74,7 +74,7 @@ describe('the audit log', () => {
     expect((await viewer.get('/audit/verify')).status).toBe(403);
     await write('one');
     const both = await service.fresh.database.transaction(async (tx) => {
-      // Holds the first verification up, so that the second one meets it.
+      // Blocks the first verification, so that the second one runs into it.
       await tx.query('lock table audit_log in access exclusive mode');
       const asked = [ann.get('/audit/verify'), ann.get('/audit/verify')];
       expect((await Promise.race(asked)).body).toMatchObject({ code: 'audit-being-verified' });

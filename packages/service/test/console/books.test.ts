@@ -40,7 +40,7 @@ describe('reconciliation', () => {
   const statement = (number: string) => `${HEADER}\nDEBIT,${number},1990,SUCCESS,2026-01-30 12:00:00,ref-1\n`;
   const day = '2026-01-30';
 
-  it('takes an uploaded statement, and has each difference with its order', async () => {
+  it('accepts an uploaded statement, and links each difference to its order', async () => {
     await putOrder(service.fresh.database, { orderNo: ORDER, channelId: channelIds[0] ?? '' });
     const ours = await putAttempt(service.fresh.database, { orderNo: ORDER, status: 'STARTED' });
     await service.fresh.database.query(`update debit_attempts set payment_channel_code = 'PAY', ask_at = null`);
@@ -63,7 +63,7 @@ describe('reconciliation', () => {
     expect(orders).toEqual({ [ours]: `${ORDER}`, '999999999999000101': null });
   });
 
-  it('a difference gets an owner and is closed with a note, once', async () => {
+  it('assigns a difference, and closes it once with a note', async () => {
     await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, csv: statement('999999999999000101') });
     const { differences } = (await viewer.get('/differences')).body;
     const path = `/differences/${differences[0].differenceNo}`;
@@ -134,7 +134,7 @@ describe('settlement', () => {
     ...{ collectedCent: 0, collectedCount: 0, refundedCent: 0, refundedCount: 0, billedCent: 0, billedCount: 0 },
   };
 
-  it('has all channels of a month in one table', async () => {
+  it('shows all channels of a month in one table', async () => {
     expect(await month('2026-01')).toEqual({
       month: '2026-01',
       monthIsOver: true,
@@ -172,7 +172,7 @@ describe('settlement', () => {
     });
   });
 
-  it('gives it as a file, whose columns can be summed', async () => {
+  it('exports a file whose columns can be summed', async () => {
     const { headers, body } = await viewer.get('/settlement/2026-01/csv');
     expect(headers.get('content-type')).toContain('text/csv');
     expect(headers.get('content-disposition')).toContain('settlement-2026-01.csv');
@@ -184,14 +184,14 @@ describe('settlement', () => {
     ]);
   });
 
-  it('closes a month: its figures stay, and what changes in it later stands in the next one', async () => {
+  it('closes a month: its figures are frozen, and later changes count in the next one', async () => {
     const before = await month('2026-01');
     const { status, body } = await close('2026-01');
     expect([status, body]).toEqual([
       200,
       { ...before, status: 'CLOSED', closedBy: finance.name, closedAt: expect.any(String) },
     ]);
-    // The institution tells of a debit and of a refund of January.
+    // The institution reports a debit and a refund of January.
     await put(3, '2026-01-31 23:59:59');
     await put(4, '2026-01-31 23:59:59', {
       ...{ amountCent: 50, refunds: [{ amountCent: 10, at: at('2026-01-31 10:00:00') }] },
@@ -205,11 +205,11 @@ describe('settlement', () => {
     expect((await viewer.get('/settlement/2026-02/csv')).body).toContain(
       '2026-02,OPEN,test_one,Test channel,LATER,,,1050,2,10,1,0,0',
     );
-    // Taken over by February, it is in no month twice.
+    // February has taken them over, so no other month counts them.
     await close('2026-02');
     expect(await channelOf('2026-02')).toMatchObject({ laterCent: 1040 });
     expect(await channelOf('2026-03')).toMatchObject({ laterCent: 0 });
-    // And what comes after that is in March: of January, and of February.
+    // Later changes of January and February count in March.
     await put(5, '2026-01-15 00:00:00', { amountCent: 5 });
     await put(6, '2026-02-15 00:00:00', { amountCent: 7 });
     expect(await channelOf('2026-02')).toMatchObject({ collectedCent: 1000, laterCent: 1040 });
@@ -227,7 +227,7 @@ describe('settlement', () => {
     });
   });
 
-  it('closes months in their order, each once, and none that is not over', async () => {
+  it('closes past months in order, each once', async () => {
     const refusal = async (of: string, confirmation?: string) => {
       const { status, body } = await close(of, confirmation);
       return [status, body.detail];
@@ -241,12 +241,12 @@ describe('settlement', () => {
     expect(await refusal('2026-01')).toEqual([409, expect.stringContaining('2026-01 was already closed by')]);
     service.clock.set(at('2026-06-01 00:00:00'));
     expect(await refusal('2026-05')).toEqual(nextIs('2026-02'));
-    // Nothing happened before the first channel: closing such a month would ask for all months since.
+    // Refused, because closing a month before the first channel would require all months since.
     expect(await refusal('2025-12')).toEqual(nextIs('2026-02'));
     expect((await close('2026-02')).status).toBe(200);
   });
 
-  it('shows no month that there is not, and in production none that has not begun', async () => {
+  it('refuses invalid months, and in production months that have not begun', async () => {
     for (const of of ['0000-01', '2026-00', '2026-13', '2026-1', '9999-12']) {
       for (const path of [`/settlement/${of}`, `/settlement/${of}/csv`]) {
         const { status, body } = await viewer.get(path);
@@ -258,11 +258,11 @@ describe('settlement', () => {
     await expect(showSettlementMonth(production, { month: '2026-05' })).rejects.toThrow(
       '2026-05 has not begun yet in Asia/Shanghai',
     );
-    // Time travel fills future months of the sandbox.
+    // The sandbox allows it, because time travel fills future months.
     expect((await viewer.get('/settlement/2026-05')).status).toBe(200);
   });
 
-  it('is closed by one of two who close it at the same time', async () => {
+  it('is closed by one of two concurrent operators', async () => {
     const replies = await Promise.all([close('2026-01'), close('2026-01'), close('2026-01')]);
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
   });

@@ -31,22 +31,22 @@ const items = async (runId: string, query = ''): Promise<[string, string, string
       result,
     ],
   );
-/** In the order of their numbers, as items are listed. */
+/** Sorted by number, as items are listed. */
 const many = async (count: number) =>
   (await Promise.all(Array.from({ length: count }, () => on.paidOrder()))).toSorted();
 const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
-/** Stops after so many items. */
+/** Stops after this many items. */
 const after = (count: number) => {
   let asked = 0;
   return () => {
     asked += 1;
-    // Once before a run is taken, and before each item.
+    // Asked once before a run is leased, and before each item.
     return asked > count + 1;
   };
 };
 
 describe('a dry run', () => {
-  it('says how many and how much, and changes nothing else', async () => {
+  it('counts the items and sums the amounts, and changes nothing else', async () => {
     const [first = '', second = '', ended = ''] = await many(3);
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
     const others = () => dumpWithout(on.service.fresh.database, /^(console_sessions|bulk_\w+|audit_\w+): /);
@@ -77,14 +77,14 @@ describe('a dry run', () => {
     expect(await others()).toBe(before);
   });
 
-  it('with the same key is the same run; with another kind it is refused', async () => {
+  it('is the same run for the same key; with another kind it is refused', async () => {
     const choice = { items: await many(1) };
     const first = await prepare(on.support, 'UNSUBSCRIBE', choice, { key: 'same' });
     const again = await prepare(on.support, 'UNSUBSCRIBE', choice, { key: 'same' });
     expect(again.body.runId).toBe(first.body.runId);
     const other = await prepare(on.support, 'REPLAY', { items: ['1'] }, { key: 'same' });
     expect(refusal(other)).toEqual([409, `the key "same" was already used for run ${first.body.runId} (UNSUBSCRIBE)`]);
-    // Another person's key is another one.
+    // Keys belong to an operator.
     const admins = await prepare(on.admin, 'UNSUBSCRIBE', choice, { key: 'same' });
     expect(admins.body.runId).not.toBe(first.body.runId);
     const atOnce = await Promise.all(
@@ -93,7 +93,7 @@ describe('a dry run', () => {
     expect(new Set(atOnce.map(({ body }) => body.runId)).size).toBe(1);
   });
 
-  it('is for those who may do the same to one', async () => {
+  it('is allowed to those who may do the same to a single item', async () => {
     const [orderNo = ''] = await many(1);
     const choice = { items: [orderNo] };
     expect((await prepare(on.viewer, 'UNSUBSCRIBE', choice)).status).toBe(403);
@@ -104,7 +104,7 @@ describe('a dry run', () => {
     expect((await on.ann.post(`/bulk/${body.runId}/cancel`)).status).toBe(403);
   });
 
-  it('refuses what does not exist, what cannot be done, and filters that say nothing or are misspelt', async () => {
+  it('refuses unknown items, impossible actions, and empty or misspelt filters', async () => {
     const [orderNo = ''] = await many(1);
     expect((await prepare(on.support, 'UNSUBSCRIBE', { items: [orderNo, '1'] })).status).toBe(404);
     expect((await prepare(on.support, 'UNSUBSCRIBE', { items: ['x'] })).status).toBe(404);
@@ -130,7 +130,7 @@ describe('a dry run', () => {
     ]);
   });
 
-  it('of more than 10,000 is refused', async () => {
+  it('is refused for more than 10,000 items', async () => {
     const [orderNo = ''] = await many(1);
     for (const table of ['orders', 'external_orders']) {
       await on.sql(`update ${table} set product_code = 'TEST_SPU_DAILY_7' where order_no = $1`, [orderNo]);
@@ -148,7 +148,7 @@ describe('a dry run', () => {
 });
 
 describe('a run', () => {
-  it('is started by typing what it will do, exactly', async () => {
+  it('starts only with the exact confirmation', async () => {
     const orders = await many(2);
     const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
     for (const confirmation of ['UNSUBSCRIBE', 'UNSUBSCRIBE 3', 'unsubscribe 2', 'UNSUBSCRIBE 2 ', 'yes']) {
@@ -170,7 +170,7 @@ describe('a run', () => {
     expect(audit).toEqual([{ actor: on.support.name, reason: 'on purpose' }]);
   });
 
-  it('is started by who has prepared it, and by nobody else: no one approves what they have chosen', async () => {
+  it('can be started only by its requester, so that nobody approves their own choice', async () => {
     const [orderNo = ''] = await many(1);
     const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });
     for (const other of [on.bob, on.admin]) {
@@ -185,13 +185,13 @@ describe('a run', () => {
     expect((await on.bob.post(`/approvals/${approvalId}/decline`, { note: 'no' })).status).toBe(200);
   });
 
-  it('is not started a day later', async () => {
+  it('cannot be started a day later', async () => {
     const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(1) });
     await on.sql(`update bulk_runs set requested_at = now() - interval '25 hours' where run_id = $1`, [body.runId]);
     expect(refusal(await start(on.support, body))[1]).toMatch(/was prepared more than a day ago/);
   });
 
-  it('that retries is open until each debit has its result', async () => {
+  it('of retries stays open until each debit has its result', async () => {
     const [declinedAgain = '', unknown = '', ended = ''] = await many(3);
     for (const orderNo of [declinedAgain, unknown, ended]) await on.renewNow(orderNo, 'retryable');
     const { body } = await prepare(on.support, 'RETRY', {
@@ -201,7 +201,7 @@ describe('a run', () => {
     await on.workOff();
     await on.follow();
     expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 3, failed: 0 });
-    // Before the debit the order is ended: there will be none.
+    // The order ends before the debit, so there is no attempt.
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
     const usual = on.institution.onDebit;
     on.institution.onDebit = async ({ attemptNo }) =>
@@ -220,7 +220,7 @@ describe('a run', () => {
     expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 1, pending: 0, failed: 2 });
   });
 
-  it('unsubscribes what matches the list of orders: only those that are active', async () => {
+  it('unsubscribes only the active orders of those that match the list', async () => {
     const [one = ''] = await many(1);
     const user = 'bulk-user';
     const first = await on.paidOrder({ channelUserId: user });
@@ -240,7 +240,7 @@ describe('a run', () => {
       await on.channel.call('orders/unsubscribe', { orderNo: made });
       return made;
     });
-    // All was given up.
+    // All events were given up.
     await on.sql(
       `with gone as (delete from due_events where order_no = $1 returning *)
        insert into undelivered_events (channel_id, event_no, cycle_no, cycle_to, order_no, is_payment, recorded_at, retry_no, reason)
@@ -270,7 +270,7 @@ describe('a run', () => {
     expect(await items(named.body.runId)).toEqual([[row?.no, ...queued(1)]]);
   });
 
-  it('that replays is open until each event was accepted or is not sent any more', async () => {
+  it('of replays stays open until each event was accepted or given up', async () => {
     const { database } = on.service.fresh;
     const orderNo = await whileAddressed(database, on.channel, () => on.paidOrder());
     await whileAddressed(database, on.channel, () => on.channel.call('orders/unsubscribe', { orderNo }));
@@ -302,13 +302,13 @@ describe('a run', () => {
     ]);
   });
 
-  it('gives two runs their turns, so that a short one does not wait for a long one', async () => {
+  it('alternates with other runs, so that a short one does not wait for a long one', async () => {
     const [first = ''] = await many(1);
     const long = await prepare(on.support, 'UNSUBSCRIBE', { items: await many(52) });
     const short = await prepare(on.support, 'UNSUBSCRIBE', { items: [first] });
     await start(on.support, long.body);
     await start(on.support, short.body);
-    // Fifty of the long one, then the short one, then the rest.
+    // Fifty items of the long run, then the short one, then the rest.
     let turns = 0;
     const stopping = () => {
       turns += 1;
@@ -321,7 +321,7 @@ describe('a run', () => {
     expect(await run(long.body.runId)).toMatchObject({ status: 'DONE', done: 52 });
   }, 60_000);
 
-  it('is canceled: what was done stays done, and the rest is left', async () => {
+  it('that is canceled keeps its finished items, and skips the rest', async () => {
     const orders = await many(4);
     const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
     await start(on.support, body);
@@ -337,7 +337,7 @@ describe('a run', () => {
     expect(await Promise.all(orders.map(statusOf))).toEqual(['UNSUBSCRIBED', 'ACTIVE', 'ACTIVE', 'ACTIVE']);
   });
 
-  it('is listed, and its items page by page', async () => {
+  it('is listed, with its items page by page', async () => {
     const orders = await many(3);
     const { body } = await prepare(on.support, 'UNSUBSCRIBE', { items: orders });
     const { runs, nextCursor } = (await on.viewer.get('/bulk?limit=1')).body;
@@ -349,7 +349,7 @@ describe('a run', () => {
     const rest = (await on.viewer.get(`/bulk/${body.runId}/items?limit=2&cursor=${page.nextCursor}`)).body;
     expect(rest).toMatchObject({ items: [{ itemNo: 3, subject: orders[2], orderNo: orders[2] }], nextCursor: null });
     expect((await on.viewer.get('/bulk/999999')).status).toBe(404);
-    // A cursor is of one list, and none is made up.
+    // A cursor belongs to one list, and forged ones are refused.
     const forged = [[-1], [0], ['bulk', -1], ['bulk', 0], ['bulk', 1.5], ['bulk', '1'], ['bulk'], 'bulk'].map((key) =>
       Buffer.from(JSON.stringify(key)).toString('base64url'),
     );
@@ -365,8 +365,8 @@ describe('a run', () => {
 });
 
 describe('the engine of a node', () => {
-  it('does what was started, follows what is pending, and finishes what was approved and left', async () => {
-    // The institution was down when this one was sent, and answers from now on.
+  it('processes started runs, follows pending items, and finishes interrupted approvals', async () => {
+    // The institution was down when this refund was sent, and answers from now on.
     const undecided = await prepare(on.ann, 'REFUND', { items: (await many(1)).map((one) => `${one}-1`) });
     const { approvalId } = (await start(on.ann, undecided.body)).body;
     await on.bob.post(`/approvals/${approvalId}/approve`);
@@ -405,7 +405,7 @@ describe('a run that refunds', () => {
     return (await start(on.ann, body)).body;
   }
 
-  it('always waits for a second person, and then does each under a key of its own', async () => {
+  it('always waits for a second operator, and then refunds each item with its own key', async () => {
     const orders = await many(3);
     await on.refund({ orderNo: orders[1] ?? '', cycleNo: 1, amountCent: 990 });
     const prepared = await prepare(on.ann, 'REFUND', { items: orders.map((orderNo) => `${orderNo}-1`) });
@@ -434,7 +434,7 @@ describe('a run that refunds', () => {
     expect(await on.workOff()).toBe(0);
   });
 
-  it('leaves to others what they have asked for', async () => {
+  it('skips refunds that others have requested', async () => {
     const [orderNo = ''] = await many(1);
     const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });
     await start(on.ann, body);
@@ -451,7 +451,7 @@ describe('a run that refunds', () => {
     expect((await refund('b')).status).toBe(200);
   });
 
-  it('of orders that match a list: of each its latest period', async () => {
+  it('of orders that match a list refunds the latest period of each', async () => {
     const user = 'refunded-user';
     const orderNo = await on.paidOrder({ channelUserId: user });
     await on.renewNow(orderNo);
@@ -460,7 +460,7 @@ describe('a run that refunds', () => {
     expect(await items(body.runId)).toEqual([[`${orderNo}-2`, 'WAITING', null]]);
   });
 
-  it('is declined, or canceled while it waits: nothing is refunded', async () => {
+  it('that is declined, or canceled while it waits, refunds nothing', async () => {
     const declined = await waiting(await many(1));
     await on.bob.post(`/approvals/${declined.approvalId}/decline`);
     expect(await run(declined.runId)).toMatchObject({ status: 'DECLINED' });
@@ -478,7 +478,7 @@ describe('a run that refunds', () => {
     expect(booked()).toEqual([]);
   });
 
-  /** A run whose first refund was refused, whose second and third have no result, whose fourth is a fault and whose fifth is made. */
+  /** Creates a run with five refunds: one refused, two without a result, one fault and one success. */
   async function halfDecided() {
     const [refused = '', first = '', second = '', broken = '', good = ''] = await many(5);
     const { runId, approvalId } = await waiting([refused, first, second, broken, good]);
@@ -495,7 +495,7 @@ describe('a run that refunds', () => {
     expect(faults).toEqual([4]);
     return { runId, first, second };
   }
-  /** The institution has decided: it refuses one and has made the other. */
+  /** Lets the institution refuse one refund and complete the other. */
   async function decide({ first }: { readonly first: string }) {
     on.bank.onQuery = async ({ refundNo }) =>
       refundNo.includes(first)
@@ -504,7 +504,7 @@ describe('a run that refunds', () => {
     await on.askAll();
   }
 
-  it('is open until the institution has decided each refund, and then says what became of it', async () => {
+  it('stays open until the institution has decided each refund, and then shows the results', async () => {
     const one = await halfDecided();
     const { runId } = one;
     const open = { status: 'PENDING', done: 1, pending: 2, failed: 2, skipped: 0, finishedAt: null };
@@ -520,7 +520,7 @@ describe('a run that refunds', () => {
     expect(await on.follow()).toBe(0);
     expect(await run(runId)).toMatchObject(open);
     expect(await items(runId, '?status=PENDING')).toHaveLength(2);
-    // Nothing is left to cancel: what was sent cannot be called back.
+    // Nothing can be canceled, because sent refunds cannot be recalled.
     expect(refusal(await on.ann.post(`/bulk/${runId}/cancel`))).toEqual([409, `run ${runId} is PENDING`]);
 
     await decide(one);
@@ -539,7 +539,7 @@ describe('a run that refunds', () => {
     expect(await on.follow()).toBe(0);
   });
 
-  it('that is canceled while refunds have no result still says what becomes of them', async () => {
+  it('that is canceled while refunds are pending still gets their results', async () => {
     const [first = '', second = '', left = ''] = await many(3);
     const { runId, approvalId } = await waiting([first, second, left]);
     on.bank.onRefund = async () => ({ kind: 'pending' });
@@ -553,7 +553,7 @@ describe('a run that refunds', () => {
     expect(await run(runId)).toMatchObject({ status: 'CANCELED', done: 1, pending: 0, failed: 1, skipped: 1 });
   });
 
-  it('that is canceled while a refund is under way says what came of that one', async () => {
+  it('that is canceled while a refund is in flight gets its result', async () => {
     const orders = await many(3);
     const { runId, approvalId } = await waiting(orders);
     await approve(on.bob, approvalId);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 describe('npx perennial operator', () => {
-  it('create shows a link under the address of the console, once', async () => {
+  it("create shows a link below the console's URL, once", async () => {
     const reached = { ...settings(), PUBLIC_URL: 'https://pay.example' };
     const made = await perennial(['operator', 'create', 'ann', '--role', 'admin'], reached);
     expect(made.code).toBe(0);
@@ -27,7 +27,7 @@ describe('npx perennial operator', () => {
     expect(listed).not.toContain('setup');
   });
 
-  it('reset, set-role, disable and enable change it, and the audit log says so', async () => {
+  it('reset, set-role, disable and enable change an operator, and write the audit log', async () => {
     for (const name of ['ann', 'bo']) await run('operator', 'create', name, '--role', 'admin');
     expect(await text('operator', 'set-role', 'bo', '--role', 'viewer')).toMatch(/role\s+viewer/);
     expect(await text('operator', 'disable', 'bo')).toMatch(/status\s+DISABLED/);
@@ -66,7 +66,7 @@ describe('npx perennial audit verify', () => {
 });
 
 describe('a service', () => {
-  it('says how to sign in, and with CONSOLE_PORT has its console there alone', async () => {
+  it('prints how to sign in, and with CONSOLE_PORT serves the console only there', async () => {
     const running = start(MAIN, { ...settings(), PORT: '0', CONSOLE_PORT: '0', LOG_LEVEL: 'silent' });
     onTestFinished(async () => {
       running.child.kill('SIGTERM');

@@ -16,7 +16,7 @@ const appId = 'test_demo';
 const database = () => on.service.fresh.database;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 
-/** The line of the channel in the list of channels. */
+/** Returns the channel's line of the list. */
 async function lineOf(id = appId) {
   const { status, body } = await viewer.get('/events/channels');
   expect(status).toBe(200);
@@ -24,7 +24,7 @@ async function lineOf(id = appId) {
 }
 
 describe('GET /events/channels', () => {
-  it('tells of each channel what waits, since when, what was given up and what was answered last', async () => {
+  it('shows for each channel the waiting events and their age, those given up, and the last answer', async () => {
     await database().query('truncate due_events, undelivered_events, delivery_attempts');
     expect(await lineOf()).toEqual({
       appId,
@@ -48,7 +48,7 @@ describe('GET /events/channels', () => {
     expect(await lineOf()).toMatchObject({ waiting: 0, nextPushAt: null, givenUp: 1, withoutAddress: 0 });
   });
 
-  it('has the pushes of the last 24 hours from the figures of the hours', async () => {
+  it('takes the pushes of the last 24 hours from the hourly figures', async () => {
     await database().query(
       `insert into hourly_figures (hour, channel_id, pushes_accepted, pushes_failed)
        select date_trunc('hour', now()) - n * interval '1 hour', c.channel_id, 10, 1
@@ -59,7 +59,7 @@ describe('GET /events/channels', () => {
     expect([accepted, failed]).toEqual([failed * 10, 24]);
   });
 
-  it('has no next push for what is held back', async () => {
+  it('shows no next push for paused events', async () => {
     await createOrderWithEvents(database(), on.channel);
     const path = `/channels/${appId}/events`;
     expect((await support.post(`${path}/pause`)).body).toEqual({ pausedEvents: ['*'], changed: true });
@@ -74,7 +74,7 @@ describe('GET /events/channels', () => {
 });
 
 describe('GET /events', () => {
-  it('pages through them by a cursor, the newest first, each once', async () => {
+  it('pages by a cursor, newest first, each event once', async () => {
     const all: string[] = [];
     for (let n = 0; n < 3; n += 1) {
       const { payment, order } = await createOrderWithEvents(database(), on.channel);
@@ -99,7 +99,7 @@ describe('GET /events', () => {
 });
 
 describe('GET /channels/{appId}/events/{eventId}', () => {
-  it('has what is sent, every push, and when the next one is', async () => {
+  it('has the payload, all pushes, and the time of the next one', async () => {
     const { orderNo, payment } = await createOrderWithEvents(database(), on.channel);
     await recordOutcome(database(), [payment], 'REFUSED');
     const { body } = await viewer.get(`/channels/${appId}/events/${payment}`);
@@ -119,7 +119,7 @@ describe('GET /channels/{appId}/events/{eventId}', () => {
 });
 
 describe('POST /channels/{appId}/events/replay', () => {
-  it('sends them again, all of them or none', async () => {
+  it('replays all of them or none', async () => {
     const { payment, order } = await createOrderWithEvents(database(), on.channel);
     await recordOutcome(database(), [payment, order], 'GIVE_UP');
     const path = `/channels/${appId}/events/replay`;
@@ -133,12 +133,12 @@ describe('POST /channels/{appId}/events/test', () => {
   const path = `/channels/${appId}/events/test`;
   const tablesOf = (all: string) => all.split(/\n(?=\w+: )/);
 
-  it('is refused without an address', async () => {
+  it('is refused without a callback address', async () => {
     const { status, body } = await support.post(path, {});
     expect([status, body.detail]).toEqual([409, `channel ${appId} has no callback address for order.status.changed`]);
   });
 
-  it('sends a signed push that says that it is a test, and keeps nothing but its audit entry', async () => {
+  it('sends a signed push that is marked as a test, and stores only its audit entry', async () => {
     receiver.know(appId, on.channel.credentials.callbackSecret);
     const callback = { eventType: '*', url: receiver.url };
     expect((await admin.put(`/channels/${appId}`, { callback })).status).toBe(200);
@@ -161,13 +161,13 @@ describe('POST /channels/{appId}/events/test', () => {
     expect(receiver.pushes[0]?.eventId).toMatch(/^test-[0-9a-f]{16}$/);
     const changed = tablesOf(await dump(database())).filter((table) => !before.has(table));
     const names = changed.map((table) => table.replace(/:.*/s, ''));
-    // The session says when its person was last there.
+    // The session stores its last use.
     expect(names.filter((name) => name !== 'console_sessions')).toEqual(['audit_head', 'audit_log']);
     const { body: log } = await admin.get('/audit?action=events.test');
     expect(log.entries[0]).toMatchObject({ actor: support.name, action: 'events.test', subject: appId });
   });
 
-  it('says what a receiver that does not take it answers', async () => {
+  it('reports the answer of a receiver that refuses it', async () => {
     receiver.answer({ status: 500, body: 'out of order' });
     expect((await support.post(path, {})).body).toMatchObject({
       outcome: 'REFUSED',

@@ -38,7 +38,7 @@ const numbers = async (query: Record<string, string> = {}) =>
   (await list(query)).payments.map(({ orderNo }: { orderNo: string }) => orderNo);
 
 describe('failed payments', () => {
-  it('are those whose latest debit failed, the latest first, and not those that were paid since', async () => {
+  it('are those whose latest debit failed, latest first, without those paid since', async () => {
     const { payments, nextCursor } = await list();
     expect(nextCursor).toBeNull();
     expect(payments.map(({ orderNo }: { orderNo: string }) => orderNo).slice(0, 2)).toEqual([terminated, failed]);
@@ -61,7 +61,7 @@ describe('failed payments', () => {
     expect(payments[0]).toMatchObject({ paymentStatus: 'FAIL', reason: 'because final', tries: 1, nextTryAt: null });
   });
 
-  it('by status: what is tried again comes in the order of its retries', async () => {
+  it('by status: those waiting for a retry are sorted by its time', async () => {
     expect(await numbers({ status: 'FAIL_RETRY' })).toEqual(waiting);
     expect(await numbers({ status: 'FAIL' })).toEqual([terminated, failed]);
     expect((await on.viewer.get('/payments/failed?status=SUCCESS')).status).toBe(400);
@@ -96,13 +96,13 @@ describe('failed payments', () => {
     },
   );
 
-  it('a cursor that was not given is refused', async () => {
+  it('refuse a forged cursor', async () => {
     for (const cursor of ['x', '1', '1.2.3.4', '-1.2.3', '1.2.3e2']) {
       expect((await on.viewer.get(`/payments/failed?cursor=${cursor}`)).status).toBe(400);
     }
   });
 
-  it('are in the list while their latest debit has failed, and not while they are tried again or once they are paid', async () => {
+  it('are listed while their latest debit has failed, not during a retry or once they are paid', async () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     expect(await numbers()).toContain(orderNo);
@@ -112,7 +112,7 @@ describe('failed payments', () => {
     on.institution.reset();
   });
 
-  describe('behind many others, later and of another institution', () => {
+  describe('behind many later ones of another institution', () => {
     beforeAll(async () => {
       await on.sql(
         `insert into failed_payments (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent,
@@ -150,7 +150,7 @@ describe('failed payments', () => {
 });
 
 describe('the summary', () => {
-  it('counts by reason, institution and try, and what retries have recovered', async () => {
+  it('counts by reason, institution and attempt, and payments recovered by retries', async () => {
     const { body } = await on.viewer.get('/payments/failed/summary');
     expect(body).toEqual({
       isAtLeast: false,

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await on.sql('update channels set created_at = now()');
 });
 
-/** What was counted, of all hours or days together; only what is not nothing. */
+/** Returns the figures that are not zero, summed over all hours or days. */
 async function counted(table: 'hourly_figures' | 'daily_figures' = 'hourly_figures', where = 'true') {
   const sums = FIGURE_NAMES.map((name) => `coalesce(sum(${FIGURE_COLUMNS[name]}), 0)::integer as "${name}"`);
   const [row = {}] = await on.sql<Partial<Record<FigureName, number>>>(
@@ -30,13 +30,13 @@ async function counted(table: 'hourly_figures' | 'daily_figures' = 'hourly_figur
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== 0));
 }
 
-/** Makes the next period of an order due, and lets the engine do its work. */
+/** Makes the next period of an order due, and runs the engine. */
 async function renew(orderNo: string): Promise<void> {
   await on.sql(`update orders set next_due_at = now() - interval '1 s' where order_no = $1`, [orderNo]);
   await on.renew();
 }
 
-/** As if an order, and all that was stored about it, were so many hours older. */
+/** Makes an order and all its records this many hours older. */
 async function moveBack(orderNo: string, hours: number): Promise<void> {
   const by = `interval '1 hour' * ${hours}`;
   await on.sql(`update external_orders set created_at = created_at - ${by} where order_no = $1`, [orderNo]);
@@ -46,7 +46,7 @@ async function moveBack(orderNo: string, hours: number): Promise<void> {
 }
 
 describe('what is counted', () => {
-  it('orders by how they begin, and renewals of both modes', async () => {
+  it('orders by their start, and renewals of both modes', async () => {
     const [paid, collected] = [await on.paidOrder(), await on.collectedOrder()];
     on.institution.onDebit = async () => declined('final');
     await on.channel.call('orders/create', sharedRequest(on.channel));
@@ -67,7 +67,7 @@ describe('what is counted', () => {
     expect(await counted()).toEqual({ ...begun, debitsPaid: 2, paidCent: 3980, billedCent: 3980, renewalsDone: 2 });
   });
 
-  it('a renewal that fails for now is a failed debit, and one that is given up a failed renewal', async () => {
+  it('a renewal that waits for a retry as a failed debit, and one that is given up as a failed renewal', async () => {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => declined('retryable');
     await renew(orderNo);
@@ -80,7 +80,7 @@ describe('what is counted', () => {
     expect(await counted()).toEqual({ ...forNow, debitsFailed: 2, renewalsFailed: 1 });
   });
 
-  it('a debit whose outcome is not known yet is neither', async () => {
+  it('no debit whose outcome is unknown', async () => {
     on.institution.onDebit = async () => ({ kind: 'unknown' });
     await on.channel.call('orders/create', sharedRequest(on.channel));
     await on.count();
@@ -90,7 +90,7 @@ describe('what is counted', () => {
     expect(await counted()).toEqual({ ordersCreated: 1, debitsPaid: 1, paidCent: 1990 });
   });
 
-  it('refunds that were given, not those that were refused', async () => {
+  it('successful refunds, without refused ones', async () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, amountCent: 90 });
     on.bank.onRefund = async () => ({ kind: 'refused', reason: 'no' });
@@ -99,7 +99,7 @@ describe('what is counted', () => {
     expect(await counted()).toMatchObject({ refunds: 1, refundedCent: 90 });
   });
 
-  it('orders that were unsubscribed or have run to their end', async () => {
+  it('orders that were unsubscribed or completed', async () => {
     await unsubscribeOrder(on.operator, { orderNo: await on.paidOrder() });
     const last = await on.collectedOrder();
     await on.sql('update orders set cycle_no = total_cycles - 1 where order_no = $1', [last]);
@@ -108,7 +108,7 @@ describe('what is counted', () => {
     expect(await counted()).toMatchObject({ ordersCreated: 2, ordersEnded: 2, renewalsDone: 1 });
   });
 
-  it('claims, and pushes by what came of them', async () => {
+  it('claims, and pushes by outcome', async () => {
     const orderNo = await on.collectedOrder();
     await on.sql(
       `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, claimed_at)
@@ -126,7 +126,7 @@ describe('what is counted', () => {
     expect(await counted()).toMatchObject({ claims: 1, pushesAccepted: 1, pushesFailed: 2 });
   });
 
-  it('each under its channel and its hour, and the day is the sum of its hours', async () => {
+  it('everything by channel and hour, and a day as the sum of its hours', async () => {
     const other = await anotherChannel(on.service);
     const old = await on.paidOrder();
     await moveBack(old, 3);
@@ -148,7 +148,7 @@ describe('what is counted', () => {
 });
 
 describe('a turn', () => {
-  it('is taken once a minute, whichever node does it', async () => {
+  it('runs once a minute, on any node', async () => {
     const { clock, fresh } = on.service;
     expect(await on.count()).toBeGreaterThan(0);
     const second = createFiguresJob({ database: fresh.database, clock });
@@ -157,7 +157,7 @@ describe('a turn', () => {
     expect(await second()).toBeGreaterThan(0);
   });
 
-  it('is left to the node that is at it', async () => {
+  it('is skipped while another node runs it', async () => {
     await on.service.fresh.database.transaction(async (tx) => {
       expect(await lockFigures(tx)).toBe(true);
       expect(await on.count()).toBe(0);
@@ -166,7 +166,7 @@ describe('a turn', () => {
     expect(await on.count()).toBeGreaterThan(0);
   });
 
-  it('that breaks off leaves nothing half done, and the next one makes up for it', async () => {
+  it('that is interrupted leaves nothing half done, and the next one catches up', async () => {
     await on.paidOrder();
     await on.count();
     const before = await counted();
@@ -194,7 +194,7 @@ describe('a turn', () => {
     expect(await counted()).toMatchObject({ ordersCreated: 2 });
   });
 
-  it('after a stop of days counts everything since', async () => {
+  it('after an outage of days counts everything since', async () => {
     const orderNo = await on.paidOrder();
     await on.count();
     await on.sql('delete from hourly_figures');
@@ -208,7 +208,7 @@ describe('a turn', () => {
     expect(mark?.late).toBe(false);
   });
 
-  it('counts what is committed a little late in the hour in which it happened, for a quarter of an hour', async () => {
+  it('counts late commits in the hour of their event, for a quarter of an hour', async () => {
     const { clock } = on.service;
     const next = floorToHour(clock.now()) + HOUR_MS;
     const createLate = async () => {
@@ -228,7 +228,7 @@ describe('a turn', () => {
     expect(await counted('hourly_figures', before)).toMatchObject({ ordersCreated: 1 });
   });
 
-  it('hours that are over stay as they are, also when what they were counted from is gone', async () => {
+  it('does not change past hours, even if their source rows are deleted', async () => {
     const orderNo = await on.paidOrder();
     await moveBack(orderNo, 20);
     await on.count();
@@ -238,7 +238,7 @@ describe('a turn', () => {
     expect(await counted()).toMatchObject({ ordersCreated: 1 });
   });
 
-  it('the first one has the last day at once, and then goes back to the first channel, but not beyond 13 months', async () => {
+  it('counts the last day first, then back to the first channel, at most 13 months', async () => {
     const [recent, old, tooOld] = [await on.paidOrder(), await on.paidOrder(), await on.paidOrder()];
     await moveBack(recent, 5);
     await moveBack(old, 300 * 24);
@@ -255,7 +255,7 @@ describe('a turn', () => {
   });
 });
 
-it('orders are counted by how they stand', async () => {
+it('counts orders by status', async () => {
   await on.collectedOrder();
   const due = await on.collectedOrder();
   await on.sql(`update orders set next_due_at = now() where order_no = $1`, [due]);

@@ -24,7 +24,7 @@ import { freePort } from '../support/free-port.js';
 import { OPERATORS_NODE, start } from '../support/processes.js';
 import { nodeDeps } from '../support/service.js';
 
-/** Other processes that end with kill -9 in the middle of what operators have started, and an institution with its own books. */
+/** Processes killed with kill -9 in the middle of operators' actions, and an institution with its own books. */
 const masterKey = randomBytes(32);
 let fresh: FreshDatabase;
 let service: Service;
@@ -69,14 +69,14 @@ async function paidOrder(): Promise<string> {
   return reply.data.orderNo;
 }
 
-/** Runs until it is killed. */
+/** Runs until the process is killed. */
 async function killedAt(point: string, ...args: string[]): Promise<void> {
   const settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64'), DATA_DIR: '/nonexistent' };
   const child = start(OPERATORS_NODE, { ...settings, DIES: point }, args);
   expect(await child.exited, child.stderr() + child.stdout()).toBeNull();
 }
 
-/** What the institution has given back for an order, and in how many refunds. */
+/** Returns the amount and the number of refunds that the institution has made for an order. */
 async function givenBack(orderNo: string): Promise<[cents: number, refunds: number]> {
   const { refunds } = await ledgerOf(there);
   const mine = refunds.filter((one) => one.refundNo.includes(orderNo) && one.status === 'SUCCESS');
@@ -87,7 +87,7 @@ const fail = (_: unknown, error: unknown) => {
   throw error;
 };
 
-describe('whoever approves a refund is killed', () => {
+describe('the process of an approver is killed', () => {
   it.each(['after-decision', 'before-call', 'after-call'])('%s: the engine finishes it, once', async (point) => {
     const orderNo = await paidOrder();
     const input = { orderNo, cycleNo: 1, key: 'k', note: 'too late' };
@@ -110,7 +110,7 @@ describe('whoever approves a refund is killed', () => {
 });
 
 describe('a node that works on a run is killed', () => {
-  /** Started, and approved where that is needed. */
+  /** Starts a run, and approves it if that is needed. */
   async function started(kind: string, items: readonly string[]): Promise<string> {
     const run = await prepareRun(ann, { kind, items, reason: 'on purpose', key: unique('key') }, 'admin');
     await startRun(ann, run, 'admin');
@@ -119,7 +119,7 @@ describe('a node that works on a run is killed', () => {
     ]);
     return run.runId;
   }
-  /** Another node, once the lease of the first is over. */
+  /** Another node, once the lease of the first has expired. */
   async function goOn(): Promise<void> {
     expect(await workOffRuns(ann)).toBe(0);
     await fresh.database.query('update bulk_runs set lease_until = now() where lease_until is not null');
@@ -142,7 +142,7 @@ describe('a node that works on a run is killed', () => {
     },
   );
 
-  it('over an unsubscribe, before its commit: it is done by another, and told once', async () => {
+  it('before the commit of an unsubscribe: another node does it, with one event', async () => {
     const orders = [await paidOrder(), await paidOrder(), await paidOrder()];
     const runId = await started('UNSUBSCRIBE', orders);
     await killedAt('before-commit 2');

@@ -13,9 +13,9 @@ beforeAll(async () => {
   for (const role of ROLES) clients.set(role, await consoleClient(service, role));
 });
 
-/** A path in which nothing of what it names exists. */
+/** A path that names nothing that exists. */
 const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, '999');
-/** So that nothing happens even where it may: the body is refused, after the role was judged. */
+/** Invalid, so that nothing happens even if the role is allowed: the body is checked after the role. */
 const body = { nothing: 'that is known' };
 
 const client = (role: Role): ConsoleClient => {
@@ -28,14 +28,14 @@ const type = (reply: { body: { type?: string } }) => reply.body.type?.replace('u
 describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as const))('%s', (_name, one) => {
   const isWrite = one.method !== 'GET';
 
-  it('is 401 for nobody, with a token and without', async () => {
+  it('is 401 without a session, with a token and without', async () => {
     for (const csrf of [undefined, 'x'.repeat(43)]) {
       const reply = await ask(service.baseUrl, one.method, pathOf(one), { csrf, body: isWrite ? body : undefined });
       expect([reply.status, type(reply)]).toEqual([401, 'not-signed-in']);
     }
   });
 
-  it.each(ROLES)('is judged for %s by the token first, then by the role', async (role) => {
+  it.each(ROLES)('checks the token first, then the role, for %s', async (role) => {
     const { send, token } = client(role);
     if (isWrite) {
       for (const csrf of [undefined, '', 'x'.repeat(43), token]) {
@@ -50,7 +50,7 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
   });
 
   if (one.path.includes('{')) {
-    it('is 404 for a path that nothing can have', async () => {
+    it('is 404 for a path that cannot exist', async () => {
       const reply = await client('admin').send(one.method, one.path.replaceAll(/\{\w+\}/g, '%00'), {
         csrf: csrfToken(client('admin').token),
         ...(isWrite ? { body } : {}),
@@ -59,9 +59,9 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
     });
   }
 
-  it('goes on to path and body for those who may', async () => {
+  it('checks path and body for allowed roles', async () => {
     const role = ROLES.find((some) => mayDo(some, one.role)) ?? 'admin';
-    // A row that does not exist, a body that is not valid, or done: judged by the operation itself.
+    // 404, 400 or success, decided by the operation itself.
     const reply = await sendAs(role, one);
     expect(['not-signed-in', 'csrf', 'not-allowed', 'fault']).not.toContain(type(reply));
   });
@@ -70,7 +70,7 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
 async function sendAs(role: Role, one: Operation) {
   const { get, post, put, delete: remove } = client(role);
   if (one.method === 'GET') return get(pathOf(one));
-  // What ends a session of its own, or sets something up, would change the others' turn.
+  // Operations that end their own session or set something up would affect the other cases.
   return one.method === 'POST'
     ? post(pathOf(one), body)
     : one.method === 'PUT'
@@ -84,7 +84,7 @@ describe('the table of operations', () => {
     expect(names).toEqual([...new Set(names)]);
   });
 
-  it('is in the OpenAPI document, for those who are signed in', async () => {
+  it('is in the OpenAPI document, for signed-in operators', async () => {
     expect((await ask(service.baseUrl, 'GET', '/openapi.json')).status).toBe(401);
     const { body: document } = await client('viewer').get('/openapi.json');
     expect(document.openapi).toBe('3.1.0');
@@ -93,7 +93,7 @@ describe('the table of operations', () => {
     }
   });
 
-  it('answers 404 to another path, 403 without a token, and 401 to nobody', async () => {
+  it('answers 404 to another path, 403 without a token, and 401 without a session', async () => {
     const { send, token, get } = client('viewer');
     expect((await get('/no-such-thing')).status).toBe(404);
     expect((await send('POST', '/no-such-thing', { csrf: csrfToken(token), body })).status).toBe(404);
@@ -114,7 +114,7 @@ describe('the table of operations', () => {
     },
   );
 
-  it('says what needs a proof: whatever moves money, shows a secret, or says where events go', async () => {
+  it('marks what needs a confirmed identity: whatever moves money, reveals a secret, or sets where events go', async () => {
     const { body: document } = await client('viewer').get('/openapi.json');
     const needed = OPERATIONS.filter(({ method, path }) => {
       return document.paths[`/console/api${path}`][method.toLowerCase()]['x-needs-proof'];

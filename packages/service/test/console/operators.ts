@@ -6,7 +6,7 @@ import { refundStage } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';
 import { consoleClient } from './support.js';
 
-/** A service at the real time, and people of every role at the console: ann and bob are of finance. */
+/** Starts a service at the real time with operators of every role: ann and bob are of finance. */
 export async function operatorStage(more: Partial<ServiceDeps> = {}) {
   const on = await refundStage(more);
   const { service, operator, institution } = on;
@@ -27,7 +27,7 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}) {
     viewer,
     admin,
     sql: <Row>(text: string, values: readonly unknown[] = []) => database.query<Row>(text, values),
-    /** The next period of the order is debited now, and is paid unless it is declined. */
+    /** Debits the next period of the order now. It succeeds unless it is declined. */
     async renewNow(orderNo: string, decline?: 'retryable' | 'final') {
       const usual = institution.onDebit;
       if (decline) institution.onDebit = async () => declined(decline);
@@ -35,7 +35,7 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}) {
       await on.renew();
       institution.onDebit = usual;
     },
-    /** One turn of the engine's jobs. */
+    /** Runs the engine's jobs once. */
     workOff: (options?: WorkOffOptions) => workOffRuns(operator, options),
     follow: () => followItems(operator),
     finishApproved: () =>
@@ -50,5 +50,5 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}) {
   };
 }
 
-/** What was refused, in words. */
+/** Returns the status and the message of a refusal. */
 export const refusal = ({ status, body }: { status: number; body: { detail?: string } }) => [status, body.detail];

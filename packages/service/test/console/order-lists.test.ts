@@ -20,10 +20,10 @@ interface Page {
 
 const on = ofFile(readStage);
 let other: ChannelClient;
-/** By what each is an example of, in the order of their creation: a minute lies between two of them. */
+/** Orders by what each is an example of, created a minute apart. */
 const made: Record<string, string> = {};
 const createdAt: Record<string, number> = {};
-/** Today: nothing is due but what a test makes due. */
+/** Today, so that only orders that a test makes due are due. */
 const BASE = floorToDay(Date.now());
 const day = (days: number) => formatTime(BASE + days * DAY_MS).slice(0, 10);
 
@@ -88,7 +88,7 @@ describe('GET /console/api/orders', () => {
     expect((await list()).nextCursor).toBeNull();
   });
 
-  it('says of each what a line shows', async () => {
+  it('has the fields of a line for each order', async () => {
     const [line] = (await list({ channelUserId: 'bob' })).orders;
     expect(line).toEqual({
       orderNo: made['paid'],
@@ -141,7 +141,7 @@ describe('GET /console/api/orders', () => {
     expect(await names({ dueFrom: day(1), appId: other.credentials.appId })).toEqual(['of another channel']);
   });
 
-  it('by whether a debit or a refund has no final result yet', async () => {
+  it('by debits and refunds without a final result', async () => {
     expect(await names({ unsettled: 'true' })).toEqual(['initializing']);
     expect(await names({ unsettled: 'true', appId: other.credentials.appId })).toEqual([]);
     await on.sql(
@@ -182,7 +182,7 @@ describe('GET /console/api/orders', () => {
     }
   });
 
-  it('by any one, two or three of them: those of which all of it is true', async () => {
+  it('by any combination of up to three: the orders that match all of them', async () => {
     const all = await on.sql<Answer>(
       `select o.order_no::text as "orderNo", o.status, c.app_id as "appId", o.product_code as "productCode",
          o.settlement_mode as mode, o.created_at as "createdAt", o.next_due_at as "dueAt", o.latest_payment_status as latest,
@@ -206,18 +206,18 @@ describe('GET /console/api/orders', () => {
     ];
     for (let chosen = 0; chosen < 2 ** filters.length; chosen += 1) {
       const some = filters.filter((_, place) => chosen & (2 ** place));
-      // Three at most, which is where one filter's way of reading meets another's; more of them say nothing new.
+      // Three at most, which covers all pairs of indexes; more add nothing.
       if (some.length > 3) continue;
       const query = Object.assign({}, ...some.map(([filter]) => filter));
       const expected = all.filter((order) => some.every(([, isTrue]) => isTrue(order))).map(({ orderNo }) => orderNo);
       const found = (await list(query)).orders.map(({ orderNo }) => orderNo);
-      // By when they are due they are in another order.
+      // Filtered by due time, the list has another order.
       const [one, other] = 'dueTo' in query ? [found.toSorted(), expected.toSorted()] : [found, expected];
       expect(one, JSON.stringify(query)).toEqual(other);
     }
   });
 
-  it('refuses what is no filter, no limit and no cursor of this list', async () => {
+  it('refuses invalid filters, limits and cursors', async () => {
     await expect(list({ status: 'ACTIVE,GONE' })).rejects.toThrow('400: a status must be');
     await expect(list({ appId: 'nobody' })).rejects.toThrow('404: there is no channel "nobody"');
     await expect(list({ productCode: 'NONE' })).rejects.toThrow('there is no product "NONE"');
@@ -229,7 +229,7 @@ describe('GET /console/api/orders', () => {
     await expect(list({ cursor: 'garbage' })).rejects.toThrow('another list');
   });
 
-  it('shows viewers no whole user id', async () => {
+  it('masks user ids for viewers', async () => {
     const { orders } = await on.ask<Page>('/orders', { channelUserId: 'ann-the-first' }, 'viewer');
     expect(orders.map(({ channelUserId }) => channelUserId)).toEqual(['an****st', 'an****st']);
     const [bob] = (await on.ask<Page>('/orders', { channelUserId: 'bob' }, 'viewer')).orders;
@@ -240,7 +240,7 @@ describe('GET /console/api/orders', () => {
 describe('GET /console/api/orders/totals', () => {
   const totals = (query: Record<string, string> = {}) => on.ask('/orders/totals', query, 'viewer');
 
-  it('counts and adds up what matches', async () => {
+  it('counts and sums the matching orders', async () => {
     await on.refund({ orderNo: made['paid'] ?? '', cycleNo: 1, amountCent: 90 });
     const all = await totals();
     expect(all).toMatchObject({ count: 9, isAtLeast: false, totalRefundAmountCent: 90 });
@@ -254,7 +254,7 @@ describe('GET /console/api/orders/totals', () => {
 });
 
 describe('GET /console/api/orders.csv', () => {
-  it('has a line for each order that matches, and a line of names', async () => {
+  it('has a header and a line for each matching order', async () => {
     const text = await on.ask<string>('/orders.csv', { appId: 'test_demo' });
     const [head, ...lines] = text.trimEnd().split('\r\n');
     expect(head).toBe(
@@ -266,7 +266,7 @@ describe('GET /console/api/orders.csv', () => {
     );
   });
 
-  it('begins with what tells Excel that it is UTF-8, as the file of a month does', async () => {
+  it('begins with a byte order mark for Excel, as the file of a month does', async () => {
     const { token } = await consoleClient(on.service, 'viewer');
     for (const path of ['/orders.csv', '/settlement/2026-01/csv']) {
       const reply = await fetch(`${on.service.baseUrl}/console/api${path}`, {
@@ -278,7 +278,7 @@ describe('GET /console/api/orders.csv', () => {
     }
   });
 
-  it('makes no formula of what a channel wrote, and masks for viewers', async () => {
+  it('escapes formulas in texts of channels, and masks for viewers', async () => {
     await make(
       'formula',
       on.channel,
@@ -301,7 +301,7 @@ describe('GET /console/api/users', () => {
   const user = (channelUserId: string, role?: 'viewer') =>
     on.ask('/users', { appId: 'test_demo', channelUserId }, role);
 
-  it('has what one user has: orders, agreements, refunds and claims', async () => {
+  it("has a user's orders, agreements, refunds and claims", async () => {
     await on.sql(
       `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, claimed_at)
        select order_no, 1, 2, channel_id, 'COUPON', 'POOL', 'PENDING', now() from orders where order_no = $1`,
@@ -322,12 +322,12 @@ describe('GET /console/api/users', () => {
     expect(JSON.stringify(bob)).not.toContain(mobile);
   });
 
-  it('is masked for viewers, also the mobile', async () => {
+  it('is masked for viewers, including the mobile number', async () => {
     const ann = await user('ann-the-first', 'viewer');
     expect(ann).toMatchObject({ channelUserId: 'an****st', orders: [{ channelUserId: 'an****st' }, {}] });
   });
 
-  it('is not there', async () => {
+  it('is 404 for an unknown user', async () => {
     await expect(user('nobody')).rejects.toThrow('404: channel test_demo has no user "nobody"');
     await expect(on.ask('/users', { appId: 'nobody', channelUserId: 'bob' })).rejects.toThrow('there is no channel');
   });
@@ -369,11 +369,11 @@ describe('with many orders', () => {
     for (const index of indexes) expect(plan).toContain(`"${index}"`);
     const whole = [...plan.matchAll(/"Seq Scan".*?"Relation Name":"(\w+)"/g)].map(([, table]) => table);
     expect(whole.filter((table) => !['channels', 'payment_channels', 'products'].includes(table ?? ''))).toEqual([]);
-    // A channel is told within the index: others' orders are not read to see whose they are.
+    // The index covers the channel, so orders of others are not read.
     if ('channelId' in filter) expect(plan).not.toMatch(/"Filter":"[^"]*t\.channel_id/);
   });
 
-  it('what is rare is found among them', async () => {
+  it('finds rare ones among them', async () => {
     expect(await names({ productCode: 'RARE' })).toEqual(['of another channel']);
     expect(await names({ productCode: 'RARE', appId: 'test_demo' })).toEqual([]);
     expect(await names({ appId: other.credentials.appId })).toEqual(['of another channel']);
@@ -381,9 +381,9 @@ describe('with many orders', () => {
     expect(await names({ status: 'TERMINATED' })).toEqual(['terminated']);
   });
 
-  it('a page that cannot be filled in a moment is short, and the list goes on behind it', async () => {
+  it('a page that cannot be filled in time is short, and the list continues behind it', async () => {
     const { database } = on.service.fresh;
-    // Each statement takes two seconds, by the clock that the list goes by.
+    // Each statement takes two seconds, by the list's clock.
     const transaction: typeof database.transaction = (work, options) => {
       on.service.clock.advance(2_000);
       return database.transaction(work, options);
@@ -406,7 +406,7 @@ describe('with many orders', () => {
     expect(pages).toBeGreaterThan(10);
   });
 
-  it('an export has all of them', async () => {
+  it('an export contains all of them', async () => {
     const text = await on.ask<string>('/orders.csv', { settlementMode: 'CHANNEL_COLLECT', appId: 'test_demo' });
     const numbers = text
       .trimEnd()

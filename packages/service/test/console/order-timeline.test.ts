@@ -18,7 +18,7 @@ const timelineOf = async (orderNo: string): Promise<Answer[]> =>
 const short = ({ kind, cycleNo, status, detail }: Answer) => [kind, cycleNo, status, detail];
 
 describe('the timeline of an order', () => {
-  it('has everything that happened, the latest first', async () => {
+  it('has all events, latest first', async () => {
     const channelUserId = unique('user');
     const { database } = on.service.fresh;
     const orderNo = await whileAddressed(database, on.channel, async () => {
@@ -105,11 +105,11 @@ describe('the timeline of an order', () => {
       'next',
       'Period 2 is debited again, retry 1 of 4',
     ]);
-    // Those that were not accepted yet are pushed next.
+    // The events that were not accepted yet are pushed next.
     expect(future.filter(({ kind }) => kind === 'push')).not.toHaveLength(0);
   });
 
-  it('says what was unsubscribed, by whom and why, and what the agreement became', async () => {
+  it('shows who unsubscribed and why, and the state of the agreement', async () => {
     const orderNo = await on.paidOrder();
     const { agreement_no: agreementNo } = await agreementOf(on.service.fresh.database, orderNo);
     const ended = await on.support.post(`/orders/${orderNo}/unsubscribe`, { reason: 'asked by phone' });
@@ -124,7 +124,7 @@ describe('the timeline of an order', () => {
     expect(body.actions).toEqual([{ action: 'refund', cycleNo: 1, isAllowed: false, maxAmountCent: 1990 }]);
   });
 
-  it('keeps the latest 500 of very many, and says so', async () => {
+  it('keeps the latest 500 of very many, and marks that', async () => {
     const orderNo = await on.paidOrder();
     await on.sql(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
@@ -148,10 +148,10 @@ describe('the timeline of an order', () => {
   });
 });
 
-describe('what comes next', () => {
+describe('the next step', () => {
   const nextOf = async (orderNo: string) => (await on.viewer.get(`/orders/${orderNo}`)).body.next;
 
-  it('of one that is paid: the next debit; of mode B: the next billing', async () => {
+  it('of a paid order is the next debit; in mode B the next billing', async () => {
     const orderNo = await on.paidOrder();
     const { nextPayTime } = await on.query(orderNo);
     const none = { tryNo: null, tries: null };
@@ -160,7 +160,7 @@ describe('what comes next', () => {
     expect(await nextOf(billed)).toMatchObject({ what: 'bill', cycleNo: 2, ...none });
   });
 
-  it('of one whose debit has no outcome: asking the institution, when that is', async () => {
+  it('of an order whose debit has no outcome is the query of the institution', async () => {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => ({ kind: 'unknown' });
     await on.sql('update orders set next_due_at = now() where order_no = $1', [orderNo]);
@@ -177,7 +177,7 @@ describe('what comes next', () => {
     });
   });
 
-  it('of one that is tried again: which retry of how many; and that it fails once the next period is due', async () => {
+  it('of an order that waits for a retry is that retry, with their number; it fails once the next period is due', async () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     expect(await nextOf(orderNo)).toMatchObject({ what: 'retry', cycleNo: 2, tryNo: 1, tries: 4 });
@@ -188,8 +188,8 @@ describe('what comes next', () => {
   });
 });
 
-describe('what may be done', () => {
-  it('depends on the state and on the role', async () => {
+describe('the allowed actions', () => {
+  it('depend on the state and on the role', async () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     await on.refund({ orderNo, cycleNo: 1, amountCent: 90 });
@@ -216,11 +216,11 @@ describe('what may be done', () => {
 });
 
 describe('a retry', () => {
-  it('of several who ask at once is made by one, also if that one began later: the others change nothing', async () => {
+  it('is made by one of several concurrent requests, even one that began later; the others change nothing', async () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     const late = await on.service.fresh.database.transaction(async (tx) => {
-      // Has begun, and waits for the order while somebody else has it.
+      // Has begun, and waits for the order's row lock.
       await tx.query('select now()');
       const first = await on.support.post(`/orders/${orderNo}/periods/2/retry`);
       expect(first.body).toMatchObject({ changed: true });
@@ -232,8 +232,8 @@ describe('a retry', () => {
   });
 });
 
-describe('whose order it is', () => {
-  it('viewers see masked, wherever it stands; a mobile is masked for everybody', async () => {
+describe('the user of an order', () => {
+  it('is masked for viewers everywhere; a mobile number is masked for every role', async () => {
     const channelUserId = unique('customer');
     const mobile = mobileOf(channelUserId);
     const orderNo = await on.paidOrder({ channelUserId });
@@ -249,7 +249,7 @@ describe('whose order it is', () => {
     for (const text of [seen, all]) expect(text).not.toContain(mobile);
   });
 
-  it('support sees in clear for a reason, which is in the audit log and not the number', async () => {
+  it('is revealed to support for a reason, which is in the audit log, without the number', async () => {
     const channelUserId = unique('user');
     const orderNo = await on.paidOrder({ channelUserId });
     expect((await on.ann.post(`/orders/${orderNo}/unmask`, { reason: 'curious' })).status).toBe(403);
@@ -265,7 +265,7 @@ describe('whose order it is', () => {
 });
 
 describe('a note', () => {
-  it('shows no mobile to a viewer, and neither does what a receiver answered', async () => {
+  it("shows no mobile number to a viewer, nor does a receiver's answer", async () => {
     const orderNo = await on.paidOrder();
     const text = 'calls from 13812345678, or +86 139-1234-5678; order 138123456789 and 1381234567 are no mobiles';
     await on.support.post(`/orders/${orderNo}/notes`, { text });

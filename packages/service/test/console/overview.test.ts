@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe('the range', () => {
-  it('24h: by the hour, with the one before', async () => {
+  it('24h: by hour, with the range before', async () => {
     const { from, to, series, totals, before } = await overview();
     expect([from, to]).toEqual(['2026-03-14 12:00:00', '2026-03-15 12:00:00']);
     expect(series).toHaveLength(24);
@@ -57,7 +57,7 @@ describe('the range', () => {
     expect(before).toMatchObject({ ordersCreated: 10, paidCent: 0 });
   });
 
-  it('30d: by the day of Asia/Shanghai', async () => {
+  it('30d: by day in Asia/Shanghai', async () => {
     const { from, to, series, totals, before } = await overview({ range: '30d' });
     expect([from, to]).toEqual(['2026-02-14 00:00:00', '2026-03-16 00:00:00']);
     expect(series).toHaveLength(30);
@@ -67,7 +67,7 @@ describe('the range', () => {
     expect(before['ordersCreated']).toBe(0);
   });
 
-  it('12m: by the month', async () => {
+  it('12m: by month', async () => {
     const { from, to, series, totals, before } = await overview({ range: '12m' });
     expect([from, to]).toEqual(['2025-04-01 00:00:00', '2026-04-01 00:00:00']);
     expect(series.map(({ at }: Answer) => at.slice(0, 7))).toEqual([
@@ -87,7 +87,7 @@ describe('the range', () => {
     await expect(overview({ appId: 'nobody' })).rejects.toThrow('there is no channel "nobody"');
   });
 
-  it('channels, those with the most volume first: what we collected and what was billed to them, as in the totals', async () => {
+  it('channels by volume, largest first: collected and billed, as in the totals', async () => {
     const { channels, totals } = await overview();
     expect(channels).toEqual([
       { appId: 'test_demo', name: expect.any(String), ordersCreated: 4, volumeCent: 500, debitsFailed: 1 },
@@ -99,8 +99,8 @@ describe('the range', () => {
   });
 });
 
-describe('what waits for somebody', () => {
-  it('is counted for the menu: open alerts, approvals, failed payments as last counted, open differences', async () => {
+describe('the open tasks', () => {
+  it('are counted for the menu: open alerts, approvals, failed payments as last counted, open differences', async () => {
     const { database } = on.service.fresh;
     const waiting = () => on.ask<Record<string, number>>('/waiting', {}, 'viewer');
     expect(await waiting()).toEqual({ alerts: 0, approvals: 0, failedPayments: 0, differences: 0 });
@@ -119,7 +119,7 @@ describe('what waits for somebody', () => {
   });
 });
 
-describe('how things stand', () => {
+describe('the current state', () => {
   it('orders, events, alerts and approvals', async () => {
     const { clock, fresh } = on.service;
     clock.set(Date.now());

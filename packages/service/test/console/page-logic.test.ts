@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { importPage } from './page-source.js';
 
-/** What the pages make of what is typed and of what the service answers, without a browser. */
+/** Logic of the pages that needs no browser: typed values and answers of the service. */
 
 const { parseAmount, amountText } = await importPage('pages', 'order', 'refunds', 'typed-amount.ts');
 
-describe('an amount that somebody types', () => {
+describe('a typed amount', () => {
   it.each([
     ['0', 0],
     ['19', 1900],
@@ -43,7 +43,7 @@ describe('an amount that somebody types', () => {
 
 const { typeAhead, NOTHING_TYPED } = await importPage('search', 'typed-ahead.ts');
 
-it('keys before there is a field are text, Backspace takes one back, Enter counts when it is the last; shortcuts are none', () => {
+it('keys pressed before the field has focus are text, Backspace removes one, a final Enter counts, shortcuts do not', () => {
   const type = (...keys: readonly string[]) =>
     keys.reduce((typed, key) => typeAhead(typed, { key }) ?? typed, NOTHING_TYPED);
   expect(type('R', '1', ' ', '7')).toEqual({ text: 'R1 7', isEntered: false });
@@ -58,11 +58,11 @@ it('keys before there is a field are text, Backspace takes one back, Enter count
 const requests = await importPage('pages', 'order', 'refunds', 'refund-request.ts');
 const { Problem, Unreachable } = await importPage('api', 'problem.ts');
 
-describe('a refund that got no answer', () => {
+describe('a refund without an answer', () => {
   const ann = { person: 'ann@example.com', orderNo: '17' };
   const small = { cycleNo: 1, amountCent: 300, key: 'small' };
   const large = { cycleNo: 1, amountCent: 1_500, key: 'large' };
-  /** As the tabs of a browser share it. */
+  /** Storage that several tabs share. */
   const storage = (kept = new Map<string, string>()) => ({
     get length() {
       return kept.size;
@@ -73,7 +73,7 @@ describe('a refund that got no answer', () => {
   });
   afterEach(() => vi.unstubAllGlobals());
 
-  it('is kept for its person and order until it is answered, each by itself', () => {
+  it('is kept per operator and order until it is answered', () => {
     vi.stubGlobal('localStorage', storage());
     requests.keepUnanswered(ann, small);
     requests.keepUnanswered(ann, large);
@@ -89,7 +89,7 @@ describe('a refund that got no answer', () => {
     expect(requests.findUnanswered(ann)).toEqual([large]);
   });
 
-  it('has its key again for the same amount of the same period, and for no other', () => {
+  it('reuses its key for the same amount of the same period only', () => {
     const keyFor = (cycleNo: number, amountCent: number) =>
       requests.keyFor([small, large], { cycleNo, amountCent }, 'fresh');
     expect([keyFor(1, 300), keyFor(1, 1_500), keyFor(1, 301), keyFor(2, 300)]).toEqual([
@@ -100,14 +100,14 @@ describe('a refund that got no answer', () => {
     ]);
   });
 
-  it('is lost by nothing but an answer: a refusal is one; a fault, one that is cut off, and none at all are not', () => {
+  it('is cleared only by an answer, such as a refusal; not by a fault, an abort or a timeout', () => {
     const isAnswer = (status: number) => requests.isAnswer(new Problem(status, '', ''));
     expect([400, 403, 409, 422, 429].map(isAnswer)).toEqual([true, true, true, true, true]);
     expect([200, 408, 500, 502, 503].map(isAnswer)).toEqual([false, false, false, false, false]);
     expect(requests.isAnswer(new Unreachable('gone'))).toBe(false);
   });
 
-  it('is said to be unanswered only while no tab has its answer; one of another tab is said to be that', () => {
+  it('is shown as unanswered only while no tab has its answer; one of another tab is named as such', () => {
     const said = (origin: string, isKept: boolean, hasArrived: boolean) =>
       requests.describeRequest({ ...small, origin }, { isKept, hasArrived });
     expect([said('here', false, false), said('here', true, true)]).toEqual(['unanswered', 'arrived']);
@@ -117,11 +117,11 @@ describe('a refund that got no answer', () => {
       'elsewhere',
       'elsewhere',
     ]);
-    // Another tab was refused.
+    // Another tab received a refusal.
     expect([said('before', false, false), said('elsewhere', false, false)]).toEqual([undefined, undefined]);
   });
 
-  it('is no reason to break in a browser that keeps nothing', () => {
+  it('does not break a browser without storage', () => {
     vi.stubGlobal('localStorage', undefined);
     requests.keepUnanswered(ann, small);
     requests.forgetUnanswered(ann, small);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service.close(), without.close()]));
 
 describe('the page of the console', () => {
-  it('loads only its own files, and no script that stands in it', async () => {
+  it('loads only its own files, and no inline script', async () => {
     for (const path of ['/console', '/console/orders', '/console/orders/100000001000']) {
       const response = await fetch(`${service.baseUrl}${path}`);
       const text = await response.text();
@@ -28,7 +28,7 @@ describe('the page of the console', () => {
     }
   });
 
-  it('has files under names that change with their content', async () => {
+  it('has file names that change with their content', async () => {
     const page = await (await fetch(`${service.baseUrl}/console`)).text();
     const [script = ''] = page.match(/\/console\/assets\/[\w.-]+\.js/) ?? [];
     const response = await fetch(`${service.baseUrl}${script}`, { headers: { 'accept-encoding': 'br' } });
@@ -41,7 +41,7 @@ describe('the page of the console', () => {
     }
   });
 
-  it('is not there when it is switched off', async () => {
+  it('is 404 if the console is switched off', async () => {
     for (const path of ['/console', '/console/api/session', '/console/api/sign-in-ways']) {
       expect((await fetch(`${without.baseUrl}${path}`)).status).toBe(404);
     }

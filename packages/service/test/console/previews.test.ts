@@ -19,7 +19,7 @@ const previewRefund = async (orderNo: string, amountCent?: number, cycleNo = 1):
     )
   ).body;
 
-/** What an order has and was told, to see what an action has made of it. */
+/** Returns the state of an order and its events, to compare before and after an action. */
 async function look(orderNo: string) {
   const events = await eventsOf(on.service.fresh.database, orderNo);
   const counts: Record<string, number> = {};
@@ -43,7 +43,7 @@ async function look(orderNo: string) {
   };
 }
 
-/** Does what was previewed, and compares. */
+/** Carries out the previewed action, and compares. */
 async function expectWhatWasPreviewed(orderNo: string, preview: Answer, act: () => Promise<unknown>) {
   const before = await look(orderNo);
   await act();
@@ -66,7 +66,7 @@ async function expectWhatWasPreviewed(orderNo: string, preview: Answer, act: () 
 describe('the preview of an unsubscribe', () => {
   const unsubscribe = (orderNo: string) => on.support.post(`/orders/${orderNo}/unsubscribe`, { reason: 'asked' });
 
-  it('of a new order is what then happens', async () => {
+  it('of a new order equals the effects', async () => {
     const orderNo = await on.paidOrder();
     const preview = await previewUnsubscribe(orderNo);
     expect(preview).toMatchObject({ periodsVoided: 11, notCollectedCent: 11 * 1990, refundCent: 0, refusal: null });
@@ -82,7 +82,7 @@ describe('the preview of an unsubscribe', () => {
     expect(events).toEqual([{ eventType: 'order.status.changed', count: 1 }]);
   });
 
-  it('says in words why it cannot be done, and of one that has ended that nothing happens', async () => {
+  it('has the refusal in words, and for an ended order no effects', async () => {
     on.institution.onDebit = async () => ({ kind: 'unknown' });
     const pending = await on.channel.call('orders/create', sharedRequest(on.channel));
     on.institution.reset();
@@ -105,7 +105,7 @@ describe('the preview of an unsubscribe', () => {
 });
 
 describe('the preview of a refund', () => {
-  it.each([490, 1500, undefined])('of %s is what then happens', async (amountCent) => {
+  it.each([490, 1500, undefined])('of %s equals the effects', async (amountCent) => {
     const orderNo = await on.paidOrder();
     const preview = await previewRefund(orderNo, amountCent);
     expect(preview).toMatchObject({ refundCent: amountCent ?? 1990, refusal: null });
@@ -114,7 +114,7 @@ describe('the preview of a refund', () => {
     );
   });
 
-  it('counts what was refunded before', async () => {
+  it('counts earlier refunds', async () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, amountCent: 490 });
     const preview = await previewRefund(orderNo);
@@ -122,7 +122,7 @@ describe('the preview of a refund', () => {
     await expectWhatWasPreviewed(orderNo, preview, () => on.refund({ orderNo, cycleNo: 1 }));
   });
 
-  it('leaves a benefit that was claimed', async () => {
+  it('keeps a claimed benefit', async () => {
     const orderNo = await on.paidOrder();
     await on.sql(
       `update benefits set status = 'CLAIMED', claim_no = 'C2', claimed_at = now() where order_no = $1 and position = 1`,
@@ -133,7 +133,7 @@ describe('the preview of a refund', () => {
     await expectWhatWasPreviewed(orderNo, preview, () => on.refund({ orderNo, cycleNo: 1 }));
   });
 
-  it('says that a second person is needed, also when it is the sum of several that is too much', async () => {
+  it('requires a second operator, also if only the sum of several exceeds the limit', async () => {
     const orderNo = await on.paidOrder();
     expect((await previewRefund(orderNo, 1500)).needsApproval).toBe(false);
     expect((await previewRefund(orderNo, 1501)).needsApproval).toBe(true);
@@ -142,7 +142,7 @@ describe('the preview of a refund', () => {
     expect((await previewRefund(orderNo, 501)).needsApproval).toBe(true);
   });
 
-  it('says in words why it cannot be made', async () => {
+  it('has the refusal in words', async () => {
     const orderNo = await on.paidOrder();
     expect((await previewRefund(orderNo, 1991)).refusal?.detail).toMatch(/19\.90 CNY left to refund/);
     expect((await previewRefund(orderNo, 100, 2)).refusal?.detail).toMatch(/WAIT: only one that was paid/);

@@ -7,7 +7,7 @@ import { type ConsoleClient, consoleClient } from './support.js';
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 export type Answer = Record<string, any>;
 
-/** A service whose clock is right, and the console's reads about orders as somebody of a role asks for them. */
+/** Starts a service at the real time, with clients for the console's reading operations by role. */
 export async function readStage() {
   const on = await refundStage();
   const { service } = on;
@@ -16,7 +16,7 @@ export async function readStage() {
   const people = createPeople(on);
   return {
     ...on,
-    /** Fails with the status and the detail of a refusal. */
+    /** Throws with the status and the detail of a refusal. */
     async ask<T = Answer>(path: string, query: Record<string, string> = {}, role: Role = 'support') {
       const client = await people.of(role);
       const asked = new URLSearchParams(query).toString();
@@ -25,7 +25,7 @@ export async function readStage() {
       return body as T;
     },
     sql: <Row>(text: UncheckedSql, values: readonly unknown[] = []) => database.query<Row>(text, values),
-    /** A turn of the job that counts, a minute after the last. */
+    /** Runs the counting job a minute after the last time. */
     count() {
       service.clock.advance(60_000);
       return createFiguresJob({ database, clock: service.clock })();
@@ -33,7 +33,7 @@ export async function readStage() {
   };
 }
 
-/** Somebody of each role, who signs in again when the clock was set to another time. */
+/** Operators of each role, who sign in again when the clock was changed. */
 function createPeople({ service }: RefundStage) {
   const signedIn = new Map<Role, { readonly at: number; readonly client: ConsoleClient }>();
   return {

@@ -9,7 +9,7 @@ import type { Said } from '../../src/platform/wordings.js';
 import { packageRoot } from '../support/processes.js';
 import { importPage } from './page-source.js';
 
-/** The pages' own table, in Chinese. In English the service says it itself. */
+/** The pages' own table in Chinese. The service provides the English texts. */
 const page = await importPage('i18n', 'refusals.ts');
 const sentences = await importPage('i18n', 'said.ts');
 
@@ -18,7 +18,7 @@ const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => ({ file, text: readFileSync(path.join(source, file), 'utf8') }));
 
-/** What the service says for a code, each place by its text; a value stands as {}. */
+/** Returns the service's texts by code; a value is written as {}. */
 function textsOfService(): Map<string, string[]> {
   const texts = new Map<string, string[]>();
   for (const { text } of sources) {
@@ -31,7 +31,7 @@ function textsOfService(): Map<string, string[]> {
   return texts;
 }
 
-/** A value may be a call with braces of its own. */
+/** Handles values that are calls with braces. */
 function withBlanks(template: string): string {
   let depth = 0;
   let text = '';
@@ -47,25 +47,25 @@ function withBlanks(template: string): string {
 }
 
 describe('a refusal', () => {
-  it('of each code and of each kind has a text in Chinese, and no text is of another', () => {
+  it('has a Chinese text for each code and kind, and no other', () => {
     expect(Object.keys(page.CHINESE).sort()).toEqual([...Object.keys(PROBLEM_TITLES), ...REFUSAL_CODES].sort());
     for (const text of Object.values<string>(page.CHINESE)) expect(text).toMatch(/\p{Script=Han}/u);
   });
 
-  it('of each code is said somewhere in English, with as many values as the Chinese text has blanks', () => {
+  it('has an English text for each code, with as many values as the Chinese text has placeholders', () => {
     const said = textsOfService();
     expect([...said.keys()].sort()).toEqual([...REFUSAL_CODES].sort());
     for (const [code, texts] of said) {
       const blanks = [...(page.CHINESE[code] ?? '').matchAll(/\{(\d+)\}/g)].map(([, number]) => Number(number));
       const given = texts.map((text) => text.split('{}').length - 1);
-      // The way around the limit is for the command line alone.
+      // Only the command line offers to skip the approval.
       expect({ code, values: [...new Set(given)] }).toEqual({ code, values: [Math.max(0, ...blanks)] });
       expect([...new Set(blanks)].length, code).toBe(Math.max(0, ...blanks));
     }
   });
 
-  it('of a step that the console has is never without a code', () => {
-    // Only on the command line, or the words of another refusal.
+  it('always has a code if the console has the step', () => {
+    // Steps of the command line only, or texts of another refusal.
     const besides = /^operator\/(copies\/|provisioning\/demo|orders\/advance-order)/;
     const uncoded = sources
       .filter(({ file }) => /^(operator|console)\//.test(file) && !besides.test(file))
@@ -91,7 +91,7 @@ describe('a refusal', () => {
     expect(words.filter((word) => page.CHINESE_WORDS[word] === undefined)).toEqual([]);
   });
 
-  it('is shown in the language of the page, and one that the page does not know in the words of the service', () => {
+  it("is shown in the language of the page, or in the service's words if the page does not know it", () => {
     const told = { detail: 'there is no product "X"', code: 'not-there', values: ['product', '"X"'] };
     expect(page.refusalText(told, 'en')).toBe('There is no product "X"');
     expect(page.refusalText(told, 'zh')).toBe('没有产品 "X"');
@@ -99,8 +99,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('what an alert or a result says', () => {
-  it('has a text in Chinese for each sentence, with the same blanks, and no text is of another', () => {
+describe('the texts of alerts and results', () => {
+  it('have a Chinese text for each sentence, with the same placeholders, and no other', () => {
     expect(Object.keys(sentences.CHINESE_SENTENCES).sort()).toEqual([...ALERT_SENTENCES, ...RESULT_CODES].sort());
     for (const code of ALERT_SENTENCES) expect([code, blanksOf(code)]).toEqual([code, valuesOf(alertText, code)]);
     for (const code of RESULT_CODES) expect([code, blanksOf(code)]).toEqual([code, valuesOf(resultText, code)]);
@@ -110,7 +110,7 @@ describe('what an alert or a result says', () => {
   const valuesOf = <Code extends string>(say: (code: Code, ...values: string[]) => string, code: Code) =>
     ['¹', '²', '³'].filter((value) => say(code, '¹', '²', '³').includes(value)).length;
 
-  it('is found again from what is stored, with its values', () => {
+  it('are parsed from the stored text, with their values', () => {
     for (const code of ALERT_SENTENCES) {
       const values = ['SUCCESS', 'X 1', '3'].slice(0, valuesOf(alertText, code));
       const [kind = ''] = code.split('|');
@@ -125,7 +125,7 @@ describe('what an alert or a result says', () => {
     expect(readResult({ result: 'something of before', refusal: null })).toBeNull();
   });
 
-  it('is shown in the language of the page, and what is not known by a code as it is', () => {
+  it('are shown in the language of the page, and unchanged if they are unknown', () => {
     const shown = (text: string, said: Said | null) =>
       (['en', 'zh'] as const).map((language) => sentences.saidText(text, said, language));
     const open = 'open: 2 MISSING_HERE, 1 AMOUNT';

@@ -25,16 +25,16 @@ interface Line {
 }
 
 const path = () => `/channels/${appId}/requests`;
-/** What is written within a second: asked for until it is there. */
+/** Polls, because the log is written within a second. */
 const logged = (requestId: string, of = path()): Promise<Record<string, unknown>> =>
   until(`a line about ${requestId}`, async () => (await viewer.get(`${of}?requestId=${requestId}`)).body.requests[0]);
 
-describe('a call of a channel', () => {
+describe('a request of a channel', () => {
   const HEADERS = { 'X-SVC-Nonce': 'short' };
   const ODD = ['{"a",\\b}NULL', '%'.repeat(1024)];
   let refused: Reply;
   let other: ChannelClient;
-  // All of them before the first is looked for: what is written down waits for its second.
+  // Sends all of them before looking for the first, because each write waits up to a second.
   beforeAll(async () => {
     await channel.call('products/list', {}, { requestId: 'good-1' });
     refused = await channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId: 'bad-1' });
@@ -47,7 +47,7 @@ describe('a call of a channel', () => {
     await channel.call('orders/query', { orderNo: '424242424242' }, { requestId: 'private-1' });
   });
 
-  it('is written down with its code, its duration and from where it came', async () => {
+  it('is logged with its code, its duration and its address', async () => {
     expect(await logged('good-1')).toEqual({
       at: '2026-01-31 12:00:00',
       endpoint: '/openapi/v1/products/list',
@@ -61,11 +61,11 @@ describe('a call of a channel', () => {
     for (const requestId of ODD) expect(await logged(encodeURIComponent(requestId))).toMatchObject({ requestId });
   });
 
-  it('that is refused has the reason that the caller was told', async () => {
+  it('is logged with the reason given to the caller, if it was refused', async () => {
     expect(await logged('bad-1')).toMatchObject({ code: refused.code, reason: refused.envelope.message });
   });
 
-  it('that is not authenticated stands under the channel that it claims to be: why do I get 401002?', async () => {
+  it('is logged under the channel that it claims to be, if it is not authenticated', async () => {
     const why = /^signature does not match: .* \(unknown\); see https:\/\/pay\.example\/developers\//;
     expect(await logged('forged-1')).toMatchObject({
       ...{ endpoint: '/openapi/v1/auth/token', code: '401002', httpStatus: 401, reason: expect.stringMatching(why) },
@@ -74,12 +74,12 @@ describe('a call of a channel', () => {
     expect(await logged('short-1')).toMatchObject({ code: '401001', reason });
   });
 
-  it('of a channel that this node has not met is written down, of one that does not exist is not', async () => {
+  it('is logged for a channel that this node has not met, and not for an unknown one', async () => {
     expect(await logged('unmet-1', `/channels/${other.credentials.appId}/requests`)).toMatchObject({ code: '401001' });
     expect(await service.fresh.database.query(`select from request_log where request_id = 'nobody'`)).toEqual([]);
   });
 
-  it('leaves neither its body nor its answer in the log', async () => {
+  it('is logged without its body and answer', async () => {
     await logged('private-1');
     const [row] = await service.fresh.database.query<{ all: string }>(
       `select json_agg(l)::text as all from request_log l where request_id = 'private-1'`,
@@ -104,7 +104,7 @@ describe('GET /channels/{appId}/requests', () => {
     return body.requests;
   };
 
-  it('pages by a cursor, the newest first, each once', async () => {
+  it('pages by a cursor, newest first, each once', async () => {
     const seen = await walk(viewer, `${path()}?to=2026-01-31&limit=3`, 'requests', 'requestId');
     expect(seen).toHaveLength(20);
     expect(new Set(seen).size).toBe(20);
@@ -120,7 +120,7 @@ describe('GET /channels/{appId}/requests', () => {
     expect((await find('from=2026-01-30%2012:00:02')).length).toBe(7);
   });
 
-  it('finds one call by the index of ids, and reads no day whole', async () => {
+  it('finds one request by the index of ids, without reading a whole day', async () => {
     const { text, values, byIndex } = requestList(1, { requestId: 'row-7' }, undefined, 51);
     const rows = await service.fresh.database.query({ text: `explain (format json) ${text}`, byIndex }, values);
     const plan = JSON.stringify(rows);
@@ -128,7 +128,7 @@ describe('GET /channels/{appId}/requests', () => {
     expect(plan).not.toMatch(/"Seq Scan"|channel_id_at_idx/);
   });
 
-  it('counts the codes of the last 24 hours, the most frequent first, with what they mean', async () => {
+  it('counts the codes of the last 24 hours, most frequent first, with their meaning', async () => {
     service.clock.set(Date.UTC(2026, 0, 31, 3, 59, 0));
     const { body } = await viewer.get(`${path()}/summary`);
     expect(body.codes.slice(0, 2)).toEqual([
@@ -155,7 +155,7 @@ describe('the log', () => {
     expect(await countLogged()).toBe(before);
   });
 
-  it('is written to the end when a node stops', async () => {
+  it('is flushed when a node stops', async () => {
     const before = await countLogged();
     const node = await anotherNode(service, { requestLog: true });
     for (let n = 0; n < 5; n += 1) await node.client(channel).callBare('auth/token', {});
@@ -175,7 +175,7 @@ describe('the log', () => {
     address: '127.0.0.1',
   });
 
-  /** A log on a database that answers when the test says so. */
+  /** Creates a log on a database that answers when the test allows it. */
   function heldLog() {
     const batches: number[] = [];
     const answers: ((how: 'taken' | 'away') => void)[] = [];
@@ -198,14 +198,14 @@ describe('the log', () => {
   }
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('goes out in batches of 500, one at a time, and drops and counts what has no room', async () => {
+  it('is written in batches of 500, one at a time; entries beyond the buffer are dropped and counted', async () => {
     const { log, batches, answers, dropped } = heldLog();
     for (let n = 0; n < 30_000; n += 1) log.add(request('test_known', n));
     expect(batches).toEqual([500]);
     expect(dropped).toEqual({ full: 30_000 - 500 - 20_000, failed: 0 });
     answers[0]?.('away');
     await turn();
-    // The next turn comes within a second, and with the end.
+    // The next batch is written within a second, and at the end.
     expect(batches).toEqual([500]);
     expect(dropped['failed']).toBe(500);
     const stopped = log.stop();
@@ -218,7 +218,7 @@ describe('the log', () => {
     expect(batches).toEqual(Array(41).fill(500));
   });
 
-  it('does not keep a node that stops waiting for a database that is away', async () => {
+  it('does not delay the stop of a node if the database is away', async () => {
     const { log, batches, answers, dropped } = heldLog();
     for (let n = 0; n < 5_000; n += 1) log.add(request('test_known', n));
     const stopped = log.stop();
@@ -228,11 +228,11 @@ describe('the log', () => {
     expect(dropped).toEqual({ full: 0, failed: 5_000 });
   });
 
-  it('gives less room to app ids that may have been made up', async () => {
+  it('gives less room to app ids that may be forged', async () => {
     const { log, dropped, batches, answers } = heldLog();
     for (let n = 0; n < 2_000; n += 1) log.add(request(`test_${n}`, n));
     for (let n = 0; n < 100; n += 1) log.add(request('test_known', n));
-    // The first 500 are on their way by then.
+    // The first 500 are in flight by then.
     expect(dropped['full']).toBe(500);
     const stopped = log.stop();
     while (batches.length < 4) {
@@ -244,7 +244,7 @@ describe('the log', () => {
     expect(batches).toEqual([500, 500, 500, 100]);
   });
 
-  it('takes a reason that PostgreSQL would not', async () => {
+  it('accepts a reason that PostgreSQL would refuse', async () => {
     const log = createRequestLog({
       database: service.fresh.database,
       log: capturedLog().log,

@@ -45,7 +45,7 @@ beforeAll(async () => {
     [orderNo],
   );
   agreementNo = agreement?.no ?? '';
-  // Somebody else of the same name, in another channel.
+  // Another user with the same id, in another channel.
   await other.call('orders/create', collectRequest(other, { channelUserId: USER }));
 });
 
@@ -67,7 +67,7 @@ describe('finds by', () => {
     expect(await find(` ${orderNo} `, 'order-number')).toHaveLength(1);
   });
 
-  it('how such a number begins, while it is being typed', async () => {
+  it("a prefix of an order's number, while it is being typed", async () => {
     expect(await find(orderNo.slice(0, -1), 'order-number-prefix')).toContainEqual(
       expect.objectContaining({ ...order, id: orderNo }),
     );
@@ -94,7 +94,7 @@ describe('finds by', () => {
     expect(await find(`C${orderNo}000101`, 'claim-number')).toEqual([]);
   });
 
-  it('the number of an agreement, and the last four of its card', async () => {
+  it('the number of an agreement, and the last four digits of its card', async () => {
     const agreement = { kind: 'agreement', id: agreementNo, status: 'BIND_SUCCESS', channelUserId: USER };
     expect(await find(agreementNo, 'agreement-number')).toMatchObject([agreement]);
     expect(await find('9876', 'card-tail')).toMatchObject([agreement]);
@@ -116,7 +116,7 @@ describe('finds by', () => {
     expect(users[0]).toMatchObject({ kind: 'user', id: USER, channelUserId: USER });
   });
 
-  it('a mobile, in every channel, however it is written', async () => {
+  it('a mobile number, in every channel and spelling', async () => {
     const mobile = mobileOf(USER);
     const appIds = (found: Answer[]) => found.map(({ appId }) => appId).toSorted();
     const both = [other.credentials.appId, 'test_demo'].toSorted();
@@ -127,7 +127,7 @@ describe('finds by', () => {
     expect(await find('19900000000', 'mobile')).toEqual([]);
   });
 
-  it('a mobile only for those who may see it: tried often enough, it would fill in what is masked', async () => {
+  it('a mobile number only for roles that may see it, because trials could reveal masked digits', async () => {
     const mobile = mobileOf(USER);
     const asked = (role: Role, q: string) => on.ask<Found>('/search', { q }, role);
     for (const role of ['viewer', 'finance'] as const) {
@@ -141,8 +141,8 @@ describe('finds by', () => {
     }
   });
 
-  it('how the name or the app id of a channel begins, and the code or the name of a product', async () => {
-    // The other channel's app id is drawn, and may begin the same.
+  it("a prefix of a channel's name or app id, and of a product's name or code", async () => {
+    // The other channel's random app id may have the same prefix.
     expect(await find('test_d', 'channel')).toContainEqual(
       expect.objectContaining({ kind: 'channel', id: 'test_demo' }),
     );
@@ -153,7 +153,7 @@ describe('finds by', () => {
   });
 });
 
-it('finds nothing of what is not there', async () => {
+it('finds nothing that does not exist', async () => {
   for (const q of [
     'nothing of the kind',
     '   ',
@@ -169,18 +169,18 @@ it('finds nothing of what is not there', async () => {
   }
 });
 
-it('shows viewers no user id that they have not typed', async () => {
+it('masks user ids for viewers who have not typed them', async () => {
   const masked = 'zh****-7';
   expect(await find(orderNo, 'order-number', 'viewer')).toMatchObject([{ subtitle: expect.stringContaining(masked) }]);
   expect(await find(agreementNo, 'agreement-number', 'viewer')).toMatchObject([
-    // It leads to an order, since it cannot lead to a user.
+    // Leads to an order, because the viewer may not see the user.
     { channelUserId: null, orderNo },
   ]);
   expect(JSON.stringify(await search(orderNo, 'viewer'))).not.toContain(USER);
   expect(await find(USER, 'user-id', 'viewer')).toMatchObject([{ channelUserId: USER }, {}]);
 });
 
-it('shows twenty at most, and says that there are more', async () => {
+it('shows at most twenty, and marks that there are more', async () => {
   for (let n = 0; n < 21; n += 1) await on.collectedOrder();
   const { results, hasMore } = await on.ask<Found>('/search', { q: orderNo.slice(0, 6) });
   expect(results).toHaveLength(20);

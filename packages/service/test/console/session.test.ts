@@ -24,7 +24,7 @@ const setUp = (token: string | null, password = PASSWORD) =>
 const type = (reply: { body: { type: string } }) => reply.body.type.replace('urn:perennial:problem:', '');
 
 describe('signing in', () => {
-  it('gives a session, a token against CSRF, and a cookie that only this host gets back', async () => {
+  it('creates a session, a CSRF token, and a cookie for this host only', async () => {
     await create('ann', 'admin');
     const reply = await signIn('ann');
     expect(reply.status).toBe(200);
@@ -38,7 +38,7 @@ describe('signing in', () => {
     expect(session.body.csrfToken).toMatch(/^[\w-]{43}$/);
   });
 
-  it('has another cookie over plain HTTP, and takes no other', async () => {
+  it('uses another cookie over plain HTTP, and accepts no other', async () => {
     const plain = await anotherNode(service, { publicUrl: () => 'http://127.0.0.1:1' });
     onTestFinished(() => plain.close());
     await create('ann');
@@ -53,7 +53,7 @@ describe('signing in', () => {
     }
   });
 
-  it('says the same of a wrong password, of a name that nobody has, and of somebody who is disabled', async () => {
+  it('answers the same for a wrong password, an unknown name, and a disabled operator', async () => {
     await create('ann', 'admin');
     await create('bo');
     await disablePerson(service.operator, { name: 'bo' });
@@ -69,7 +69,7 @@ describe('signing in', () => {
     }
   });
 
-  it('makes a new session each time: one that somebody planted is worth nothing', async () => {
+  it('creates a new session each time, so a planted one is worthless', async () => {
     await create('ann');
     const planted = 'A'.repeat(43);
     const reply = await signIn('ann', PASSWORD, {}, { cookie: `__Host-perennial=${planted}` });
@@ -84,7 +84,7 @@ describe('signing in', () => {
   });
 });
 
-describe('wrong tries', () => {
+describe('failed attempts', () => {
   const wrongBefore = (key: string, failures: number) =>
     service.fresh.database.query('insert into sign_in_failures (key, failures) values ($1, $2)', [key, failures]);
 
@@ -103,7 +103,7 @@ describe('wrong tries', () => {
     expect((await signIn('ann', 'wrong password')).status).toBe(401);
   });
 
-  it('of many at once no more than five are judged', async () => {
+  it('are checked up to five times, if many are concurrent', async () => {
     await create('ann');
     await wrongBefore('name ann', 2);
     const replies = await Promise.all(Array.from({ length: 20 }, () => signIn('ann', 'wrong password')));
@@ -111,13 +111,13 @@ describe('wrong tries', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(17);
   });
 
-  it('of a name that nobody has are locked the same way', async () => {
+  it('lock unknown names the same way', async () => {
     await wrongBefore('name nobody', 4);
     expect((await signIn('nobody')).status).toBe(401);
     expect((await signIn('nobody')).status).toBe(429);
   });
 
-  it('of somebody else do not keep those out who are signed in: their proofs are counted by their session', async () => {
+  it('of others do not lock out signed-in operators, whose attempts are counted by session', async () => {
     await create('ann');
     const ann = await consoleClient(service, 'support', 'ann');
     const elsewhere = await consoleClient(service, 'support', 'ann');
@@ -156,7 +156,7 @@ describe('codes of an authenticator app', () => {
     return secret;
   };
 
-  it('are asked for after the right password, and one counts once', async () => {
+  it('are required after the right password, and each can be used once', async () => {
     const secret = await withCodes('ann');
     expect(type(await signIn('ann'))).toBe('code-needed');
     expect(type(await signIn('ann', 'wrong password'))).toBe('wrong-proof');
@@ -167,7 +167,7 @@ describe('codes of an authenticator app', () => {
     expect(type(await signIn('ann', PASSWORD, { code }))).toBe('wrong-proof');
   });
 
-  it('are removed by a code, not by the password, and not by one that was used', async () => {
+  it('are removed by an unused code, not by the password', async () => {
     const secret = await withCodes('ann');
     const ann = await consoleClient(service, 'support', 'ann');
     const remove = (code: string) => ann.post('/account/totp/remove', { code });
@@ -184,7 +184,7 @@ describe('codes of an authenticator app', () => {
     expect((await ann.get('/session')).body.hasTotp).toBe(false);
   });
 
-  it('are those of RFC 6238', () => {
+  it('follow RFC 6238', () => {
     const secret = Buffer.from('12345678901234567890');
     expect([59, 1111111109, 20000000000].map((seconds) => totpCode(secret, Math.floor(seconds / 30)))).toEqual([
       '287082',
@@ -195,7 +195,7 @@ describe('codes of an authenticator app', () => {
 });
 
 describe('a session', () => {
-  it('ends when its owner signs out, 30 minutes after its last use, after 12 hours, and when its owner is disabled', async () => {
+  it('ends on sign-out, 30 minutes after its last use, after 12 hours, and when the operator is disabled', async () => {
     const admin = await consoleClient(service, 'admin');
     const { database } = service.fresh;
     const open = async () => {
@@ -225,7 +225,7 @@ describe('a session', () => {
     expect((await disabled.get('/session')).status).toBe(401);
   });
 
-  it('ends with another role, a reset and another password, but for the one that set it', async () => {
+  it('ends with a new role, a reset and a new password, except the one that set it', async () => {
     const first = await consoleClient(service, 'support', 'ann');
     await setRole(service.operator, { name: 'ann', role: 'finance' });
     expect((await first.get('/session')).status).toBe(401);
@@ -244,7 +244,7 @@ describe('a session', () => {
     expect((await signIn('ann', 'another good password')).status).toBe(200);
   });
 
-  it('is kept alive by what its owner does, not by a page that asks by itself', async () => {
+  it("is extended by the operator's actions, not by background requests of a page", async () => {
     const ann = await consoleClient(service, 'support', 'ann');
     const { database } = service.fresh;
     const idleMinutes = async () => {
@@ -264,7 +264,7 @@ describe('a session', () => {
     expect((await ann.send('GET', '/waiting', { headers: { 'x-unattended': 'true' } })).status).toBe(401);
   });
 
-  it('is listed and ended by its owner, and by nobody else', async () => {
+  it('is listed and ended by its owner only', async () => {
     const ann = await consoleClient(service, 'support', 'ann');
     const other = await consoleClient(service, 'support', 'ann');
     const bo = await consoleClient(service, 'support', 'bo');
@@ -276,7 +276,7 @@ describe('a session', () => {
     expect((await other.get('/session')).status).toBe(401);
   });
 
-  it('keeps no token in the database', async () => {
+  it('is stored without its token', async () => {
     const ann = await consoleClient(service, 'support', 'ann');
     const [row] = await service.fresh.database.query<{ text: string }>(
       'select s::text as text from console_sessions s',
@@ -286,7 +286,7 @@ describe('a session', () => {
 });
 
 describe('a one-time link', () => {
-  it('sets a password once, and not after a day', async () => {
+  it('sets a password once, within a day', async () => {
     const { setupToken: token } = await createPerson(service.operator, { name: 'ann', role: 'viewer' });
     expect((await signIn('ann', PASSWORD)).status).toBe(401);
     expect((await setUp(token, 'too short')).status).toBe(400);
@@ -300,8 +300,8 @@ describe('a one-time link', () => {
   });
 });
 
-describe('what moves money or shows a secret', () => {
-  it('needs a proof of the last five minutes', async () => {
+describe('actions that move money or reveal a secret', () => {
+  it('need an identity confirmed within the last five minutes', async () => {
     const ann = await consoleClient(service, 'admin', 'ann');
     const { setupToken } = await resetPerson(service.operator, { name: 'ann' });
     await setUp(setupToken);
@@ -314,7 +314,7 @@ describe('what moves money or shows a secret', () => {
     expect([refused.status, type(refused)]).toEqual([403, 'proof-needed']);
     expect(type(await again.post('/session/proof', { password: 'wrong password' }))).toBe('wrong-proof');
     expect((await make()).status).toBe(403);
-    // Judged before anything is looked for.
+    // Checked before anything is looked up.
     for (const [method, path, body] of [
       ['post', '/orders/1/periods/1/retry', {}],
       ['post', '/bulk/1/start', { confirmation: 'RETRY 1' }],
@@ -328,8 +328,8 @@ describe('what moves money or shows a secret', () => {
   });
 });
 
-describe('people', () => {
-  it('are made by an admin, with a link by which they set their password', async () => {
+describe('operators', () => {
+  it('are created by an admin, with a link to set their password', async () => {
     const admin = await consoleClient(service, 'admin', 'ann');
     const made = await admin.post('/people', { name: 'bo@example.com', role: 'finance' });
     expect(made.body.person).toMatchObject({
@@ -348,7 +348,7 @@ describe('people', () => {
     ]);
   });
 
-  it('have no name that is odd, and no password that is short, of one character or the name', async () => {
+  it('have no odd name, and no password that is short, of one character or the name', async () => {
     for (const name of ['', ' ann', 'a b', 'ann\n', '<script>', 'ä', 'a'.repeat(65)])
       await expect(createPerson(service.operator, { name, role: 'viewer' }), name).rejects.toThrow('a name must be');
     const person = { name: 'annabelle', role: 'viewer' };
@@ -358,13 +358,13 @@ describe('people', () => {
       );
   });
 
-  it('have each name once, however it is written', async () => {
+  it('have unique names, regardless of case', async () => {
     const admin = await consoleClient(service, 'admin', 'ann');
     const twice = await admin.post('/people', { name: 'ANN', role: 'viewer' });
     expect([twice.status, twice.body.detail]).toEqual([409, 'there is already an operator called "ANN"']);
   });
 
-  it('always have an admin among them: two cannot disable each other at once', async () => {
+  it('always include an admin: two cannot disable each other concurrently', async () => {
     const ann = await consoleClient(service, 'admin', 'ann');
     expect((await ann.post('/people/ann/disable')).body.detail).toContain('is the only admin');
     expect((await ann.put('/people/ann/role', { role: 'viewer' })).status).toBe(409);
@@ -375,7 +375,7 @@ describe('people', () => {
     expect(active).toHaveLength(1);
   });
 
-  it('always have an admin among them who can sign in: one without a password or single sign-on does not count', async () => {
+  it('always include an admin who can sign in: one without a password or single sign-on does not count', async () => {
     await createPersonWithPassword(service, 'ann', 'admin');
     const ann = await consoleClient(service, 'admin', 'ann');
     await createPerson(service.operator, { name: 'bo', role: 'admin' });

@@ -26,7 +26,7 @@ const PRODUCT = {
 };
 const clientOf = (appId: string, credentials: { appSecret: string; aesKey: string; callbackSecret: string }) =>
   channelClient(service.baseUrl, { appId, ...credentials }, () => service.clock.now());
-/** The code by which its secret is answered. */
+/** Returns the code of an answer to a request signed with the client's secret. */
 const answerTo = async (client: ChannelClient) => {
   const { appId } = client.credentials;
   return (await client.callBare('auth/token', { grantType: 'client_credentials', appId })).code;
@@ -43,7 +43,7 @@ const unproven = async (act: () => Promise<{ status: number; body: { type?: stri
 };
 
 describe('a channel', () => {
-  it('is made with credentials that are shown once and work, and stand nowhere else', async () => {
+  it('is created with credentials that work, are shown once, and appear nowhere else', async () => {
     expect((await support.post('/channels', { name: 'No' })).status).toBe(403);
     expect(await unproven(() => admin.post('/channels', { name: 'No' }))).toEqual([403, 'proof-needed']);
     const { status, body } = await admin.post('/channels', {
@@ -73,7 +73,7 @@ describe('a channel', () => {
     expect((await viewer.get('/channels/test_nobody')).status).toBe(404);
   });
 
-  it('is changed in several settings at once, all of them or none', async () => {
+  it('is changed in several settings at once, all or none', async () => {
     const change = {
       status: 'SUSPENDED',
       ipAllowList: ['203.0.113.0/24'],
@@ -130,7 +130,7 @@ describe('a channel', () => {
 });
 
 describe('an authorization', () => {
-  it('of a product for Alipay says what Alipay asks of its periods, once, whichever of the two comes first', async () => {
+  it("of a product for Alipay shows Alipay's requirements once, whichever authorization comes first", async () => {
     const path = '/channels/test_periods';
     await admin.post('/channels', { name: 'Periods', appId: 'test_periods' });
     const products = [
@@ -164,7 +164,7 @@ describe('an authorization', () => {
 });
 
 describe('a product', () => {
-  it('is made, and has later versions under codes of their own', async () => {
+  it('is created, and has later versions with their own codes', async () => {
     const first = await admin.post('/products', PRODUCT);
     expect(first.body).toMatchObject({ ...PRODUCT, version: 1, versionOf: null, channels: [] });
     expect((await admin.post('/products', PRODUCT)).status).toBe(409);
@@ -187,7 +187,7 @@ describe('a product', () => {
     expect((await support.post('/products/GOLD/versions', {})).status).toBe(403);
   });
 
-  it('in a later version replaces the one before for the channels that sell it; running orders go on', async () => {
+  it('is replaced by a later version for the channels that sell it; running orders continue', async () => {
     const channel = await demoChannel(service);
     const { data } = await channel.call('orders/create', collectRequest(channel));
     const former = 'TEST_SPU_001';
@@ -207,14 +207,14 @@ describe('a product', () => {
     ]);
   });
 
-  it('gets one number for each version, also when two are made at the same time', async () => {
+  it('gets unique version numbers, also if two are created concurrently', async () => {
     const replies = await Promise.all([1, 2, 3].map(() => admin.post('/products/WEEKLY/versions', {})));
     expect(replies.map(({ body }) => body.version).toSorted()).toEqual([2, 3, 4]);
   });
 });
 
 describe('a payment channel', () => {
-  it('with a bridge shows its key when it is made and when it is reset, and never again', async () => {
+  it('with a bridge shows its key when it is created and reset, and never again', async () => {
     const bridge = {
       ...{ code: 'UNI', gateway: 'bridge', displayName: 'Uni', supportedBanks: ['ICBC'] },
       gatewayUrl: 'https://bridge.example/uni',
@@ -265,7 +265,7 @@ describe('a benefit', () => {
     expect(JSON.stringify((await viewer.get('/audit?limit=200')).body)).not.toContain('A-1');
   });
 
-  it('with fewer codes than asked for raises an alert once, which ends when the pool is refilled', async () => {
+  it('with too few codes raises an alert once, which ends when the pool is refilled', async () => {
     expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).body).toMatchObject({
       ...{ benefit: { lowStock: 3, codesLeft: 2 }, changed: true },
     });

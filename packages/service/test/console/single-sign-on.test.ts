@@ -10,7 +10,7 @@ import { ask } from './support.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** An identity provider of the test's own: it signs in whoever it is told to, without asking. */
+/** Starts an identity provider that signs in whoever the test names, without asking. */
 async function startProvider() {
   const codes = new Map<string, { nonce: string; challenge: string }>();
   let claims: Record<string, unknown> = {};
@@ -80,13 +80,13 @@ const service = ofFile(() => {
 });
 beforeEach(async () => {
   await service.fresh.database.query('truncate people, console_sessions, single_sign_on_tries cascade');
-  // So that another test's beginnings count no more.
+  // So that sign-ins begun by other tests no longer count.
   service.clock.advance(60_000);
 });
 
 const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 
-/** As a browser goes: here, to the provider, and back here. */
+/** Follows the redirects as a browser does: here, to the provider, and back. */
 async function goThere(returnTo = '') {
   const begun = await ask(service.baseUrl, 'GET', `/single-sign-on${returnTo}`);
   expect(begun.status).toBe(303);
@@ -102,7 +102,7 @@ async function goThereAndBack(returnTo = '') {
 const REFUSED = '/console/sign-in?problem=single-sign-on';
 
 describe('single sign-on', () => {
-  it('is offered, and signs in a person whose name is the verified address; from then on by the subject', async () => {
+  it('signs in an operator whose name is the verified address, and afterwards by the subject', async () => {
     expect((await ask(service.baseUrl, 'GET', '/sign-in-ways')).body).toMatchObject({
       oidc: true,
       oidcName: 'Example',
@@ -137,7 +137,7 @@ describe('single sign-on', () => {
     expect(refused.headers.get('set-cookie')).toBeNull();
   });
 
-  it('is begun thirty times a minute from one address, and no more', async () => {
+  it('can be begun thirty times a minute from one address', async () => {
     const begin = async () => (await ask(service.baseUrl, 'GET', '/single-sign-on')).status;
     expect(await Promise.all(Array.from({ length: 30 }, begin))).toEqual(Array(30).fill(303));
     expect(await begin()).toBe(429);
@@ -146,7 +146,7 @@ describe('single sign-on', () => {
     expect(await begin()).toBe(303);
   });
 
-  it('ends only what was begun in the same browser, and once', async () => {
+  it('completes only sign-ins begun in the same browser, and once', async () => {
     await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
     provider.willSay({ sub: '1', email: 'ann@example.com', email_verified: true });
     const { cookie, path } = await goThere();

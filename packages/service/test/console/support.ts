@@ -22,7 +22,7 @@ export interface SendOptions {
 
 export const PASSWORD = 'correct horse battery';
 
-/** What is stored says what it costs: this, next to nothing. Those that the service makes take a good part of a second. */
+/** Test hashes with the lowest cost: those of the service take a good part of a second. */
 const CHEAP = { N: 2, r: 1, p: 1 };
 const SALT = Buffer.from('salt');
 const HASH = scryptSync(PASSWORD, SALT, 32, CHEAP);
@@ -30,7 +30,7 @@ const CHEAP_HASH = ['scrypt', CHEAP.N, CHEAP.r, CHEAP.p, SALT.toString('base64ur
   '$',
 );
 
-/** Somebody who can sign in with PASSWORD. */
+/** Creates an operator who can sign in with PASSWORD. */
 export async function createPersonWithPassword({ operator }: TestService, name: string, role: Role): Promise<void> {
   await createPerson(operator, { name, role });
   const person = await findPerson(operator.database, name);
@@ -38,7 +38,7 @@ export async function createPersonWithPassword({ operator }: TestService, name: 
   await storePassword(operator.database, person.personId, CHEAP_HASH);
 }
 
-/** What the browser of a person who has just signed in sends. The person is made if there is none of that name. */
+/** Returns a client of a signed-in operator, who is created if needed. */
 export async function consoleClient(
   { baseUrl, fresh, vault, clock }: TestService,
   role: Role,
@@ -54,10 +54,10 @@ export async function consoleClient(
     { address: '127.0.0.1', userAgent: 'test' },
     'password',
   );
-  // By the one name on HTTPS, by the other on this machine.
+  // The first cookie is for HTTPS, the second for this machine.
   const cookie = `__Host-perennial=${token}; perennial=${token}`;
   const csrf = csrfToken(token);
-  /** With headers of its own; without a session or token where these are left out. */
+  /** Accepts additional headers. Omits the session or the token if these are left out. */
   const send = (method: string, path: string, options: SendOptions = {}) =>
     ask(baseUrl, method, path, { ...options, headers: { cookie, ...options.headers } });
   return {
@@ -73,7 +73,7 @@ export async function consoleClient(
 
 export type ConsoleClient = Awaited<ReturnType<typeof consoleClient>>;
 
-/** Somebody of that role for the tests of a file. */
+/** Returns a client of this role for the tests of a file. */
 export function personOfFile(service: () => TestService, role: Role): ConsoleClient {
   let client: ConsoleClient;
   beforeAll(async () => {
@@ -82,7 +82,7 @@ export function personOfFile(service: () => TestService, role: Role): ConsoleCli
   return later(() => client);
 }
 
-/** All that a list has, page by page, and one value of each. */
+/** Reads all pages of a list, and returns one value of each row. */
 export async function walk(client: ConsoleClient, path: string, list: string, name: string): Promise<string[]> {
   const seen: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -94,7 +94,7 @@ export async function walk(client: ConsoleClient, path: string, list: string, na
   return seen;
 }
 
-/** A request of somebody who is not signed in, unless the headers say so. Paths are those below /console/api. */
+/** Sends a request without a session, unless the headers have one. Paths are below /console/api. */
 export async function ask(
   baseUrl: string,
   method: string,

@@ -63,7 +63,7 @@ describe('cancelling an agreement', () => {
     ]);
   });
 
-  it('ends what runs on the same number at the institution, also in another row', async () => {
+  it('ends all orders on the same institution number, also in another row', async () => {
     const channelUserId = unique('user');
     const shared = sharedAgreement(on.channel, channelUserId);
     const one = await on.paidOrder({ channelUserId, sharedAgreement: shared });
@@ -76,7 +76,7 @@ describe('cancelling an agreement', () => {
     expect(on.institution.cancellations).toHaveLength(1);
   });
 
-  it('is refused while a first debit on it is on its way, all of it', async () => {
+  it('is refused as a whole while a first debit on it is in flight', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const active = await boundOrder(bindOrderNo);
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -85,7 +85,7 @@ describe('cancelling an agreement', () => {
     expect(await statusOf(active)).toBe('ACTIVE');
   });
 
-  it('is refused of one that was replaced, was never bound, or is none', async () => {
+  it('is refused for an agreement that was replaced, was never bound, or does not exist', async () => {
     const channelUserId = unique('user');
     const orderNo = await on.paidOrder({ channelUserId });
     const former = await agreementNoOf(orderNo);
@@ -98,7 +98,7 @@ describe('cancelling an agreement', () => {
     }
   });
 
-  it('leaves an order alone that has just been moved to another', async () => {
+  it('leaves an order alone that was just moved to another agreement', async () => {
     const { database } = on.service.fresh;
     const [orderNo, other] = [await on.paidOrder(), await on.paidOrder()];
     const agreementNo = await agreementNoOf(orderNo);
@@ -113,7 +113,7 @@ describe('cancelling an agreement', () => {
     expect(await statusOf(orderNo)).toBe('ACTIVE');
   });
 
-  it('and unsubscribes of the same orders at the same time do not block each other', async () => {
+  it('does not deadlock with concurrent unsubscribes of the same orders', async () => {
     const bindOrderNo = await bindCard(on.channel, unique('user'));
     const orders = await Promise.all(Array.from({ length: 8 }, () => boundOrder(bindOrderNo)));
     await Promise.all([

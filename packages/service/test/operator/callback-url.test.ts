@@ -79,7 +79,7 @@ const REFUSED: readonly string[] = [
   'https://[64:ff9b:1::a00:1]/',
   'https://[2002:7f00:1::]/',
   'https://[2001:0:4136:e378::1]/',
-  // nobody in particular
+  // multicast, broadcast and unspecified
   'https://224.0.0.1/',
   'https://255.255.255.255/',
   'https://[ff02::1]/',
@@ -100,7 +100,7 @@ const NEVER_LOCAL: readonly string[] = [
 ];
 
 describe('a callback address', () => {
-  it.each(ACCEPTED)('%s is taken', (text, stored) => {
+  it.each(ACCEPTED)('%s is accepted', (text, stored) => {
     expect(checkCallbackUrl(text, { local: false })).toEqual({ url: stored });
   });
 
@@ -108,12 +108,12 @@ describe('a callback address', () => {
     expect(checkCallbackUrl(text, { local: false })).toEqual({ refusal: expect.stringMatching(/^.+$/) });
   });
 
-  it.each(LOCAL)('%s is taken only where this machine may be called', (text) => {
+  it.each(LOCAL)('%s is accepted only where this machine may be called', (text) => {
     expect(checkCallbackUrl(text, { local: true })).toEqual({ url: text });
     expect(checkCallbackUrl(text, { local: false })).toHaveProperty('refusal');
   });
 
-  it.each(NEVER_LOCAL)('%s is refused even there', (text) => {
+  it.each(NEVER_LOCAL)('%s is refused even where this machine may be called', (text) => {
     expect(checkCallbackUrl(text, { local: true })).toHaveProperty('refusal');
   });
 });

@@ -17,7 +17,7 @@ import { demoChannel, requestAt, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { testService } from '../support/service.js';
 
-/** An installation whose amounts are in euros, as everybody sees it. */
+/** An installation whose amounts are in euros. */
 const service = ofFile(() => testService({ currency: 'EUR' }));
 const line = commandLine(() => service.fresh, { CURRENCY: 'EUR' });
 let channel: ChannelClient;
@@ -30,13 +30,13 @@ beforeAll(async () => {
 });
 
 describe('an installation in EUR', () => {
-  it('leaves the interface as it is: amounts are integers', async () => {
+  it('does not change the API: amounts are integers', async () => {
     const { text, data } = await channel.call('orders/query', { orderNo: order.orderNo });
     expect(data.paymentRecords[0].amountCent).toBe(1990);
     expect(text).not.toMatch(/EUR|currency/i);
   });
 
-  it('is named by the documents of the interface', async () => {
+  it('names its currency in the documents of the API', async () => {
     const document = await (await fetch(`${service.baseUrl}/developers/openapi.json`)).json();
     const description = expect.stringContaining('All amounts of this installation are in EUR');
     expect(document).toMatchObject({ info: { 'x-currency': 'EUR', description } });
@@ -45,7 +45,7 @@ describe('an installation in EUR', () => {
     expect(page).not.toContain('__CURRENCY__');
   });
 
-  it.each(['en', 'zh-CN'])('is what users pay in (%s)', async (language) => {
+  it.each(['en', 'zh-CN'])('shows users amounts in its currency (%s)', async (language) => {
     const address = order.redeemUrl.replace('https://pay.example', service.baseUrl);
     const page = await (await fetch(address, { headers: { 'accept-language': language } })).text();
     const text = textOf({ text: page } as Reply);
@@ -54,7 +54,7 @@ describe('an installation in EUR', () => {
     expect(text).not.toMatch(/[¥￥]/);
   });
 
-  it('is what operators see in the console and its files', async () => {
+  it('shows operators its currency in the console and its files', async () => {
     expect((await admin.get('/session')).body).toMatchObject({ currency: 'EUR' });
     const orders: string = (await admin.get('/orders.csv')).body;
     expect(
@@ -77,7 +77,7 @@ describe('an installation in EUR', () => {
     expect(found.results[0].subtitle).toContain('19.90 EUR');
   });
 
-  it('is what the command line shows', async () => {
+  it('shows its currency on the command line', async () => {
     expect(await line.text('order', 'show', order.orderNo)).toMatch(/^Paid +19\.90 EUR$/m);
     expect(await line.text('product', 'list')).toMatch(/TEST_SPU_001 .* 19\.90 EUR /);
     const month = ['--channel', 'test_demo', '--month', '2026-01'];
@@ -86,14 +86,14 @@ describe('an installation in EUR', () => {
     expect(await line.text('settlement', 'month', '2026-01')).toMatch(/^test_demo +19\.90 EUR \(1\)/m);
   });
 
-  it('is refused another currency by every command', async () => {
+  it('refuses commands with another currency', async () => {
     const { code, stderr } = await perennial(['product', 'list'], { ...line.settings(), CURRENCY: 'CNY' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('are in EUR, but CURRENCY is CNY')]);
   });
 });
 
 describe('a bridge in another currency', () => {
-  it('is asked for nothing and raises an alert; once it is set right, what waited is debited once', async () => {
+  it('is not called and raises an alert; once it is corrected, waiting debits are made once', async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const { appId } = channel.credentials;

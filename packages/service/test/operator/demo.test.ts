@@ -33,7 +33,7 @@ const provision = () => provisionDemo(operator, { dataDir, baseUrl });
 const content = async (file: string): Promise<unknown> => JSON.parse(await readFile(file, 'utf8'));
 
 describe('the demo', () => {
-  it('has the products, payment channels and channel of the sandbox, and its credentials in a file of its owner’s', async () => {
+  it('creates the products, payment channels and channel of the sandbox, and a private file with the credentials', async () => {
     const file = await provision();
     expect(await listProducts(operator)).toMatchObject([
       {
@@ -82,13 +82,13 @@ describe('the demo', () => {
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-    // A crash before the file was written.
+    // Simulates a crash before the file was written.
     const first = await content(file);
     await rm(file);
     expect(await content(await provision())).toEqual(first);
   });
 
-  it('provisioned by ten nodes at once is there once, and all read the same', async () => {
+  it('is created once by ten concurrent nodes, and all read the same', async () => {
     const files = await Promise.all(Array.from({ length: 10 }, provision));
     expect(new Set(files).size).toBe(1);
     expect(await readdir(dataDir)).toEqual(['demo-channel.json']);
@@ -96,7 +96,7 @@ describe('the demo', () => {
     expect(await fresh.database.query('select app_id from channels')).toEqual([{ app_id: 'test_demo' }]);
   });
 
-  it('keeps what operators changed, and only the file follows', async () => {
+  it('keeps the changes of operators, and only the file is updated', async () => {
     const file = await provision();
     const first = await content(file);
     const reset = await resetCredentials(operator, { appId: 'test_demo', names: ['appSecret'] });

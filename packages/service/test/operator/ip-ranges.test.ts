@@ -37,7 +37,7 @@ const REFUSED: readonly [text: string, reason: RegExp][] = [
 ];
 
 describe('an IP list', () => {
-  it.each(ACCEPTED)('takes %s', (text, stored, inside, outside) => {
+  it.each(ACCEPTED)('accepts %s', (text, stored, inside, outside) => {
     expect(requireIpRanges([text])).toEqual([stored]);
     const allows = createAddressCheck([stored]);
     expect(allows(inside)).toBe(true);

@@ -19,7 +19,7 @@ afterEach(() => fresh.close());
 
 const operator = (...keys: Uint8Array[]) => operatorOn(fresh.database, { vault: openVault(keys), actor: 'test' });
 
-it('after a rewrap the previous master key is needed no more, and the secrets are the same', async () => {
+it('after a rewrap the previous master key is no longer needed, and the secrets are unchanged', async () => {
   const created = await createChannel(operator(previous), { name: 'Old' });
   await createChannel(operator(previous), { name: 'Older' });
   const bridge = { ...PAYMENT_CHANNEL, gateway: 'bridge', gatewayUrl: 'https://b.example' };
@@ -41,7 +41,7 @@ it('after a rewrap the previous master key is needed no more, and the secrets ar
   ]);
 });
 
-it('a rewrap that is repeated finds it done, and one that was interrupted goes on where it was', async () => {
+it('a repeated rewrap changes nothing, and an interrupted one is resumed', async () => {
   await fresh.database.query(
     `insert into channels (app_id, name, data_key, app_secret, aes_key, callback_secret, rate_per_second, rate_burst)
      select 'test_' || n, 'x', $1, 'x', 'x', 'x', 1, 1 from generate_series(1, 250) n`,
@@ -70,7 +70,7 @@ it('a rewrap that is repeated finds it done, and one that was interrupted goes o
   expect(await counts()).toEqual([[now, 250]]);
 });
 
-it('the status says which key protects what, and whether all of it opens', async () => {
+it('the status shows which key protects what, and whether everything opens', async () => {
   await createChannel(operator(previous), { name: 'Old' });
   await createChannel(operator(current), { name: 'New' });
   const [now = '', before = ''] = openVault([current, previous]).keyIds;
@@ -95,7 +95,7 @@ it('the status says which key protects what, and whether all of it opens', async
     channelSecrets: { count: 6, opened: 3 },
     allOpen: false,
   });
-  // A key that opens and secrets that do not: somebody has meddled with a row.
+  // The key opens and the secrets do not: a row was tampered with.
   await rewrapKeys(operator(current, previous));
   await fresh.database.query(`update channels set aes_key = app_secret where name = 'Old'`);
   expect(await readMasterKeyStatus(operator(current))).toMatchObject({
@@ -106,7 +106,7 @@ it('the status says which key protects what, and whether all of it opens', async
   });
 });
 
-it('without the previous key nothing is changed', async () => {
+it('a rewrap without the previous key changes nothing', async () => {
   const created = await createChannel(operator(previous), { name: 'Old' });
   await expect(rewrapKeys(operator(current))).rejects.toThrow(/no master key/);
   const row = await findChannel(fresh.database, created.appId);

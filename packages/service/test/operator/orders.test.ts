@@ -32,7 +32,7 @@ async function orderWith(onDebit: typeof on.institution.onDebit): Promise<string
 }
 
 describe('unsubscribe', () => {
-  it('ends an active order as its channel would, with the events, and cancels its agreement', async () => {
+  it('ends an active order as an unsubscribe by its channel does, and cancels its agreement', async () => {
     const orderNo = await on.paidOrder();
     const ended = await unsubscribeOrder(on.operator, { orderNo, reason: 'asked for by phone' });
     expect(ended).toMatchObject({ orderNo, orderStatus: 'UNSUBSCRIBED', changed: true });
@@ -54,7 +54,7 @@ describe('unsubscribe', () => {
     ]);
   });
 
-  it('in either mode, and without events about voided periods where the channel wants none', async () => {
+  it('works in both modes, and sends no events about voided periods if the channel wants none', async () => {
     const { appId } = on.channel.credentials;
     await setVoidedPeriodEvents(on.operator, { appId, send: false });
     const orderNo = await on.collectedOrder();
@@ -63,7 +63,7 @@ describe('unsubscribe', () => {
     expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE', 'UNSUBSCRIBED']);
   });
 
-  it('is refused while the first debit is on its way, after completion, and of what is no order', async () => {
+  it('is refused while the first debit is in flight, after completion, and for unknown orders', async () => {
     const waiting = await orderWith(async () => ({ kind: 'pending' }));
     const completed = await on.collectedOrder();
     await on.service.fresh.database.query(
@@ -83,7 +83,7 @@ describe('unsubscribe', () => {
 });
 
 describe('retry', () => {
-  /** An order whose second period failed for now. */
+  /** Creates an order whose second period waits for a retry. */
   async function failedForNow(): Promise<string> {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: 'no funds' });
@@ -91,7 +91,7 @@ describe('retry', () => {
     await on.renew();
     expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'FAIL_RETRY' });
     on.institution.reset();
-    // The service's clock is months behind the database's, by which a retry is due.
+    // The service's clock is months behind the database's, which decides when a retry is due.
     await on.service.fresh.database.query(
       `update orders set next_due_at = now() + interval '1 day' where order_no = $1`,
       [orderNo],
@@ -99,7 +99,7 @@ describe('retry', () => {
     return orderNo;
   }
 
-  /** The second period is due now and the third in a month, so that there is time for a retry. */
+  /** The second period is due now and the third in a month, so there is time for a retry. */
   async function makeDue(orderNo: string): Promise<void> {
     await on.service.fresh.database.query(
       `update orders set created_at = now() - interval '1 month', next_due_at = now() where order_no = $1`,
@@ -107,7 +107,7 @@ describe('retry', () => {
     );
   }
 
-  it('makes a period that failed for now due at once, and the next debit settles it', async () => {
+  it('makes a period that waits for its retry due now, and the next debit settles it', async () => {
     const orderNo = await failedForNow();
     await on.renew();
     expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'FAIL_RETRY' });
@@ -123,12 +123,12 @@ describe('retry', () => {
     expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
       { action: 'order.retry', detail: { cycleNo: 2 } },
     ]);
-    // What paid is the second attempt, and so it is what is refunded.
+    // The second attempt succeeded, so it is the one refunded.
     await on.refund({ orderNo, cycleNo: 2 });
     expect(on.bank.asked).toMatchObject([{ attemptNo: `${periodNo(orderNo, 2)}02` }]);
   });
 
-  it('is refused of a period in any other state', async () => {
+  it('is refused for a period in any other state', async () => {
     const orderNo = await failedForNow();
     const collected = await on.collectedOrder();
     const refused = (cycleNo: number, status: RegExp, of = orderNo) =>
@@ -143,7 +143,7 @@ describe('retry', () => {
     await refused(2, /is CANCELED/);
   });
 
-  it('is refused of one that has failed for good, or is being debited', async () => {
+  it('is refused for a period that has failed for good or is being debited', async () => {
     const orderNo = await on.paidOrder();
     on.institution.onDebit = async () => ({ kind: 'pending' });
     await makeDue(orderNo);
@@ -228,7 +228,7 @@ describe('an order as operators see it', () => {
   });
 });
 
-it('alerts about an order, its parts and its agreement are looked up, however many there are of others', async () => {
+it('alerts about an order, its parts and its agreement are found by an index, however many others there are', async () => {
   const { database } = on.service.fresh;
   const about = [
     '100000001000',

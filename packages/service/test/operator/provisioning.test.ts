@@ -72,7 +72,7 @@ describe('a new channel', () => {
     expect(bucket).toEqual({ tokens: 400 });
   });
 
-  it('made by ten operators at once under one app id is one channel, with one set of secrets', async () => {
+  it('created by ten operators at once under one app id is one channel, with one set of secrets', async () => {
     const attempts = await Promise.allSettled(
       Array.from({ length: 10 }, (_, i) => createChannel(operator, { name: `N${i}`, appId: 'test_contended' })),
     );
@@ -90,7 +90,7 @@ describe('a new channel', () => {
 type Step = readonly [name: string, run: (appId: string) => Promise<{ readonly changed: boolean }>];
 const local = () => ({ ...operator, localCallbacks: true });
 
-/** In an order in which each one changes something. */
+/** Ordered so that each step changes something. */
 const CHANGES: readonly Step[] = [
   ['channel.suspend', (appId) => suspendChannel(operator, { appId })],
   ['channel.resume', (appId) => resumeChannel(operator, { appId })],
@@ -121,7 +121,7 @@ const CHANGES: readonly Step[] = [
 ];
 
 describe('a change', () => {
-  it('raises the version by one, leaves one audit row, and does neither when repeated', async () => {
+  it('increments the version, writes one audit row, and does neither when repeated', async () => {
     const appId = 'test_changes';
     await createChannel(operator, { name: 'Changes', appId });
     let version = await versionOf(fresh.database, appId);
@@ -141,7 +141,7 @@ describe('a change', () => {
     }
   });
 
-  it('of the limits takes away what was saved up above the new burst', async () => {
+  it('of the limits removes saved tokens above the new burst', async () => {
     const { channelId, appId } = await createChannel(operator, { name: 'Lower' });
     const tokens = async () => {
       const [row] = await fresh.database.query<{ tokens: number }>(
@@ -210,7 +210,7 @@ const HOUR = 3600;
 const DAY = 24 * HOUR;
 
 describe('a product', () => {
-  it('keeps its benefits in the order given, and is in the audit table as it was made', async () => {
+  it('keeps its benefits in the given order, and its audit entry matches', async () => {
     const benefits = ['ZEBRA', 'APPLE', 'MANGO'].map((benefitCode, i) => ({
       benefitCode,
       name: benefitCode.toLowerCase(),
@@ -234,7 +234,7 @@ describe('a product', () => {
 });
 
 describe('a payment channel', () => {
-  it('changes in what is given and keeps the rest', async () => {
+  it('changes the given fields and keeps the rest', async () => {
     const code = 'KEEPS';
     const made = await createPaymentChannel(operator, { ...PAYMENT_CHANNEL, code, debitsPerSecond: 5 });
     const paced = await updatePaymentChannel(operator, { code, debitHours: { from: 8, to: 22 } });
@@ -254,7 +254,7 @@ describe('a payment channel', () => {
     expect(await dump(fresh.database)).toBe(before);
   });
 
-  it('that changes raises the version of the channels authorized for it, and of no other', async () => {
+  it('increments the version of the channels authorized for it, and of no other', async () => {
     const code = 'TELLS';
     await createPaymentChannel(operator, { ...PAYMENT_CHANNEL, code });
     const appIds = ['test_tells_1', 'test_tells_2', 'test_tells_not'];
@@ -264,7 +264,7 @@ describe('a payment channel', () => {
     expect(await Promise.all(appIds.map((appId) => versionOf(fresh.database, appId)))).toEqual([3, 3, 1]);
   });
 
-  it('that is changing is waited for by an authorization, which no node could otherwise be told about', async () => {
+  it('that is being changed blocks an authorization, because nodes would otherwise miss the change', async () => {
     const { appId } = await createChannel(operator, { name: 'Waits' });
     let authorized: Promise<unknown> | undefined;
     let done = false;
@@ -297,7 +297,7 @@ describe('a payment channel', () => {
 });
 
 describe('the default', () => {
-  it('switched to and fro by many at once is always exactly one', async () => {
+  it('is always exactly one, even if many operators switch it concurrently', async () => {
     const { appId } = await createChannel(operator, { name: 'To and fro' });
     let watching = true;
     const seen = new Set<number>();

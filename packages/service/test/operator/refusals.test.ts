@@ -35,7 +35,7 @@ const bridge = (gatewayUrl: string) => payment({ gateway: 'bridge', gatewayUrl }
 
 type Refusal = readonly [name: string, run: (operator: Operator) => Promise<unknown>, reason: RegExp];
 
-/** Beside those that the command line's own list has. */
+/** Cases besides those of the command line's own list. */
 const REFUSALS: readonly Refusal[] = [
   ['a channel with a long name', (o) => createChannel(o, { name: '名'.repeat(201) }), /name must have 1 to 200/],
   ['an app id in capitals', (o) => createChannel(o, { name: 'x', appId: 'test_A' }), /3 to 64 characters/],
@@ -115,7 +115,7 @@ async function expectRefusal(operator: Operator, run: Refusal[1], reason: RegExp
   expect(await dump(fresh.database)).toBe(before);
 }
 
-describe('refused in one line, with nothing written and nothing in the audit table', () => {
+describe('refused in one line, with nothing written to any table', () => {
   it.each(REFUSALS)('%s', async (_, run, reason) => {
     await expectRefusal(operatorOn(fresh.database), run, reason);
   });

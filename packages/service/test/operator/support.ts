@@ -23,14 +23,14 @@ export const PRODUCT = {
 
 export const PAYMENT_CHANNEL = { code: 'PAY', displayName: 'Pay', gateway: 'sandbox', supportedBanks: ['*'] };
 
-/** One product MONTHLY and payment channels PAY and BANK for channels to be authorized for. */
+/** Creates the product MONTHLY and the payment channels PAY and BANK. */
 export async function stock(operator: Operator): Promise<void> {
   await createProduct(operator, PRODUCT);
   await createPaymentChannel(operator, PAYMENT_CHANNEL);
   await createPaymentChannel(operator, { ...PAYMENT_CHANNEL, code: 'BANK', supportedBanks: ['ICBC', 'CCB'] });
 }
 
-/** Everything in every table, as text: to see that nothing changed, or that something is nowhere. */
+/** Returns all rows of all tables as text, to check that nothing changed or that a value is absent. */
 export async function dump(database: Database): Promise<string> {
   const tables = await database.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
@@ -44,7 +44,7 @@ export async function dump(database: Database): Promise<string> {
   return row?.text ?? '';
 }
 
-/** The same without the tables whose names match. */
+/** Like `dump`, without the tables whose names match. */
 export const dumpWithout = async (database: Database, names: RegExp): Promise<string> =>
   (await dump(database))
     .split(/\n(?=\w+: )/)
