@@ -36,7 +36,7 @@ describe('an institution behind a bridge', () => {
   const createAt = async (code: string): Promise<string> =>
     (await channel.call('orders/create', requestAt(channel, code))).data.orderStatus;
 
-  it('that stops answering is an alert in the console and a metric, and both end with its next answer', async () => {
+  it('that stops answering raises an alert and a metric, which both end with its next answer', async () => {
     const port = await freePort();
     const { appId } = channel.credentials;
     const gatewayKey = await attachBridge(service.operator, appId, 'BRIDGE', `http://127.0.0.1:${port}`);
@@ -50,7 +50,7 @@ describe('an institution behind a bridge', () => {
     };
     await until('a reading', async () => (await silence()) === 0);
 
-    // Nobody listens there.
+    // Nothing listens there.
     for (let n = 0; n < 3; n += 1) expect(await createAt('BRIDGE')).toBe('INITIALIZING');
     await until('three failures', async () => (await failures()) >= 3);
     expect(await alerts()).toEqual([]);
@@ -75,13 +75,13 @@ describe('an institution behind a bridge', () => {
   });
 });
 
-describe('what several nodes have seen', () => {
+describe('the observations of several nodes', () => {
   const fresh = ofFile(freshDatabase);
   beforeEach(() => fresh.database.query('truncate institution_health'));
 
   const MINUTE = 60_000;
   const ago = (ms: number | undefined) => (ms === undefined ? undefined : performance.now() - ms);
-  /** What a node stores: how long ago it was answered, and from when to when how many calls failed after that. */
+  /** Stores a node's observations: how long ago the last answer was, and the period and number of failures after it. */
   const store = (calls: { answered?: number; failing?: [from: number, to: number, count: number] }) => {
     const [from, to, failures = 0] = calls.failing ?? [];
     const seen = { answeredAt: ago(calls.answered), failingSince: ago(from), failedAt: ago(to), failures };
@@ -89,7 +89,7 @@ describe('what several nodes have seen', () => {
   };
   const silent = async () => (await findSilentInstitutions(fresh.database)).map(({ failures }) => failures);
 
-  it('calls that failed for two minutes without an answer are a silence', async () => {
+  it('failures for two minutes without an answer are a silence', async () => {
     await store({ failing: [2.5 * MINUTE, 2.5 * MINUTE, 1] });
     expect(await silent()).toEqual([]);
     await store({ failing: [2 * MINUTE, MINUTE, 4] });
@@ -105,7 +105,7 @@ describe('what several nodes have seen', () => {
     expect(await silent()).toEqual([]);
   });
 
-  it('an answer at one node ends the failures of all, and those before it that are stored later count for nothing', async () => {
+  it('an answer at one node ends the failures of all, and earlier ones stored later do not count', async () => {
     await store({ failing: [10 * MINUTE, MINUTE, 9] });
     await store({ answered: 30_000 });
     expect(await silent()).toEqual([]);
@@ -116,7 +116,7 @@ describe('what several nodes have seen', () => {
     ]);
   });
 
-  it('failures count from the answer on, where a node had both', async () => {
+  it('failures count from the answer on, if a node had both', async () => {
     await store({ answered: 5 * MINUTE, failing: [4 * MINUTE, MINUTE, 3] });
     expect(await silent()).toEqual([3]);
     await store({ answered: 2 * MINUTE });
@@ -124,7 +124,7 @@ describe('what several nodes have seen', () => {
   });
 });
 
-it('a call that the bridge has answered without its institution has failed; a refusal and a debit that waits are answers', async () => {
+it('an answer of the bridge without its institution is a failure; a refusal and a pending debit are answers', async () => {
   const health = createInstitutionHealth();
   const fake = fakeInstitution();
   const gateway = await health.watch({ of: async () => fake }).of('PAY');

@@ -5,7 +5,9 @@ import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { BRIDGE_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
 import { type WebhookReceiver, webhookReceiver } from './receivers.js';
 
-/** Nodes as processes of their own, with a receiver that is away and nodes that die. They look more often than usual. */
+/**
+ * Nodes as separate processes, with an unreachable receiver and nodes that die. Their jobs run more often than usual.
+ */
 let fresh: FreshDatabase;
 let receiver: WebhookReceiver;
 let env: Record<string, string>;
@@ -35,7 +37,7 @@ async function node(): Promise<Running> {
   return started;
 }
 
-it('the receiver is away, every node is killed: the alert is told once it is back, and its end as well', async () => {
+it('after an outage of the receiver and a kill of every node, the alert and its end are each sent once', async () => {
   receiver.status = 503;
   await Promise.all([node(), node()]);
   await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait for codes to be imported');

@@ -12,12 +12,12 @@ export interface Taken {
 export interface WebhookReceiver {
   readonly url: string;
   readonly taken: Taken[];
-  /** What it answers from now on. */
+  /** The status of its answers from now on. */
   status: number;
   close(): Promise<void>;
 }
 
-/** Where an operator has alerts sent. */
+/** Starts a webhook receiver of alerts. */
 export async function webhookReceiver(port = 0): Promise<WebhookReceiver> {
   const server = http.createServer(async (request, response) => {
     let text = '';
@@ -48,11 +48,11 @@ export interface Mail {
 export interface MailServer {
   readonly url: string;
   readonly mails: Mail[];
-  /** In place of taking a mail. */
+  /** The answer instead of accepting a mail. */
   refusal: string | undefined;
-  /** Whom it takes no mail for, and what it says then. */
+  /** The refused addresses, with the server's answers. */
   readonly refusedPeople: Map<string, string>;
-  /** Every command that it has heard. */
+  /** Every command that it received. */
   readonly heard: string[];
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   QUIT: '221 bye',
 };
 
-/** As much of SMTP as a mailer needs. It knows no TLS. */
+/** Starts a server with the part of SMTP that a mailer needs, without TLS. */
 export async function mailServer(): Promise<MailServer> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {

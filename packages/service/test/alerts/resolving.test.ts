@@ -12,7 +12,7 @@ import { CODE, DAY, type Desk, desk, line, putAttempt, putRefund, run } from '..
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { whileAddressed } from '../webhooks/outcomes.js';
 
-/** Alerts end by themselves once their cause is seen to be gone, and not before. */
+/** Alerts end automatically once their cause is gone, and not before. */
 let on: Stage;
 let database: Database;
 let books: Desk;
@@ -38,7 +38,7 @@ const open = async (db: Database) =>
     )
   ).map(({ alert }) => alert);
 
-/** The only open alert stays while its cause is there, and ends with it. */
+/** Checks that the only open alert stays while its cause exists, and ends with it. */
 async function endsWith(db: Database, alert: string, removeCause: () => Promise<unknown>): Promise<void> {
   await resolveEndedAlerts(db);
   expect(await open(db)).toEqual([alert]);
@@ -58,7 +58,7 @@ describe('a debit', () => {
     await endsWith(db, `debit-unknown-for-a-day ${number}`, () => putAttempt(db, { orderNo: ORDER, status: 'FAIL' }));
   });
 
-  it('over another amount, once it is settled by what was reported later', async () => {
+  it('with a wrong amount, once a later report settles it', async () => {
     const { database: db } = books.fresh;
     const number = await putAttempt(db, { orderNo: ORDER, status: 'STARTED' });
     await db.query(`update debit_attempts set settled_at = now() - interval '1 minute'`);
@@ -68,7 +68,7 @@ describe('a debit', () => {
     );
   });
 
-  it('after an unsubscribe, once it was given back in full', async () => {
+  it('after an unsubscribe, once it was refunded in full', async () => {
     const { database: db } = books.fresh;
     const number = await putAttempt(db, { orderNo: ORDER });
     await db.query(
@@ -84,7 +84,7 @@ describe('a debit', () => {
 });
 
 describe('a refund', () => {
-  it('without a result for a day, or over another amount, once it has one', async () => {
+  it('without a result for a day, or with a wrong amount, once it has one', async () => {
     const { database: db } = books.fresh;
     const number = await putRefund(db, { orderNo: ORDER, status: 'STARTED' });
     await raiseAlertOnce(db, 'refund-unknown-for-a-day', number, 'x');
@@ -94,7 +94,7 @@ describe('a refund', () => {
     expect(await resolveEndedAlerts(db)).toBe(2);
   });
 
-  it('that was refused, once another of at least that much has succeeded', async () => {
+  it('that was refused, once another of at least that amount has succeeded', async () => {
     const { database: db } = books.fresh;
     const number = await putRefund(db, { orderNo: ORDER, status: 'FAIL' });
     await putRefund(db, { orderNo: ORDER, refundSeq: 2, amountCent: 499 });
@@ -103,7 +103,7 @@ describe('a refund', () => {
   });
 });
 
-it('a period that could not be billed, once the order has gone on', async () => {
+it('a period that could not be billed, once the order has continued', async () => {
   const reply = await on.channel.call('orders/create', sharedRequest(on.channel));
   const { orderNo } = reply.data;
   await database.query('update orders set next_due_at = now() where order_no = $1', [orderNo]);
@@ -126,7 +126,7 @@ describe('an agreement', () => {
     expect(await open(database)).toEqual([]);
   });
 
-  it('number of another channel, once that one has it no more, or once it may be shared', async () => {
+  it('number of another channel, once that channel no longer has it, or once it may be shared', async () => {
     const other = await anotherChannel(on.service);
     const share = (by: typeof other, sharedAgreementNo: string) => {
       const channelUserId = unique('user');
@@ -153,10 +153,10 @@ describe('an agreement', () => {
   });
 });
 
-it('events that were given up, once they were replayed and taken', async () => {
+it('events that were given up, once they were replayed and accepted', async () => {
   const { appId } = on.channel.credentials;
   await whileAddressed(database, on.channel, () => on.channel.call('orders/create', sharedRequest(on.channel)));
-  // Given up after the last of its pushes.
+  // Given up after its last push.
   const [event] = await database.query<{ eventId: string }>(
     `with given_up as (delete from due_events returning *)
      insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
@@ -215,7 +215,7 @@ describe('a day of a payment channel', () => {
     });
   });
 
-  it('that could not be compared, once it was', async () => {
+  it('that could not be reconciled, once it was', async () => {
     const { database: db } = books.fresh;
     await raiseAlert(db, 'reconciliation-failed', `${CODE} ${DAY}`, 'x');
     await endsWith(db, `reconciliation-failed ${CODE} ${DAY}`, async () => {
@@ -225,11 +225,11 @@ describe('a day of a payment channel', () => {
   });
 });
 
-it('what only a person can judge stays, whatever its subject says', async () => {
+it('kinds that only an operator can judge stay, whatever their subject', async () => {
   const { database: db } = books.fresh;
   const staying = ALERT_KINDS.filter((kind) => !SELF_ENDING_KINDS.includes(kind));
   for (const kind of staying) await raiseAlert(db, kind as AlertKind, 'x', 'x');
-  // A subject that cannot be read ends nothing, and keeps nothing else from ending.
+  // An unreadable subject ends nothing, and does not keep other alerts from ending.
   for (const kind of ['debit-unknown-for-a-day', 'reconciliation-failed', 'billing-failed'] as const) {
     await raiseAlert(db, kind, 'not a number', 'x');
   }
@@ -244,7 +244,7 @@ it('what only a person can judge stays, whatever its subject says', async () => 
   ]);
 });
 
-it('one that is raised while its cause is looked for stays open', async () => {
+it('an alert raised during the check of its cause stays open', async () => {
   const { database: db } = books.fresh;
   await raiseAlert(db, 'pool-empty', 'COUPON', 'x');
   await db.transaction(async (tx) => {

@@ -48,7 +48,7 @@ const turn = async () => {
 };
 const raise = (subject: string, detail = 'the card is closed') =>
   raiseAlert(fresh.database, 'refund-refused', subject, detail);
-/** As if everything had happened so much earlier. */
+/** Moves everything this far into the past. */
 const later = (interval: string) =>
   fresh.database.query(
     `with a as (update alerts set told_at = told_at - interval '${interval}'),
@@ -58,7 +58,7 @@ const later = (interval: string) =>
 const told = () => receiver.taken.map(({ body }) => `${body.type} ${body.count}`);
 
 describe('an alert', () => {
-  it('is told once, with what the list says about it', async () => {
+  it('is sent once, with the data of the list', async () => {
     await raise('R100000001000000101');
     await raise('R100000001000000101');
     await turn();
@@ -87,7 +87,7 @@ describe('an alert', () => {
     ]);
   });
 
-  it('is signed, so that its receiver can tell who sent it, and when', async () => {
+  it('is signed, so that its receiver can verify sender and time', async () => {
     await raise('1');
     await turn();
     const [taken] = receiver.taken;
@@ -99,7 +99,7 @@ describe('an alert', () => {
     expect(Math.abs(Number(timestamp) - systemClock.now() / 1000)).toBeLessThan(60);
   });
 
-  it('that stays open is repeated after a day, once a day', async () => {
+  it('that stays open is repeated once a day', async () => {
     await raise('1');
     await turn();
     await later('23 hours 59 minutes');
@@ -110,7 +110,7 @@ describe('an alert', () => {
     expect(told()).toEqual(['alert.opened 1', 'alert.still-open 1']);
   });
 
-  it('that was acknowledged is not repeated, until it happens again', async () => {
+  it('that was acknowledged is not repeated until it recurs', async () => {
     await raise('1');
     await turn();
     await acknowledgeAlert(operatorOn(fresh.database), { kind: 'refund-refused', subject: '1' });
@@ -121,7 +121,7 @@ describe('an alert', () => {
     expect(told()).toEqual(['alert.opened 1', 'alert.opened 1']);
   });
 
-  it('is told when it ends, if it was told before', async () => {
+  it('is sent when it ends, if it was sent before', async () => {
     await raise('1');
     await turn();
     await raise('2');
@@ -137,7 +137,7 @@ describe('an alert', () => {
     });
   });
 
-  it('that begins again before its end was told was never over for those who were told', async () => {
+  it('that recurs before its end was sent counts as open all the time', async () => {
     await raise('1');
     await turn();
     await resolveAlert(fresh.database, 'refund-refused', '1', 'x');
@@ -146,7 +146,7 @@ describe('an alert', () => {
     expect(told()).toEqual(['alert.opened 1']);
   });
 
-  it('that goes on is open again once it had ended', async () => {
+  it('that continues is reopened after it had ended', async () => {
     await raiseAlertOnce(fresh.database, 'billing-failed', '1', 'x');
     await turn();
     await resolveAlert(fresh.database, 'billing-failed', '1', 'x');
@@ -159,7 +159,7 @@ describe('an alert', () => {
 });
 
 describe('in the log', () => {
-  it('an alert that was raised is one line, in the log of one node, and another when it is raised again', async () => {
+  it('an alert is one line in the log of one node, and another line when it is raised again', async () => {
     const { database } = fresh;
     const { log, lines } = capturedLog();
     const turn = () => Promise.all([logAlerts({ database, log }), logAlerts({ database, log })]);
@@ -181,7 +181,7 @@ describe('in the log', () => {
     expect(lines().slice(3)).toMatchObject([{ kind: 'pool-empty', times: 1, seen: 3 }]);
   });
 
-  it('one whose transaction came to nothing is none', async () => {
+  it('an alert whose transaction was rolled back is not logged', async () => {
     const { database } = fresh;
     const { log, lines } = capturedLog();
     const broken = database.transaction(async (tx) => {
@@ -195,7 +195,7 @@ describe('in the log', () => {
 });
 
 describe('many alerts of one kind', () => {
-  it('are told together: the first at once, those of the next minutes in one message with their count', async () => {
+  it('are grouped: the first is sent at once, those of the next minutes in one message with their count', async () => {
     await raise('first');
     await turn();
     for (let n = 1; n <= 30; n += 1) await raise(`R${n}`);
@@ -210,14 +210,14 @@ describe('many alerts of one kind', () => {
 });
 
 describe('a message', () => {
-  it('is put together by one of two nodes, and sent by one', async () => {
+  it('is written by one of two nodes, and sent by one', async () => {
     for (let n = 1; n <= 5; n += 1) await raise(`${n}`);
     await Promise.all([write(), write(), write()]);
     await Promise.all([send(), send(), send()]);
     expect(told()).toEqual(['alert.opened 5']);
   });
 
-  it('waits for a receiver that is away, which is asked at growing distances; nothing is lost', async () => {
+  it('is retried with a growing back-off while its receiver is away, and not lost', async () => {
     receiver.status = 503;
     await raise('1');
     await turn();
@@ -241,7 +241,7 @@ describe('a message', () => {
     expect(captured.text()).not.toMatch(/in-the-address|a secret of/);
   });
 
-  it('is still there when its node has died over it', async () => {
+  it('survives the death of its node', async () => {
     await raise('1');
     await write();
     const dying: AlertTransport = {
@@ -255,7 +255,7 @@ describe('a message', () => {
     expect(told()).toEqual(['alert.opened 1']);
   });
 
-  it('goes each way, and one that fails does not hold up the other', async () => {
+  it('is sent by each transport, and a failure of one does not delay the other', async () => {
     receiver.status = 500;
     await raise('1');
     await write([webhook, email]);
@@ -264,7 +264,7 @@ describe('a message', () => {
     expect(mail.mails).toHaveLength(1);
   });
 
-  it('holds no card number and no key, whatever an institution has said', async () => {
+  it('contains no card number and no key, whatever an institution has said', async () => {
     const key = randomBytes(32).toString('base64');
     await raise('1', `card 6222020000001234567 of 13800000001 with ${key}`);
     await turn();
@@ -273,7 +273,7 @@ describe('a message', () => {
 });
 
 describe('a mail', () => {
-  it('says what an operator needs, to everybody who is set', async () => {
+  it('has what an operator needs, and goes to all configured addresses', async () => {
     await raise('R1');
     await write([email]);
     await send(email);
@@ -285,7 +285,7 @@ describe('a mail', () => {
     expect(text).toContain('npx perennial alert list');
   });
 
-  it('takes no line of a text for one of its own', async () => {
+  it('escapes line breaks of external texts', async () => {
     await raise('R1\r\nBcc: eve@example.com', 'first\nsecond');
     await write([email]);
     await send(email);
@@ -295,7 +295,7 @@ describe('a mail', () => {
     expect(text).toContain('first\\u{a}second');
   });
 
-  it('that the server refuses is sent again; the server’s own words stay with it', async () => {
+  it("that the server refuses is retried; the server's own text is not passed on", async () => {
     mail.refusal = '451 ann@example.com is over quota';
     await raise('1');
     await write([email]);
@@ -311,10 +311,10 @@ describe('a mail', () => {
   });
 });
 
-describe('a mail that the server refuses for one of two', () => {
+describe('a mail that the server refuses for one of two addresses', () => {
   const failures = () => fresh.database.query('select failure, tries, sent_at is not null as sent from alert_messages');
 
-  it('is sent again to that one alone, until it is taken', async () => {
+  it('is retried for that address only, until it is accepted', async () => {
     mail.refusedPeople.set('bob@example.com', '550 bob@example.com is over quota');
     await raise('1');
     await write([email]);
@@ -365,17 +365,17 @@ describe('a password for the mail server', () => {
     mail.url.replace('smtp://127.0.0.1', `smtp://ann:s3cret@${host}`) + query;
   const test = (url: string) => perennial(['alert', 'test'], { SMTP_URL: url, ALERT_EMAIL: 'ann@example.com' });
   const wasTold = () => mail.heard.some((line) => line.startsWith('AUTH'));
-  // The same server under an address that is not taken for this machine's.
+  // The same server under an address that does not count as this machine.
   const ELSEWHERE = '0.0.0.0';
 
-  it('is not told to another machine that offers no TLS, and neither is the mail', async () => {
+  it('is not sent to another machine without TLS, and neither is the mail', async () => {
     const ran = await test(addressed(ELSEWHERE));
     expect(ran.code).toBe(1);
     expect(ran.stdout).toMatch(/^email +not taken: ETLS: no TLS to the mail server \(SMTP 502\)$/m);
     expect([wasTold(), mail.mails]).toEqual([false, []]);
   });
 
-  it('is told to this machine, and wherever ?requireTLS=false says so', async () => {
+  it('is sent to this machine, and elsewhere with ?requireTLS=false', async () => {
     expect((await test(addressed('127.0.0.1'))).code).toBe(0);
     expect(wasTold()).toBe(true);
     mail.heard.length = 0;
@@ -393,7 +393,7 @@ describe('perennial alert test', () => {
     ALERT_EMAIL: 'ann@example.com',
   });
 
-  it('sends by each way that is set, and says what came of it', async () => {
+  it('sends by each configured transport, and reports the results', async () => {
     mail.refusal = '550 no';
     const ran = await perennial(['alert', 'test'], settings());
     expect(ran).toMatchObject({ code: 1, stderr: '' });

@@ -13,7 +13,7 @@ import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { checkBridge } from './support.js';
 
-// The SDK's HTTP client replaces this for every socket of the process, which other tests share: then one error must not end two.
+// The SDK's HTTP client replaces this for every socket of the process, which other tests share. Restored afterwards.
 const { destroy } = Socket.prototype;
 const { createAlipayInstitution } = await import('@perennial/bridge-alipay');
 afterAll(() => {
@@ -22,15 +22,15 @@ afterAll(() => {
 
 const run = promisify(execFile);
 const ONE_CENT = path.join(ROOT, 'examples/bridge/one-cent.mjs');
-/** Checker, bridge and Alipay share one process here, beside others on a busy machine. */
+/** Generous, because checker, bridge and Alipay share one process on a busy machine. */
 const PATIENCE_MS = 60_000;
 const PATIENCE = ['--deadline', String(PATIENCE_MS)];
 const DAY_MS = 24 * 3_600_000;
 
-/** Of today Alipay has no bill: the bridge believes that it is tomorrow. */
+/** Alipay has no bill of today, so the bridge's clock is a day ahead. */
 const tomorrow = { now: () => Date.now() + DAY_MS };
 
-it('the bridge to Alipay keeps every rule that it can be tried by, over a fake of Alipay', async () => {
+it('the bridge to Alipay passes every rule that can be tested, over a fake of Alipay', async () => {
   const fresh = await freshDatabase();
   const fake = await new FakeAlipay({ callersNow: tomorrow.now }).start();
   const [port, noticePort] = [await freePort(), await freePort()];
@@ -68,7 +68,7 @@ it('the bridge to Alipay keeps every rule that it can be tried by, over a fake o
   const checked = await checkBridge(bridge.url, ...given, ...declines, '--listen', String(noticePort), ...PATIENCE);
   expect(checked.rules.filter(({ verdict }) => verdict === 'broken')).toEqual([]);
   expect([checked.left, checked.useless, checked.code]).toEqual([[], [], 0]);
-  // Agreements are signed in Alipay's own app, which channel they are of it does not know, and nobody restarts this bridge.
+  // Agreements are signed in Alipay's app, which does not know channels, and the test cannot restart this bridge.
   expect(checked.untried.toSorted()).toEqual([
     'bind-code',
     'bind-confirm',
@@ -78,7 +78,7 @@ it('the bridge to Alipay keeps every rule that it can be tried by, over a fake o
     'restart',
   ]);
 
-  // What docs/bridges.md tells to do with a real account.
+  // The procedure of docs/bridges.md for a real account.
   const keyFile = path.join(await temporaryFolder(), 'bridge.key');
   await writeFile(keyFile, KEY.toString('base64'));
   const tryOneCent = (agreement: string) => run(process.execPath, [ONE_CENT, bridge.url, keyFile, agreement]);

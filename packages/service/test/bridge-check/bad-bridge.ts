@@ -35,8 +35,9 @@ const ONCE = [
 ];
 
 /**
- * What the bridge can be told to do wrong, with the rules that each breaks: all of them, and no others. What stands together is tried in
- * one run, since none of it hides another. Without any it keeps every rule.
+ * Faults that the bridge can be told to show, with exactly the rules that each breaks. Faults of one group are tested
+ * in
+ * one run, because none hides another. Without a fault it keeps every rule.
  */
 export const RUNS = [
   {
@@ -156,20 +157,20 @@ class Refused extends Error {
   }
 }
 
-/** A bridge of the sort that somebody writes from the page in an afternoon, with the sins that are set. */
+/** A typical minimal bridge, with configurable faults. */
 export class BadBridge {
   readonly sins = new Set<Sin>();
-  /** No sin: every debit and every refund is PENDING first, and a question tells what became of it. */
+  /** Not a fault: every debit and refund is PENDING first, and a query returns the result. */
   answersLater = false;
-  /** No sin: how many questions find a debit pending still. */
+  /** Not a fault: the number of queries that find a debit still pending. */
   pendingFor = 1;
-  /** No sin: it gives nothing back. */
+  /** Not a fault: it refuses all refunds. */
   refundsNothing = false;
-  /** No sin: it is of a version from before currencies were named. */
+  /** Not a fault: it predates currencies. */
   isOlder = false;
-  /** No sin. */
+  /** Not a fault. */
   currency = 'CNY';
-  /** What it says of its reasons. */
+  /** The reason in its answers. */
   reason = 'no';
   url = '';
   noticeUrl = '';
@@ -257,7 +258,7 @@ export class BadBridge {
     const { timestamp, nonce, requestId } = BRIDGE_HEADERS;
     const signed = { timestamp: text(timestamp), nonce: text(nonce), requestId: text(requestId) };
     const right = signRequest({ path, query: '', bodySha256: sha256Hex(body), ...signed }, this.#key);
-    // Without a look at the form of what is signed.
+    // Does not validate the signed headers.
     const isNear = !(Math.abs(Date.now() - sent) > 300_000);
     if (this.#does('checks no header') && isNear && given === right) return true;
     return this.#does('compares the beginning of a signature') && given !== '' && right.startsWith(given);
@@ -306,7 +307,7 @@ export class BadBridge {
     return run();
   }
 
-  /** What is wrong with every answer about a debit. */
+  /** Applies the faults of every answer about a debit. */
   #shape(answer: Fields): Fields {
     const { attemptNo, institutionRef, ...rest } = answer;
     return {
@@ -338,7 +339,7 @@ export class BadBridge {
     const isReplay = this.#nonces.has(nonce);
     this.#nonces.add(nonce);
     const before = this.#debits.get(attemptNo);
-    // Nobody who comes meanwhile sees what is written behind this.
+    // Concurrent requests do not see the row that is written after this.
     if (this.#does('debits twice at once')) await someTurns(() => request.socket.destroyed);
     if (before !== undefined && !this.#does('knows no number again')) {
       if (isReplay && this.#does('debits replays')) this.#book('DEBIT', attemptNo, amountCent);
@@ -519,7 +520,7 @@ export class BadBridge {
   }
 }
 
-/** Long enough for what came at the same time, and to see that a caller has left: both are in this process. */
+/** Waits long enough for concurrent requests, and to see that a caller has left: both are in this process. */
 async function someTurns(isEnough: () => boolean = () => false): Promise<void> {
   for (let turns = 0; turns < 50 && !isEnough(); turns += 1) await nextTurn();
 }

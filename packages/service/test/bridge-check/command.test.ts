@@ -23,7 +23,7 @@ async function sinfulBridge(...sins: readonly Sin[]): Promise<BadBridge> {
 }
 
 describe('perennial check-bridge', () => {
-  it('needs nothing but an address and a key, and leaves nothing behind', async () => {
+  it('needs only an address and a key, and leaves nothing behind', async () => {
     const { institution } = await attached();
     const folder = await temporaryFolder();
     const keyFile = path.join(folder, 'bridge.key');
@@ -39,7 +39,7 @@ describe('perennial check-bridge', () => {
     expect(existsSync(path.join(folder, 'data'))).toBe(false);
   });
 
-  it('says what it has seen and what to do, and what it could not give back', async () => {
+  it('reports what it saw and how to fix it, and what it could not refund', async () => {
     const bridge = await sinfulBridge('answers another amount as it stands', 'debits replays');
     const settings = { BRIDGE_KEY: KEY_TEXT };
     const given = ['check-bridge', bridge.url, '--agreement', 'GOOD', '--prefix', 'RUN-7-'];
@@ -59,7 +59,7 @@ describe('perennial check-bridge', () => {
     expect(await perennial(given.slice(0, 2), settings)).toMatchObject({ code: 0 });
   });
 
-  it('ends after one question if the bridge does not take the key, and says why', async () => {
+  it('ends after one request if the bridge does not accept the key, with the reason', async () => {
     const { institution } = await attached();
     const settings = { BRIDGE_KEY: Buffer.alloc(32, 8).toString('base64') };
     const ran = await perennial(['check-bridge', institution.url, '--agreement', 'SHARED-8888'], settings);
@@ -69,7 +69,7 @@ describe('perennial check-bridge', () => {
     expect(ran.stdout).not.toContain('was of no use');
   });
 
-  it('says so where a page or nothing at all is in the place of a bridge', async () => {
+  it('reports a web page or nothing in place of a bridge', async () => {
     const page = { status: 200, type: 'text/plain', body: '\n<!doctype html><title>Sign in</title>' };
     const pages: Readonly<Record<string, typeof page>> = {
       page,
@@ -96,7 +96,7 @@ describe('perennial check-bridge', () => {
       expect(ran.stdout.match(/this is HTML, perhaps a proxy’s or a sign-in page/g)).toHaveLength(2);
       expect(ran.stdout).toMatch(/\nNothing was debited\. The numbers begin with CB/);
     }
-    // A bridge may be behind it: it is tried.
+    // Tested, because a bridge may be behind it.
     const down = await check('down');
     expect(down.stdout).toMatch(/seen: \/debit-query was answered with HTTP 503; this is HTML/);
     expect(down.stdout).toMatch(/FAIL {2}signature-missing: .*\n {8}seen: \/\S+ without a signature: HTTP 503/);
@@ -107,7 +107,7 @@ describe('perennial check-bridge', () => {
     ]);
   });
 
-  it('leaves a rule untried whose means fail, and tries the others', async () => {
+  it('skips a rule whose option fails, and tests the others', async () => {
     const bridge = await sinfulBridge();
     const taken = new URL(bridge.url).port;
     const given = ['--agreement', 'GOOD', '--pending', 'SLOW', '--listen', taken, '--restart', 'exit 3', '--json'];
@@ -125,7 +125,7 @@ describe('perennial check-bridge', () => {
     expect(about('statement-complete')).toMatchObject({ verdict: 'holds' });
   });
 
-  it('shows nothing of key or card', async () => {
+  it('prints neither the key nor the card', async () => {
     const bridge = await sinfulBridge('binds nothing', 'has lines without a time');
     const names = ['bankCardNo', 'certificateNo', 'realName', 'bankMobile'];
     const card = await cardFile(Object.fromEntries(names.map((name) => [name, CARD_NUMBER])));
@@ -137,7 +137,7 @@ describe('perennial check-bridge', () => {
     }
   });
 
-  it('shows nothing of the key that the bridge itself tells', async () => {
+  it('does not print the key even if the bridge quotes it', async () => {
     const key = Buffer.from('b3'.padEnd(64, 'fbff7c'), 'hex');
     const forms = [
       ...(['base64', 'base64url', 'hex'] as const).map((form) => key.toString(form)),
@@ -161,7 +161,7 @@ describe('perennial check-bridge', () => {
     for (const form of forms.flatMap((one) => [one, one.slice(0, 16)])) await tell(form);
   });
 
-  it('ends with 2 when the bridge cannot be tried, in one line', async () => {
+  it('exits with 2 and one line if the bridge cannot be tested', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const folder = await temporaryFolder();
     const bad = path.join(folder, 'bad');

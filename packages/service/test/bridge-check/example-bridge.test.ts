@@ -11,7 +11,7 @@ import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { cardFile, checkBridge, restarter } from './support.js';
 
-it('every rule holds of the example bridge', async () => {
+it('the example bridge keeps every rule', async () => {
   const folder = await temporaryFolder();
   const database = await freshDatabase({ migrated: false });
   onTestFinished(() => database.close());

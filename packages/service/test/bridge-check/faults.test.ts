@@ -33,7 +33,7 @@ function start(port: number): Promise<ReferenceProgram> {
   });
 }
 
-/** What is said to be left is what the institution has kept, in every run. */
+/** Checks in every run that the reported rest equals what the institution has kept. */
 async function check(...args: readonly string[]): Promise<Checked> {
   const checked = await checkBridge(institution.url, '--wait', '5', ...args);
   const { debits } = await ledgerOf(institution);
@@ -44,7 +44,7 @@ async function check(...args: readonly string[]): Promise<Checked> {
   return checked;
 }
 
-it('every rule holds of the reference institution, by a restart and with notices too', async () => {
+it('the reference institution keeps every rule, including restart and notices', async () => {
   const gateway = createBridgeGateway({ url: institution.url, key: KEY, clock: systemClock });
   await gateway.debit(debitOf('first', '0025'));
   await gateway.close();
@@ -65,7 +65,7 @@ it('every rule holds of the reference institution, by a restart and with notices
   expect({ code, broken, untried, left }).toEqual({ code: 0, broken: [], untried: [], left: [] });
 });
 
-/** What of the table breaks a rule. All else is what an institution may do: then some rules cannot be tried. */
+/** Faults that break a rule. The others are legitimate, and only prevent the test of some rules. */
 const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
   'answer-lost': ['answered'],
   'error-before': ['status-200'],
@@ -79,17 +79,17 @@ const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
   'refund-wrong-amount': ['refund-amount'],
 };
 
-/** What breaks no rule, and leaves the option that it was given by without use. */
+/** Faults that break no rule, and make the option unused by which they were given. */
 const USELESS: Readonly<Partial<Record<FaultName, string>>> = {
   'decline-retryable': '--agreement',
   'decline-final': '--agreement',
   'agreement-invalid': '--agreement',
   'cancel-refused': '--cancel-agreement',
 };
-/** What is debited here is not given back. */
+/** Faults under which debits are not refunded. */
 const KEEPS: readonly FaultName[] = ['refund-refused', 'refund-pending-refused'];
 
-/** How the agreement with the fault's tail is given. */
+/** Returns the options for the agreement with the fault's tail. */
 function givenFor(name: FaultName, tail: string): string[] {
   const number = `F-${tail}`;
   if (/^pending|notice$/.test(name)) return ['--pending', number, '--listen', String(noticePort)];
@@ -97,10 +97,10 @@ function givenFor(name: FaultName, tail: string): string[] {
   return ['--agreement', number];
 }
 
-// Of `delay` each debit would wait for its deadline; it is tried once below.
+// Without `delay`, whose debits would each wait for their deadline; it is tested once below.
 const TAILS = FAULTS.filter(({ name }) => name !== 'delay');
 
-it.each(TAILS)('$name: its rule and no other', async ({ name, tail }) => {
+it.each(TAILS)('$name: breaks its rule and no other', async ({ name, tail }) => {
   const { code, broken, left, useless } = await check(...givenFor(name, tail));
   const expected = BREAKS[name] ?? [];
   expect(broken).toEqual(expected);
@@ -109,7 +109,7 @@ it.each(TAILS)('$name: its rule and no other', async ({ name, tail }) => {
   expect(code).toBe(expected.length === 0 && useless.length === 0 && left.length === 0 ? 0 : 1);
 });
 
-it('faults that are set for one request of an operation are found there', async () => {
+it('finds faults that are set for one request of an operation', async () => {
   const faults = [
     { fault: 'answer-lost', operation: 'refund', times: 1 },
     { fault: 'garbage-answer', operation: 'refund-query', times: 1 },
@@ -126,7 +126,7 @@ it('faults that are set for one request of an operation are found there', async 
   expect(seen('answered')).toMatch(/^\/refund: /);
 });
 
-it('a debit that is answered too late breaks the deadline and nothing else', async () => {
+it('a late debit breaks the deadline rule and nothing else', async () => {
   await control(institution, { action: 'set', fault: 'delay', operation: 'debit', times: 1 });
   const { broken } = await check('--agreement', 'SHARED-7777', '--deadline', '1500');
   expect(broken).toEqual(['deadline']);

@@ -23,7 +23,7 @@ async function oneCent(...args: readonly string[]): Promise<Ran> {
   return { code, stdout, stderr };
 }
 
-it('one cent is debited and given back, and whatever is wrong is said in one line', async () => {
+it('debits and refunds one cent, and reports errors in one line', async () => {
   const bridge = new BadBridge(KEY);
   await bridge.start();
   onTestFinished(() => bridge.stop());

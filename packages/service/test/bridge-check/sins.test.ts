@@ -10,7 +10,7 @@ function checkSinful(...sins: readonly Sin[]): Promise<Checked> {
   return check(bridge);
 }
 
-/** Everything that can be given is. */
+/** Runs with all options. */
 async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Checked> {
   const { sins } = bridge;
   await bridge.start();
@@ -24,9 +24,9 @@ async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Che
       ...['--declines', `RETRYABLE=${retryable}`, '--declines', `FINAL=${final}`],
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
       ...['--card-file', await cardFile({ bankCode: 'ICBC' }), '--sms-code', '123456', '--wrong-sms-code', '000000'],
-      // Only a notice that never comes is waited for so long.
+      // Only a missing notice takes this long.
       ...['--wait', '3', ...more],
-      // A process of its own for each would take longer than all the rest.
+      // In this process, because a process for each run would take longer than all the rest.
       ...(sins.size === 0 || sins.has('forgets at a restart')
         ? ['--restart', await restarter(async () => bridge.restart())]
         : []),
@@ -36,13 +36,13 @@ async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Che
   }
 }
 
-it('a bridge without a sin keeps every rule, and nothing is left', async () => {
+it('a bridge without a fault keeps every rule, and nothing is left to refund', async () => {
   const { code, broken, untried, left, rules } = await checkSinful();
   expect({ code, broken, untried, left }).toEqual({ code: 0, broken: [], untried: [], left: [] });
   expect(rules.length).toBeGreaterThan(60);
 });
 
-it('so does one that answers PENDING first, whatever becomes of it', async () => {
+it('a bridge that answers PENDING first keeps every rule too, whatever the result', async () => {
   const bridge = new BadBridge(KEY);
   bridge.answersLater = true;
   const { code, left, rules } = await check(bridge);
@@ -50,7 +50,7 @@ it('so does one that answers PENDING first, whatever becomes of it', async () =>
   expect({ code, left }).toEqual({ code: 0, left: [] });
 });
 
-it('a bridge with another currency is not tried further, and nothing is debited', async () => {
+it('a bridge with another currency is not tested further, and nothing is debited', async () => {
   const bridge = new BadBridge(KEY);
   bridge.currency = 'EUR';
   const { code, broken, rules, left } = await check(bridge);
@@ -62,7 +62,7 @@ it('a bridge with another currency is not tried further, and nothing is debited'
   expect(await check(bridge, '--currency', 'eur')).toMatchObject({ code: 0, broken: [], untried: [] });
 });
 
-it('a bridge from before currencies counts as CNY', async () => {
+it('a bridge that predates currencies counts as CNY', async () => {
   const bridge = new BadBridge(KEY);
   bridge.isOlder = true;
   const checked = await check(bridge);
@@ -75,8 +75,8 @@ it.each(RUNS.map((run) => ({ names: Object.keys(run).join('; '), run })))('$name
   const { code, broken, untried, left } = await checkSinful(...(Object.keys(run) as Sin[]));
   expect(broken.toSorted()).toEqual(Object.values(run).flat().toSorted());
   expect(code).toBe(1);
-  // The question was answered, whatever becomes of the notice.
+  // The query was answered, whatever happened to the notice.
   if ('sends no notice' in run) expect(untried).not.toContain('pending');
-  // What had no answer that can be used may have been debited.
+  // A debit without a usable answer may have been made.
   if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'its outcome is unknown' });
 });

@@ -22,7 +22,7 @@ export interface Checked {
   readonly prefix: string;
 }
 
-/** For `--card-file`. */
+/** Writes a file for `--card-file`. */
 export async function cardFile(more: object = {}): Promise<string> {
   const file = path.join(await temporaryFolder(), 'card.json');
   const card = { bankCardNo: '62220000', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
@@ -30,7 +30,7 @@ export async function cardFile(more: object = {}): Promise<string> {
   return file;
 }
 
-/** For `--restart`: a command that has `restart` done in this process. */
+/** Returns a command for `--restart` that calls `restart` in this process. */
 export async function restarter(restart: () => Promise<void>): Promise<string> {
   const server = http.createServer(async (_request, response) => {
     await restart();
@@ -43,7 +43,7 @@ export async function restarter(restart: () => Promise<void>): Promise<string> {
   return `"${process.execPath}" -e "fetch('http://127.0.0.1:${port}/')"`;
 }
 
-/** Without settings, and so without a database. */
+/** Runs without settings, and so without a database. */
 export async function checkBridge(url: string, ...args: readonly string[]): Promise<Checked> {
   const settings = { BRIDGE_KEY: KEY.toString('base64') };
   const ran = await perennial(['check-bridge', url, '--json', ...args], settings);

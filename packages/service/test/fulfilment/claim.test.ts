@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const on = ofFile(claimStage);
 
 describe('a claim', () => {
-  it('gives a code of 16 characters that are not read for each other, which stays', async () => {
+  it('returns a code of 16 unambiguous characters, which does not change', async () => {
     const benefit = await on.benefit(1);
     expect(await on.node.claim(on.node.channel, benefit)).toBe('CLAIMED');
     const code = await on.codeOf(benefit);
@@ -24,7 +24,7 @@ describe('a claim', () => {
     expect(await on.codeOf({ ...benefit, position: 2 })).toBeUndefined();
   });
 
-  it('is refused when there is no such benefit, period or order, and when it is another channel’s', async () => {
+  it("is refused for an unknown benefit, period or order, and for another channel's", async () => {
     const benefit = await on.benefit(1);
     const { claim, channel } = on.node;
     expect(await claim(channel, { ...benefit, position: 3 })).toBe('UNKNOWN');
@@ -37,7 +37,7 @@ describe('a claim', () => {
     expect(await on.codeOf(benefit)).toBeUndefined();
   });
 
-  it('is refused from the second on in which the benefit expires, whether that was marked or not', async () => {
+  it('is refused from the second in which the benefit expires, whether it is marked or not', async () => {
     const last = await on.benefit(1);
     const late = await on.benefit(1);
     const marked = await on.benefit(1);
@@ -52,7 +52,7 @@ describe('a claim', () => {
     on.service.clock.set(now);
   });
 
-  it('against a refund: one of the two wins, and the code is there exactly when the claim did', async () => {
+  it('against a refund: one of them wins, and a code exists exactly if the claim did', async () => {
     const benefits = await Promise.all(Array.from({ length: 20 }, () => on.benefit(1)));
     const outcomes = await Promise.all(
       benefits.flatMap((benefit) => [
@@ -78,7 +78,7 @@ const AT_ONCE = 100;
 
 const other = ofFile(() => on.anotherNode());
 
-/** Half of them on each of two nodes. */
+/** Sends half of the claims to each of two nodes. */
 async function claimAtOnce(position: number) {
   const benefit = await on.benefit(position);
   const outcomes = await Promise.all(
@@ -93,13 +93,13 @@ async function claimAtOnce(position: number) {
 }
 
 describe(`${AT_ONCE} claims of one benefit at once, on two nodes`, () => {
-  it('are one code that is generated', async () => {
+  it('yield one generated code', async () => {
     const benefit = await claimAtOnce(1);
     expect(await on.codeOf(benefit)).toMatch(/^\w{16}$/);
     expect(await on.database.query('select from claims where order_no = $1', [benefit.orderNo])).toHaveLength(1);
   });
 
-  it('are one code of the pool', async () => {
+  it('yield one code of the pool', async () => {
     await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'pool' });
     await on.import('COUPON', 'FIRST\nSECOND\n');
     const benefit = await claimAtOnce(2);
@@ -109,7 +109,7 @@ describe(`${AT_ONCE} claims of one benefit at once, on two nodes`, () => {
     ]);
   });
 
-  it('are one order at the supplier', async () => {
+  it('yield one order at the supplier', async () => {
     const supplier = await localSupplier(on.service.clock);
     await supplied(on.operator, 'VIP_PASS', supplier.url);
     const benefit = await claimAtOnce(1);

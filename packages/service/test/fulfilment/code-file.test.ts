@@ -38,11 +38,11 @@ const REFUSED: readonly (readonly [what: string, file: string | Uint8Array, why:
 ];
 
 describe('a file of codes', () => {
-  it.each(TAKEN)('is taken with %s', async (_what, file, codes) => {
+  it.each(TAKEN)('is accepted with %s', async (_what, file, codes) => {
     expect((await readCodes(fileOf(file))).codes).toEqual(codes);
   });
 
-  it('has what is repeated counted', async () => {
+  it('has its duplicates counted', async () => {
     expect(await readCodes(fileOf('A\nB\nA\n"A"\n'))).toEqual({ codes: ['A', 'B'], repeated: 2 });
   });
 

@@ -21,7 +21,7 @@ const file = async (name: string, text: string) => {
 };
 
 describe('perennial benefit', () => {
-  it('sets a pool, imports codes and shows what is left', async () => {
+  it('sets a pool, imports codes and shows the number left', async () => {
     expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toMatch(/^Kind +POOL$/m);
     expect(await text('set-fulfilment', 'COUPON', '--kind', 'pool')).toContain('Nothing changed.');
     const codes = await file('codes.csv', '\ufeffcode\r\n"A-1"\r\n\r\nA-2\r\nA-1\r\n');
@@ -46,7 +46,7 @@ describe('perennial benefit', () => {
     expect(await text('list')).toMatch(/COUPON +POOL/);
   });
 
-  it('sets how many codes should be left', async () => {
+  it('sets the low-stock threshold', async () => {
     expect(await text('set-low-stock', 'COUPON', '500')).toBe(
       'low stock of COUPON: an alert when fewer than 500 codes are left\n',
     );
@@ -55,7 +55,7 @@ describe('perennial benefit', () => {
     expect(await text('set-low-stock', 'COUPON', 'none')).toBe('low stock of COUPON: no alert\n');
   });
 
-  it('sets what users see of a benefit', async () => {
+  it('sets the presentation of a benefit', async () => {
     const icon = await file('icon.svg', svg(SQUARE).toString());
     const set = ['set-presentation', 'COUPON', '--icon', icon, '--zh', '满减券', '--en', 'Money off'];
     expect(await text(...set)).toMatch(
@@ -70,7 +70,7 @@ describe('perennial benefit', () => {
     });
   });
 
-  it('sets a supplier with the key of a file', async () => {
+  it('sets a supplier with the key from a file', async () => {
     const keyFile = await file('supplier.key', `${randomBytes(32).toString('base64')}\n`);
     const url = ['--url', 'https://supplier.example/codes'];
     expect(await json('set-fulfilment', 'VIP', '--kind', 'supplier', ...url, '--key-file', keyFile)).toMatchObject({
@@ -82,7 +82,7 @@ describe('perennial benefit', () => {
     expect(await text('import-codes', 'VIP', codes)).toContain('VIP does not take its codes from the pool.');
   });
 
-  it('says in one line what is wrong', async () => {
+  it('reports errors in one line', async () => {
     const bad = await file('bad.csv', 'A\nB\u0001\n');
     const badKey = await file('bad.key', 'short');
     const refusals: [string[], string][] = [

@@ -28,8 +28,8 @@ const supplier = (more: Partial<SetFulfilmentInput> = {}) => ({
 });
 const auditOf = (subject: string) => listAudit(on.operator, { subject });
 
-describe('where codes come from', () => {
-  it('is GENERATED for every benefit of a product until something is set', async () => {
+describe('the source of codes', () => {
+  it('is GENERATED for every benefit of a product by default', async () => {
     expect(await listBenefits(on.operator)).toMatchObject([
       { benefitCode: 'COUPON', kind: 'GENERATED', products: ['TEST_SPU_001'], codesLeft: 0, waitingClaims: 0 },
       { benefitCode: 'DAY_PASS', kind: 'GENERATED', products: ['TEST_SPU_DAILY_7'] },
@@ -41,7 +41,7 @@ describe('where codes come from', () => {
     expect(await auditOf('COUPON')).toEqual([]);
   });
 
-  it('is set, set again and audited, without the key', async () => {
+  it('is set, changed and audited, without the key', async () => {
     expect(await setFulfilment(on.operator, supplier())).toMatchObject({
       kind: 'SUPPLIER',
       supplierUrl: URL_HERE,
@@ -91,7 +91,7 @@ describe('where codes come from', () => {
     expect(await dump(on.database)).toBe(before);
   });
 
-  it('an import that is refused imports nothing', async () => {
+  it('a refused import imports nothing', async () => {
     await expect(on.import('DAY_PASS', 'A\nB\n\u0000\n')).rejects.toThrow('line 3 of the codes');
     expect(await showBenefit(on.operator, { benefitCode: 'DAY_PASS' })).toMatchObject({ codesLeft: 0 });
     expect(await auditOf('DAY_PASS')).toEqual([]);
@@ -99,7 +99,7 @@ describe('where codes come from', () => {
 });
 
 describe('a change of the master key', () => {
-  it('leaves supplier and pool as they are', async () => {
+  it('does not affect supplier and pool', async () => {
     const { url } = await localSupplier(on.service.clock);
     await setFulfilment(on.operator, supplier({ supplierUrl: url }));
     await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'pool' });
@@ -108,7 +108,7 @@ describe('a change of the master key', () => {
     const { database, service, log } = on;
     const claim = { claimNo: 'C1', benefitCode: 'VIP_PASS', faceValueCent: 1, orderNo: 1, cycleNo: 1 };
 
-    // The installation's first key is only in its vault: both are known until everything is wrapped anew.
+    // The installation's first key is only in its vault, so both are used until everything is rewrapped.
     const renewed = openVault([masterKey]);
     const both = { ...renewed, unwrapKey: (wrapped: string) => openWithEither(wrapped) };
     const openWithEither = (wrapped: string) => {

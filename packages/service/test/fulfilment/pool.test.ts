@@ -10,14 +10,14 @@ import { anotherNode } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 import { claimStage } from './support.js';
 
-/** As many as somebody may have bought at once. */
+/** A realistic number of codes bought at once. */
 const CODES = soakSize('CODES', 20_000, 100_000);
 
 const on = ofFile(claimStage);
 let serial = 0;
 let code: string;
 
-/** A product with one benefit, whose codes come from an empty pool. */
+/** Creates a product with one benefit whose codes come from an empty pool. */
 async function freshPool(): Promise<() => Promise<BenefitReference>> {
   serial += 1;
   code = `POOL_${serial}`;
@@ -33,7 +33,7 @@ const claim = (benefit: BenefitReference) => on.node.claim(on.node.channel, bene
 const lines = (count: number, from = 1) => Array.from({ length: count }, (_, n) => `CODE-${from + n}`).join('\n');
 
 describe('a pool', () => {
-  it('gives its codes in the order of their import, each once', async () => {
+  it('hands out its codes in the order of import, each once', async () => {
     const benefit = await freshPool();
     await on.import(code, 'B\nA\n');
     await on.import(code, 'C\n');
@@ -52,7 +52,7 @@ describe('a pool', () => {
     });
   });
 
-  it('gives 40 users at once 40 codes', async () => {
+  it('hands out 40 codes to 40 concurrent users', async () => {
     const benefit = await freshPool();
     await on.import(code, lines(40));
     const other = await on.anotherNode();
@@ -64,7 +64,7 @@ describe('a pool', () => {
     expect(given.toSorted()).toEqual(lines(40).split('\n').toSorted());
   });
 
-  it('that is empty keeps the claim, raises an alert, and the next import serves what waits, the oldest first', async () => {
+  it('that is empty keeps the claim and raises an alert; the next import serves the oldest claims first', async () => {
     const benefit = await freshPool();
     const waiting: BenefitReference[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -84,11 +84,11 @@ describe('a pool', () => {
     expect(await on.codeOf(waiting[2] ?? (await benefit()))).toBe('Z');
   });
 
-  it('is served by the engine too, for a claim that was not committed when codes were imported', async () => {
+  it('is served by the engine too, for a claim that was not committed during the import', async () => {
     const benefit = await freshPool();
     const own = code;
     const one = await benefit();
-    // The claim finds no code, and waits with its commit until there are some.
+    // The claim finds no code, and delays its commit until there are some.
     const database: Database = {
       ...on.database,
       transaction: (work) =>
@@ -115,7 +115,7 @@ describe('a pool', () => {
     expect(await on.import(code, lines(CODES))).toMatchObject({ imported: CODES, codesLeft: CODES });
   });
 
-  it('two imports of the same codes at once: each code once', async () => {
+  it('two concurrent imports of the same codes: each code once', async () => {
     await freshPool();
     const texts = [lines(500), lines(500).split('\n').toReversed().join('\n')];
     const done = await Promise.all(texts.map((text) => on.import(code, text)));

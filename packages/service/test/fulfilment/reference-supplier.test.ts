@@ -23,7 +23,7 @@ function adapterTo(url: string, key: Uint8Array = KEY): AttachedSupplier {
 }
 
 describe('the reference supplier', () => {
-  it('has what it handed out after kill -9, and after an ordinary end', async () => {
+  it('keeps its codes after kill -9 and after an ordinary exit', async () => {
     const folder = await supplierFolder();
     const first = await spawnSupplier({}, folder);
     const code = await adapterTo(first.url).fulfil(CLAIM);
@@ -36,7 +36,7 @@ describe('the reference supplier', () => {
     expect(await third.handedOut()).toMatchObject([{ claimNo: CLAIM.claimNo, arrivals: 2 }]);
   });
 
-  it('refuses another key, and a number for something else', async () => {
+  it('refuses another key, and a known number for another claim', async () => {
     const supplier = await localSupplier(systemClock);
     expect(await adapterTo(supplier.url, Buffer.alloc(32, 1)).fulfil(CLAIM)).toEqual({ kind: 'unknown' });
     const adapter = adapterTo(supplier.url);
@@ -46,7 +46,7 @@ describe('the reference supplier', () => {
     expect(await supplier.handedOut()).toHaveLength(2);
   });
 
-  it('takes faults back, and has no control unless asked for', async () => {
+  it('removes faults, and has no control interface by default', async () => {
     const supplier = await localSupplier(systemClock);
     await supplier.fault('refuse');
     expect((await supplier.control({ action: 'clear' })).status).toBe(200);
@@ -63,7 +63,7 @@ describe('docs/supplier.md', () => {
     return tableRows(text.split(/^##/m)[0] ?? '');
   };
 
-  it('has every operation and every fault, and no other', async () => {
+  it('lists every operation and every fault, and no other', async () => {
     const paths = (await section(/^## Operations$/m)).map(([name = '']) => name);
     expect(paths).toEqual(SUPPLIER_OPERATIONS.map((name) => `/${name}`));
     expect(await section(/^### Faults$/m)).toEqual(SUPPLIER_FAULTS.map(({ name, does }) => [name, does]));

@@ -7,7 +7,7 @@ import { claimStage } from './support.js';
 
 const on = ofFile(claimStage);
 
-it('no code is to be read in the database or the log, from its import or making on', async () => {
+it('no code is readable in the database or the log, from its import or creation on', async () => {
   const supplier = await localSupplier(on.service.clock);
   const codes: (string | undefined)[] = ['POOL-SECRET-1', 'POOL-SECRET-2'];
   const claimOne = async (position: number) => {

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 const on = ofFile(claimStage);
 
-/** The reference supplier for VIP_PASS, and one benefit to claim there. */
+/** Starts the reference supplier for VIP_PASS, and creates one benefit to claim there. */
 async function attached() {
   const supplier = await localSupplier(on.service.clock);
   await supplied(on.operator, 'VIP_PASS', supplier.url);
@@ -18,7 +18,7 @@ async function attached() {
 const claim = (benefit: BenefitReference) => on.node.claim(on.node.channel, benefit);
 const handedOut = async (supplier: TestSupplier, benefit: BenefitReference) =>
   (await supplier.handedOut()).filter(({ claimNo }) => claimNo === formatClaimNo(benefit));
-/** It was handed out once, and that is what the user sees. */
+/** Checks that the code was handed out once, and that the user sees it. */
 async function isFulfilled(supplier: TestSupplier, benefit: BenefitReference, arrivals: number): Promise<void> {
   const orders = await handedOut(supplier, benefit);
   expect(orders).toMatchObject([{ arrivals }]);
@@ -29,7 +29,7 @@ const alertsAbout = async (benefit: BenefitReference) =>
 
 const SCHEDULE = [10, 30, 60, 300, 900, 3600];
 
-/** The pause of the schedule that the next question waits for, less the moments since it was set. */
+/** Returns the back-off before the next query, minus the time since it was set. */
 async function askedAfter({ orderNo }: BenefitReference): Promise<number | undefined> {
   const [row] = await on.database.query<{ seconds: number | null }>(
     'select extract(epoch from ask_at - now())::double precision as seconds from claims where order_no = $1',
@@ -39,7 +39,7 @@ async function askedAfter({ orderNo }: BenefitReference): Promise<number | undef
   return SCHEDULE.find((pause) => seconds <= pause);
 }
 
-/** As if the time had come. */
+/** Makes the next query due. */
 async function askNow(): Promise<number> {
   await on.database.query('update claims set ask_at = now() where ask_at is not null');
   return on.node.ask('VIP_PASS');
@@ -61,7 +61,7 @@ describe('a claim at a supplier', () => {
     await isAskedAboutOnce(supplier, benefit);
   });
 
-  it('that is not answered in time is asked about likewise', async () => {
+  it('that is not answered in time is queried likewise', async () => {
     const { supplier, benefit } = await attached();
     await supplier.fault('delay', { times: 1 });
     const impatient = await on.anotherNode({ deadlineMs: 3_000 });
@@ -70,11 +70,11 @@ describe('a claim at a supplier', () => {
     await isAskedAboutOnce(supplier, benefit);
   });
 
-  /** Not before its time; then the supplier says what it handed out. */
+  /** Not before it is due; then the supplier reports the code that it handed out. */
   async function isAskedAboutOnce(supplier: TestSupplier, benefit: BenefitReference): Promise<void> {
     expect(await on.codeOf(benefit)).toBeUndefined();
     expect(await askedAfter(benefit)).toBe(10);
-    // However slow this machine is: its time has not come.
+    // Keeps it from being due, however slow this machine is.
     await on.database.query(`update claims set ask_at = now() + interval '1 hour' where ask_at is not null`);
     expect(await on.node.ask('VIP_PASS')).toBe(0);
 
@@ -83,7 +83,7 @@ describe('a claim at a supplier', () => {
     expect(await askNow()).toBe(0);
   }
 
-  it('that the supplier never heard of is sent again with the same number', async () => {
+  it('that the supplier does not know is sent again with the same number', async () => {
     const { supplier, benefit } = await attached();
     await supplier.fault('error-before', { times: 1 });
     await claim(benefit);
@@ -92,7 +92,7 @@ describe('a claim at a supplier', () => {
     await isFulfilled(supplier, benefit, 2);
   });
 
-  it('waits while the supplier is away, and is asked about as debits are', async () => {
+  it('waits while the supplier is away, and is queried on the schedule of debits', async () => {
     const { supplier, benefit } = await attached();
     await supplier.stop();
     expect(await claim(benefit)).toBe('CLAIMED');
@@ -115,7 +115,7 @@ describe('a claim at a supplier', () => {
     await isFulfilled(back, benefit, 1);
   });
 
-  it('that is refused waits, raises an alert, and is asked for again every hour', async () => {
+  it('that is refused waits, raises an alert, and is requested again every hour', async () => {
     const { supplier, benefit } = await attached();
     await supplier.fault('refuse', { times: 2 });
     expect(await claim(benefit)).toBe('CLAIMED');
@@ -129,7 +129,7 @@ describe('a claim at a supplier', () => {
     await isFulfilled(supplier, benefit, 3);
   });
 
-  it('keeps the code that it has, whatever the supplier says later', async () => {
+  it('keeps its code, whatever the supplier says later', async () => {
     const { benefit } = await attached();
     await claim(benefit);
     const code = await on.codeOf(benefit);
@@ -140,7 +140,7 @@ describe('a claim at a supplier', () => {
     expect(await liar.handedOut()).toEqual([]);
   });
 
-  it('goes on with its supplier after something else was set', async () => {
+  it('stays with its supplier after the source of codes was changed', async () => {
     const { supplier, benefit } = await attached();
     await supplier.fault('answer-lost', { times: 1 });
     await claim(benefit);
@@ -154,7 +154,7 @@ describe('a claim at a supplier', () => {
     expect(await on.codeOf(benefit)).toBe(orders[0]?.code);
   });
 
-  it('is asked about by one node at a time', async () => {
+  it('is queried by one node at a time', async () => {
     const { supplier, benefit } = await attached();
     const more = await Promise.all(Array.from({ length: 10 }, () => on.benefit(1)));
     await supplier.fault('error-before', { times: 11 });
@@ -178,7 +178,7 @@ describe('a claim at a supplier', () => {
     await isFulfilled(supplier, benefit, 1);
   });
 
-  it('stands when the answer cannot be stored, and is asked about', async () => {
+  it('stays pending if the answer cannot be stored, and is queried', async () => {
     const { supplier, benefit } = await attached();
     await on.database.query('alter table claims add constraint no_room check (fulfilled_at is null) not valid');
     expect(await claim(benefit)).toBe('CLAIMED');

@@ -18,7 +18,7 @@ export interface HandedOut {
   readonly arrivals: number;
 }
 
-/** A supplier's own books, and its control. */
+/** Access to a supplier's own records, and to its control interface. */
 export function supplierTo(url: string, dataDir: string) {
   const ledger = async () => (await fetch(`${url}/ledger`)).json() as Promise<Record<string, never>>;
   const control = (body: object) => fetch(`${url}/control`, { method: 'POST', body: JSON.stringify(body) });
@@ -43,7 +43,7 @@ export async function supplierFolder(): Promise<string> {
   return folder;
 }
 
-/** The reference supplier on a free port of this process; it ends with the test. */
+/** Starts the reference supplier on a free port of this process. It ends with the test. */
 export async function localSupplier(
   clock: Clock,
   more: Partial<ReferenceProgramOptions> = {},
@@ -59,7 +59,7 @@ export async function localSupplier(
   return { ...supplierTo(url, folder), stop: once };
 }
 
-/** The same as a process of its own, which can be killed. */
+/** Starts the reference supplier as a process that can be killed. */
 export async function spawnSupplier(options: object, dataDir: string): Promise<TestSupplier & { running: Running }> {
   const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options, dataDir });
   const running = start(SUPPLIER, {}, [given]);

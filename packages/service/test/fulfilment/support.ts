@@ -19,7 +19,7 @@ export async function claimStage() {
   const log = capturedLog();
   const operator = { ...service.operator, clock };
 
-  /** A node as far as claims go: its own connections and memory. */
+  /** A node's part that handles claims, with its own connections and memory. */
   async function nodeOn(own: Database, end: () => Promise<void>, more = {}) {
     const fulfilments = createFulfilmentRegistry({ database: own, vault, clock, log: log.log, ...more });
     const channels = createChannelRegistry(own, vault);
@@ -30,7 +30,7 @@ export async function claimStage() {
     return {
       claim: (of: Channel, benefit: BenefitReference) => claim(own, of, benefit),
       channel,
-      /** One turn of the job about suppliers: of claims whose turn it is. */
+      /** Runs the job that queries suppliers once, for the claims that are due. */
       ask: (benefitCode: string) => askAboutPendingClaims({ ...deps, channels }, benefitCode),
       serve: () => serveWaitingClaims({ ...deps, vault }),
       async close() {
@@ -41,7 +41,7 @@ export async function claimStage() {
   }
 
   const node = await nodeOn(database, async () => undefined);
-  /** A new order in mode B: VIP_PASS at position 1, COUPON at 2. */
+  /** Creates an order in mode B: VIP_PASS at position 1, COUPON at 2. */
   const order = async (more: Record<string, unknown> = {}) => {
     const reply = await client.call('orders/create', collectRequest(client, more));
     if (reply.code !== '0') throw new Error(`orders/create answered ${reply.text}`);
@@ -55,13 +55,13 @@ export async function claimStage() {
     log,
     node,
     order,
-    /** With another deadline for suppliers than their own, if one is given. */
+    /** Uses the given deadline for suppliers instead of the default. */
     async anotherNode(more?: { readonly deadlineMs: number }) {
       const own = openDatabase({ url: fresh.url, pool: 16, name: 'another node' });
       return nodeOn(own, () => own.close(), more);
     },
     benefit: async (position: number): Promise<BenefitReference> => ({ orderNo: await order(), cycleNo: 1, position }),
-    /** The code of a claim as a user would see it; nothing while there is none. */
+    /** Returns the code of a claim as a user sees it, or undefined if there is none. */
     async codeOf(benefit: BenefitReference): Promise<string | undefined> {
       const [row] = await database.query<{ code: string | null }>(
         'select code from claims where order_no = $1 and cycle_no = $2 and position = $3',

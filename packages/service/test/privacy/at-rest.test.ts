@@ -8,15 +8,16 @@ import { type CallOptions, type ChannelClient, send } from '../support/channel-c
 import { encrypted, unique } from '../support/demo.js';
 
 /**
- * Everything that can happen to personal data happens once, with values that occur nowhere else. Then each value is
- * looked for in all that is left of it: every row of every table, the log at its most talkative, every answer, the metrics.
+ * Everything that can happen to personal data happens once, with unique values. Then each value is searched in every
+ * row of
+ * every table, in the log at its most verbose level, in every answer, and in the metrics.
  */
 
 let on: Stage;
 let channel: ChannelClient;
 let log: CapturedLog;
 const answers: string[] = [];
-/** By what it is. */
+/** The secrets by their kind. */
 const secrets = new Map<string, string>();
 
 beforeAll(async () => {
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 let serial = 0;
-/** Somebody new, all of whose data must not be found. */
+/** Creates a new user, none of whose data may be found. */
 function somebody(): Person & { readonly sharedNo: string } {
   serial += 1;
   const who = { ...person(), sharedNo: unique('SHARED-NUMBER') };
@@ -127,7 +128,7 @@ async function collecting() {
 async function rejections() {
   const holder = somebody();
   await call('orders/create', order(holder));
-  // A number that another channel has: an operator hears of it.
+  // A number that another channel has, which raises an alert.
   const other = await anotherChannel(on.service);
   await call('orders/create', order(holder, {}, other), '403004', {}, other);
   const [known, stranger] = [somebody(), somebody()];
@@ -145,7 +146,7 @@ async function rejections() {
   await call('orders/create', collected(stranger, mismatch), '410010', keyed());
   const refused = { ...shared(stranger), paymentChannelCode: 'MOCKBANK' };
   await call('orders/create', order(stranger, { sharedAgreement: refused }), '403004', keyed());
-  // In the clear where a ciphertext belongs, and a ciphertext of what is no card.
+  // Plain text instead of a ciphertext, and a ciphertext of something that is no card.
   for (const [field, value] of [
     ['bankCardNoEncrypted', stranger.bankCardNo],
     ['realNameEncrypted', stranger.realName],
@@ -168,7 +169,7 @@ async function rejections() {
   const noMobile = encrypted(channel, `call ${stranger.mobile}`);
   await call('orders/create', collected(stranger, { mobileEncrypted: noMobile }), '400001');
   await call('agreements/replace', { orderNo: '1', newSharedAgreement: shared(stranger) }, '420001', keyed());
-  // A field of a wrong type, beside all the others.
+  // A field of a wrong type, together with all the others.
   await call('orders/create', order(stranger, { period: stranger.bankCardNo }), '400001');
   await call('payments/query', { paymentOrderNo: stranger.bankCardNo }, '420001');
   await call('orders/query', { externalOrderNo: stranger.realName }, '420001');
@@ -177,7 +178,7 @@ async function rejections() {
 
 async function faults() {
   const database = on.service.fresh.database;
-  // An adapter with a bug that repeats what it was given.
+  // A faulty adapter that quotes its input.
   const quoting = somebody();
   on.institution.onDebit = async ({ institutionNo }) => {
     throw new Error(`a bug that quotes "${institutionNo}"`);
@@ -203,7 +204,7 @@ async function faults() {
   answers.push(notice.text);
   expect(notice.code).toBe('500001');
 
-  // A database that refuses rows, and repeats them in what it says.
+  // A database that refuses rows, and quotes them in its errors.
   for (const table of ['agreements', 'channel_users', 'debit_attempts', 'orders', 'idempotency']) {
     await database.query(`alter table ${table} add constraint broken check (false) not valid`);
     const who = somebody();
@@ -217,14 +218,14 @@ async function faults() {
   await call('agreements/replace', { orderNo: created.orderNo, newSharedAgreement }, '500001');
   await call('orders/unsubscribe', { orderNo: created.orderNo }, '500001');
   await database.query('alter table agreements drop constraint broken');
-  // A sealed value that somebody has exchanged.
+  // An encrypted value that was replaced.
   await database.query(
     `update agreements set institution_no = 'nonsense', cancel_at = now() where agreement_no is not null`,
   );
   await on.cancelAgreements();
 }
 
-/** A text as it could stand in a table, a log line or an answer; in base64 also in the middle of something longer. */
+/** Returns the spellings of a text in a table, a log line or an answer; in base64 also within a longer text. */
 function spellings(text: string): string[] {
   const bytes = Buffer.from(text);
   const inside = [0, 1, 2].map((offset) => {
@@ -258,7 +259,7 @@ async function places(): Promise<Record<string, string>> {
   };
 }
 
-it('the search finds what is there, or it would prove nothing', async () => {
+it('the search finds what exists, because otherwise it would prove nothing', async () => {
   const { tables, log: lines, answers: texts, metrics } = await places();
   expect(tables).toContain('user-');
   expect(lines).toContain('/openapi/v1/orders/create');
@@ -275,7 +276,7 @@ it('the search finds what is there, or it would prove nothing', async () => {
   }
 });
 
-it('no card, document, name, mobile, code or institution number stands anywhere in the clear, in hex or in base64', async () => {
+it('no card, document, name, mobile, code or institution number is stored in clear, in hex or in base64', async () => {
   expect(secrets.size).toBeGreaterThan(80);
   for (const [place, text] of Object.entries(await places())) {
     const found = [...secrets].filter(([, value]) => spellings(value).some((spelling) => text.includes(spelling)));
@@ -286,7 +287,7 @@ it('no card, document, name, mobile, code or institution number stands anywhere 
   }
 });
 
-it('no redemption link that was answered can be put together from the tables', async () => {
+it('no redemption link can be reconstructed from the tables', async () => {
   const given = answers.flatMap((text) => [...text.matchAll(/[?&]sig=([\w-]{43})/g)].map(([, sig = '']) => sig));
   expect(new Set(given).size).toBeGreaterThan(5);
   const { tables = '' } = await places();
@@ -294,7 +295,7 @@ it('no redemption link that was answered can be put together from the tables', a
   expect(tables).not.toContain('sig=');
 });
 
-it('what personal data is found by is no bare hash of it', async () => {
+it('personal data is not indexed by a plain hash', async () => {
   const { tables } = await places().then(({ tables }) => ({ tables: tables ?? '' }));
   const found = [...secrets].filter(([, value]) =>
     [value, `mobile\n${value}`, `card\n${value}`].some((text) => hashes(text).some((hash) => tables.includes(hash))),
@@ -302,7 +303,7 @@ it('what personal data is found by is no bare hash of it', async () => {
   expect(found.map(([what]) => what)).toEqual([]);
 });
 
-it('the same card, document and mobile are found by different hashes in different channels', async () => {
+it('the same card, document and mobile have different hashes in different channels', async () => {
   const who = somebody();
   const other = await anotherChannel(on.service);
   await call('orders/create', order(who));
@@ -326,7 +327,7 @@ it('the same card, document and mobile are found by different hashes in differen
   expect(new Set(all).size).toBe(6);
 });
 
-it('of a card its last four digits are kept, and nothing more of it', async () => {
+it('only the last four digits of a card are stored', async () => {
   const rows = await on.service.fresh.database.query<{ card_tail: string }>('select card_tail from agreements');
   expect(rows.length).toBeGreaterThan(5);
   for (const { card_tail } of rows) expect(card_tail).toMatch(/^\d{4}$/);

@@ -15,7 +15,7 @@ async function theOne() {
 }
 
 describe('the same day again', () => {
-  it('sees what is still there, adds what is new, closes what is gone', async () => {
+  it('keeps existing differences, adds new ones, and closes those that are gone', async () => {
     const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
     await run(on, [line(debit, { amountCent: 1991 }), line('GONE')]);
     on.clock.set(at('2026-02-01 12:00:00'));
@@ -37,21 +37,21 @@ describe('the same day again', () => {
     expect(await alerts(on.fresh.database)).toMatchObject([{ detail: 'open: 1 AMOUNT, 2 MISSING_HERE' }]);
   });
 
-  it('leaves other days and other payment channels alone', async () => {
+  it('does not affect other days and payment channels', async () => {
     await run(on, [line('X')]);
     await run(on, [], CODE, '2026-01-29');
     await run(on, [], 'OTHERPAY');
     expect(await open()).toEqual(['MISSING_HERE X | - - | SUCCESS 1990']);
   });
 
-  it('opens again what a run had closed and is back', async () => {
+  it('reopens a recurring difference that a run had closed', async () => {
     await run(on, [line('X')]);
     await run(on, []);
     await run(on, [line('X')]);
     expect(await theOne()).toMatchObject({ closedBy: null, closedAt: null, closingNote: null });
   });
 
-  it('run twice at the same time: one after the other, the same outcome', async () => {
+  it('run twice concurrently: one after the other, with the same result', async () => {
     const lines = [line('X'), line('Y')];
     await Promise.all([run(on, lines), run(on, lines), run(on, lines)]);
     expect(await open()).toHaveLength(2);
@@ -62,7 +62,7 @@ describe('closing', () => {
   const close = (differenceNo: string, note = 'seen, ticket 4711') =>
     closeDifference(on.operator, { differenceNo, note });
 
-  it('takes it off the list, is audited, and a second time changes nothing', async () => {
+  it('removes it from the list, is audited, and changes nothing when repeated', async () => {
     await run(on, [line('X')]);
     const { differenceNo } = await theOne();
     expect(await close(differenceNo)).toMatchObject({
@@ -78,14 +78,14 @@ describe('closing', () => {
     ]);
   });
 
-  it('holds through later runs for as long as the facts are the same', async () => {
+  it('persists through later runs while the facts are the same', async () => {
     await run(on, [line('X')]);
     await close((await theOne()).differenceNo);
     await on.fresh.database.query('truncate alerts');
     expect(await run(on, [line('X')])).toMatchObject({ differences: 1, open: 0 });
     expect(await theOne()).toMatchObject({ closedBy: 'test:ann', closingNote: 'seen, ticket 4711' });
     expect(await alerts(on.fresh.database)).toEqual([]);
-    // Nor does it become the run's own when it is gone.
+    // A later run does not take over a difference that an operator has closed.
     await run(on, []);
     expect(await theOne()).toMatchObject({ closedBy: 'test:ann' });
   });
@@ -122,7 +122,7 @@ describe('closing', () => {
 });
 
 describe('lists', () => {
-  it('of differences: by payment channel, by day, open or all, so many', async () => {
+  it('of differences: by payment channel, by day, open or all, with a limit', async () => {
     await run(on, [line('X'), line('Y')]);
     await run(on, [line('Z')], 'OTHERPAY');
     const earlier = { ...line('W'), bookedAt: at('2026-01-29 12:00:00') };

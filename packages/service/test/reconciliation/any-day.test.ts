@@ -6,7 +6,7 @@ import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-num
 import { ofFile } from '../orders/stage-of-file.js';
 import { type AttemptRow, at, desk, inShort, line, NOON, putAttempt, run } from './support.js';
 
-/** Any attempts and any statement, judged by the sentences of docs/reconciliation.md, one line at a time. */
+/** Any attempts and any statement, checked line by line against the rules of docs/reconciliation.md. */
 const on = ofFile(desk);
 
 const PERIODS = [
@@ -40,7 +40,7 @@ const statementLine = fc
   )
   .map(([number, more]) => line(number, more));
 
-/** One success of a period at most, here: that is what settling sees to. */
+/** At most one success per period, which settling ensures. */
 const attempts = fc
   .uniqueArray(attempt, { selector: (one) => numberOf(one), maxLength: 7 })
   .map((rows) =>
@@ -96,10 +96,10 @@ function expected(rows: readonly Row[], lines: readonly StatementLine[]): string
   return differences.sort();
 }
 
-it('any day: exactly the differences that the page describes, and again when the facts are others', async () => {
+it('any day: exactly the documented differences, and again after the facts have changed', async () => {
   await fc.assert(
     fc.asyncProperty(attempts, fc.array(statementLine, { maxLength: 8 }), async (rows, lines) => {
-      // Not emptied between the days: what the day before left must neither stay open nor get in the way.
+      // Not emptied between the days, because earlier differences must neither stay open nor interfere.
       await on.fresh.database.query('truncate debit_attempts');
       for (const row of rows) await putAttempt(on.fresh.database, row);
       const done = await run(on, lines);

@@ -49,7 +49,7 @@ describe('perennial reconciliation', () => {
     expect(await text('audit', 'list', '--subject', 'UNIPAY')).toMatch(/reconciliation\.close.*reconciliation\.run/s);
   });
 
-  it('run asks the bridge when no file is given', async () => {
+  it('run requests the statement from the bridge if no file is given', async () => {
     const { gatewayKey } = await json('payment-channel', 'reset-key', 'UNIPAY');
     const institution = await startInstitution({
       ...{ port: 0, clock: systemClock },
@@ -64,7 +64,7 @@ describe('perennial reconciliation', () => {
     }
   });
 
-  it('a file that is not there, a day that is none, a bridge that does not answer', async () => {
+  it('refuses a missing file, an invalid day, and a bridge that does not answer', async () => {
     const on = ['reconciliation', 'run', '--payment-channel', 'UNIPAY'];
     const missing = await run(...on, '--day', DAY, '--csv', path.join(folder, 'nowhere.csv'));
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('the statement cannot be read: ENOENT') });

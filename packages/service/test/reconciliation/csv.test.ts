@@ -26,19 +26,19 @@ describe('a statement file', () => {
     }
   });
 
-  it('takes times as the interface does', async () => {
+  it('accepts times as the API does', async () => {
     const times = ['2026-01-30 12:00:00', '2026-01-30T12:00:00+08:00', '2026-01-30T04:00:00Z', '2026-01-30T12:00:00'];
     const text = [HEADER, ...times.map((time) => GOOD.replace('2026-01-30 12:00:00', time)), ''].join('\n');
     expect((await read(text)).map(({ bookedAt }) => bookedAt)).toEqual(times.map(() => at('2026-01-30 12:00:00')));
   });
 
-  it('takes numbers that only look as if a spreadsheet had changed them', async () => {
+  it('accepts numbers that only look as if a spreadsheet had changed them', async () => {
     const numbers = ['100000001000000101', '12E4', '1E17', '1000', '100000000000000', 'R100000001000000100'];
     const text = [HEADER, ...numbers.map((number) => GOOD.replace('1001000101', number)), ''].join('\n');
     expect((await read(text)).map(({ number }) => number)).toEqual(numbers);
   });
 
-  it('with the header alone says that nothing was booked', async () => {
+  it('with the header only means that nothing was booked', async () => {
     expect(await read(`${HEADER}\n`)).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe('a statement file', () => {
     number: text,
     amountCent: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     status: fc.constantFrom<StatementLine['status']>('SUCCESS', 'FAIL', 'PENDING'),
-    // Whole seconds, as a file has them.
+    // Whole seconds, as in a file.
     bookedAt: fc.integer({ min: 1, max: 4_000_000_000 }).map((seconds) => seconds * 1000),
     institutionRef: text,
   });
@@ -59,7 +59,7 @@ describe('a statement file', () => {
     institutionRef: quoted(one.institutionRef),
   });
 
-  it('says the same whatever stands in its fields and however its bytes are cut up', async () => {
+  it('is parsed the same for any field contents and any chunking of its bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(someLine, { maxLength: 5 }), fc.integer({ min: 1, max: 60 }), async (lines, size) => {
         const whole = Buffer.from(csvOf(lines.map(escaped)));
@@ -71,7 +71,7 @@ describe('a statement file', () => {
     );
   });
 
-  it('that is cut off anywhere but at the end of a line is refused', async () => {
+  it('that is truncated anywhere but at the end of a line is refused', async () => {
     const whole = `${HEADER}\n${GOOD}\n${GOOD}\n`;
     for (let end = 0; end < whole.length; end += 1) {
       const cut = whole.slice(0, end);
@@ -133,12 +133,12 @@ describe('refused, with the line', () => {
     await expect(read(text)).rejects.toThrow(message);
   });
 
-  it('but not an institution’s reference that ends in zeros', async () => {
+  it("accepts an institution's reference that ends in zeros", async () => {
     const [line] = await read(withLine(GOOD.replace('RI1', '123456789012345000')));
     expect(line).toBeDefined();
   });
 
-  it('what is wrong first, even where what follows cannot be read at all', async () => {
+  it('reports the first error, even if the rest is unreadable', async () => {
     const lines = [HEADER, GOOD.replace('DEBIT', 'debit'), 'R"1', ''];
     await expect(read(lines.join('\n'))).rejects.toThrow('line 2 of the statement: kind must be');
   });

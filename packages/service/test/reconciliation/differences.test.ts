@@ -28,7 +28,7 @@ describe('a day on which everything agrees', () => {
     expect(await alerts(on.fresh.database)).toEqual([]);
   });
 
-  it('may have thousands of lines, of which each counts', async () => {
+  it('counts each of thousands of lines', async () => {
     await on.fresh.database.query(
       `insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
          status, started_at, paid_at)
@@ -67,7 +67,7 @@ describe('MISSING_HERE', () => {
     ]);
   });
 
-  it('a refund’s number on a line that says it is a debit', async () => {
+  it("a refund's number on a line of a debit", async () => {
     const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
     await run(on, [line(refund, { kind: 'debit' })]);
     expect(await open()).toEqual([
@@ -97,7 +97,7 @@ describe('MISSING_THERE', () => {
     ]);
   });
 
-  it('not what the institution booked on another day than it told us', async () => {
+  it('not if the institution booked it on another day than it reported', async () => {
     const debit = await putAttempt(on.fresh.database, { orderNo: 1001, paidAt: at('2026-01-29 23:59:59') });
     await run(on, [line(debit)]);
     expect(await open()).toEqual([]);
@@ -153,7 +153,7 @@ describe('STATE', () => {
     expect(due).toEqual(asked ? [{ order_no: 1001 }, { order_no: 1001 }] : []);
   });
 
-  it('one that is just being settled holds up nobody', async () => {
+  it('an attempt that is being settled does not block the run', async () => {
     const debit = await putAttempt(on.fresh.database, { orderNo: 1001, status: 'STARTED' });
     await on.fresh.database.transaction(async (tx) => {
       await tx.query('select from debit_attempts for update');
@@ -173,7 +173,7 @@ describe('DUPLICATE', () => {
     ]);
   });
 
-  it('two successful tries of one period: the one that is not ours', async () => {
+  it('two successful attempts of one period: the one unknown here', async () => {
     const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
     const second = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2 });
     const nextPeriod = await putAttempt(on.fresh.database, { orderNo: 1001, cycleNo: 2 });
@@ -184,7 +184,7 @@ describe('DUPLICATE', () => {
     ]);
   });
 
-  it('a success there of a period that another try has paid on another day, or elsewhere', async () => {
+  it('a success there of a period that another attempt has paid on another day or elsewhere', async () => {
     const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
     const paidAt = at('2026-01-31 02:00:00');
     await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2, paymentChannelCode: 'OTHERPAY', paidAt });

@@ -10,7 +10,7 @@ const on = deskOfFile();
 let asked: string[];
 beforeAll(async () => {
   const { database } = on.fresh;
-  // UNIPAY was made on 29 January. There is no other bridge; the sandbox is not asked.
+  // UNIPAY was created on 29 January. There is no other bridge, and the sandbox has no statements.
   await database.query(`delete from payment_channels where code = 'OTHERPAY'`);
   await database.query(`update payment_channels set created_at = '2026-01-29 18:00:00'`);
 });
@@ -26,7 +26,7 @@ const turn = () => reconcileDays({ ...on.operator, database: on.fresh.database, 
 const anHourLater = () => on.fresh.database.query(`update job_marks set reached_at = reached_at - interval '1 hour'`);
 
 describe('the job', () => {
-  it('waits for 03:00 in Asia/Shanghai, and does each day once', async () => {
+  it('waits for 03:00 in Asia/Shanghai, and reconciles each day once', async () => {
     on.clock.set(at('2026-01-30 02:59:59'));
     expect(await turn()).toBe(0);
     expect(asked).toEqual([]);
@@ -45,20 +45,20 @@ describe('the job', () => {
     ]);
   });
 
-  it('is done by one of several nodes', async () => {
+  it('is run by one of several nodes', async () => {
     const turns = await Promise.all([turn(), turn(), turn(), turn()]);
     expect(turns.toSorted()).toEqual([0, 0, 0, 2]);
     expect(asked).toEqual(['2026-01-29', '2026-01-30']);
   });
 
-  it('makes up for days on which nobody was there, for a week', async () => {
+  it('catches up on missed days, for a week', async () => {
     on.clock.set(at('2026-02-20 03:00:00'));
     expect(await turn()).toBe(7);
     expect(asked.at(0)).toBe('2026-02-13');
     expect(asked.at(-1)).toBe('2026-02-19');
   });
 
-  it('takes a day up again each morning while a difference is open', async () => {
+  it('repeats a day each morning while a difference is open', async () => {
     on.clock.set(at('2026-01-31 03:00:00'));
     await putAttempt(on.fresh.database, { orderNo: 1001, paidAt: NOON });
     await turn();
@@ -91,7 +91,7 @@ describe('a day that fails', () => {
     };
   });
 
-  it('is an alert, and the next one is reconciled nevertheless', async () => {
+  it('raises an alert, and the next day is reconciled nevertheless', async () => {
     expect(await turn()).toBe(1);
     expect(await alerts(on.fresh.database)).toEqual([
       { kind: 'reconciliation-difference', subject: `${CODE} 2026-01-30`, detail: 'open: 1 MISSING_HERE' },
@@ -99,7 +99,7 @@ describe('a day that fails', () => {
     ]);
   });
 
-  it('is tried again an hour later, not before', async () => {
+  it('is retried an hour later, not before', async () => {
     await turn();
     expect(await turn()).toBe(0);
     expect(asked).toHaveLength(2);
@@ -112,7 +112,7 @@ describe('a day that fails', () => {
     expect(asked.slice(2)).toEqual(['2026-01-29']);
   });
 
-  it('for a reason of our own tells no more than that', async () => {
+  it('for an internal reason reveals no more than that', async () => {
     on.statement = () => {
       throw new Error('secret of the machine');
     };

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { clock } = service;
   institution = await startInstitution({
     ...{ port: 0, key, clock, control: true, delays: { settleMs: 0 } },
-    // Several pages for a few lines.
+    // Splits a few lines into several pages.
     statementPageLines: 3,
   });
   const bridge = createBridgeGateway({ url: institution.url, key, clock });
@@ -54,7 +54,7 @@ async function order(tail: string): Promise<string> {
   return reply.data.orderNo;
 }
 
-/** An hour of the day on which it is past 03:00. */
+/** Runs at 04:00 of the day, after the job's start at 03:00. */
 async function atFourOf<T>(day: string, act: () => Promise<T>): Promise<T> {
   service.clock.set(at(`${day} 04:00:00`));
   try {
@@ -68,14 +68,14 @@ const reconcile = () => theNextMorning(() => runReconciliation(operator, { payme
 const open = () => theNextMorning(async () => inShort(await listDifferences(operator)));
 
 describe('a day at the reference institution', () => {
-  it('agrees, whatever became of each debit and refund', async () => {
+  it('agrees, whatever the outcome of each debit and refund', async () => {
     const orders = await Promise.all(['8888', '8888', '0001', '0003', '8888'].map(order));
     await refundPayment(operator, { orderNo: orders[0] ?? '', cycleNo: 1, amountCent: 500 });
     await refundPayment(operator, { orderNo: orders[1] ?? '', cycleNo: 1 });
     expect(await reconcile()).toMatchObject({ source: 'GATEWAY', lines: 7, differences: 0, open: 0 });
   });
 
-  it('a lost answer: open here, booked there; asked about at once, and closed by the next run', async () => {
+  it('a lost answer: open here, booked there; queried at once, and closed by the next run', async () => {
     const orderNo = await order('0006');
     expect(await reconcile()).toMatchObject({ open: 1 });
     expect(await open()).toEqual([`STATE ${orderNo}000101 | STARTED 1990 | SUCCESS 1990`]);
@@ -91,7 +91,7 @@ describe('a day at the reference institution', () => {
     expect(await reconcile()).toMatchObject({ differences: 0, open: 0 });
   });
 
-  it('a debit over another amount, one that nobody here asked for, one booked twice for a period', async () => {
+  it('a debit with a wrong amount, one not requested here, and one booked twice for a period', async () => {
     const wrong = await order('0014');
     const twice = await order('8888');
     const gateway = await gateways.of('BRIDGE');
@@ -118,7 +118,7 @@ describe('the job over the bridge', () => {
       reconcileDays({ ...operator, database: service.fresh.database, log: pino({ level: 'silent' }) }),
     );
 
-  it('fails when a page cannot be used, tells so, and is done an hour later', async () => {
+  it('fails on an unusable page, reports it, and succeeds an hour later', async () => {
     await service.fresh.database.query('truncate reconciliations, reconciliation_differences, alerts');
     await control(institution, { action: 'set', fault: 'garbage-answer', operation: 'statement', times: 1 });
     expect(await turn('2026-02-01')).toBe(0);

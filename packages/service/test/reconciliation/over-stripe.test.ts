@@ -66,7 +66,7 @@ async function tell(body: string): Promise<number> {
   return response.status;
 }
 
-/** Stripe has told everything, and the bridge has taken it. */
+/** Waits until the bridge has accepted all webhooks of Stripe. */
 async function allTold(): Promise<void> {
   const statuses = await Promise.all(telling.splice(0));
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
@@ -95,7 +95,7 @@ const compare = (day: string) => runReconciliation(operator, { paymentChannelCod
 const refundNoOf = (orderNo: string) => `R${orderNo}000101`;
 
 describe('a payment that the user has disputed at the bank', () => {
-  it('stays paid here, can not be refunded besides, and is no difference: the protocol has no word for a dispute', async () => {
+  it('stays paid here, cannot be refunded too, and is no difference, because the protocol has no disputes', async () => {
     const { orderNo, payment } = await order();
     fake.dispute(payment);
     await allTold();

@@ -11,11 +11,11 @@ let on: Desk;
 let temporary: string;
 const outside = process.env['TMPDIR'];
 beforeAll(async () => {
-  // A place for temporary files that nobody else uses.
+  // A folder for temporary files of this test only.
   temporary = await mkdtemp(path.join(os.tmpdir(), 'perennial-refusals-'));
   process.env['TMPDIR'] = temporary;
   on = await desk();
-  // A day that has been reconciled, with one difference.
+  // A reconciled day with one difference.
   const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
   await run(on, [line(debit, { amountCent: 1991 })]);
 });
@@ -44,12 +44,12 @@ async function refused(attempt: () => Promise<unknown>, message: string): Promis
 describe('a file is refused as a whole, and nothing changes', () => {
   const lines = Array.from({ length: 2500 }, (_, index) => line(`X${index}`));
 
-  it('when its last line is wrong, after thousands that are right', async () => {
+  it('if its last line is wrong, after thousands of correct ones', async () => {
     const text = csvOf([...lines, line('LAST')]).replace('LAST,1990', 'LAST,19.90');
     await refused(() => fromFile(text), 'line 2502 of the statement: amountCent');
   });
 
-  it('when it is cut off', async () => {
+  it('if it is truncated', async () => {
     const text = csvOf(lines);
     await refused(() => fromFile(text.slice(0, -3)), 'line 2501 of the statement: it does not end');
   });
@@ -64,7 +64,7 @@ describe('a file is refused as a whole, and nothing changes', () => {
 
   it('when it is empty', () => refused(() => fromFile(''), 'the statement is empty'));
 
-  it('when reading it fails', async () => {
+  it('if reading it fails', async () => {
     const broken = async function* () {
       yield Buffer.from(csvOf(lines));
       throw new Error('the disk is gone');
@@ -74,7 +74,7 @@ describe('a file is refused as a whole, and nothing changes', () => {
 });
 
 describe('a bridge’s statement is refused as a whole, and nothing changes', () => {
-  it('when it breaks off', async () => {
+  it('if it breaks off', async () => {
     on.statement = async function* () {
       yield line('A');
       throw new StatementUnavailable('the bridge gave no statement that can be used');
@@ -82,7 +82,7 @@ describe('a bridge’s statement is refused as a whole, and nothing changes', ()
     await refused(() => fromBridge(), 'the bridge gave no statement');
   });
 
-  it('when a line is of another day', async () => {
+  it('if a line is of another day', async () => {
     on.statement = async function* () {
       yield line('A');
       yield line('B', { bookedAt: at('2026-01-31 00:00:00') });
@@ -91,7 +91,7 @@ describe('a bridge’s statement is refused as a whole, and nothing changes', ()
   });
 });
 
-describe('asked for what cannot be', () => {
+describe('an impossible request', () => {
   it.each([
     ['today', '2026-01-31', '2026-01-31 is not over yet'],
     ['tomorrow', '2026-02-01', 'is not over yet'],
@@ -106,7 +106,7 @@ describe('asked for what cannot be', () => {
   it('a payment channel that is not there', () =>
     refused(() => fromFile(csvOf([]), { paymentChannelCode: 'NOBODY' }), 'there is no payment channel "NOBODY"'));
 
-  it('a statement of the sandbox, which has none; a file is taken', async () => {
+  it('a statement of the sandbox, which has none; a file is accepted', async () => {
     await refused(() => fromBridge(DAY, 'MOCKPAY'), 'the sandbox gateway provides no statements; give a file');
     expect(await run(on, [line('X')], 'MOCKPAY')).toMatchObject({ open: 1 });
   });

@@ -16,7 +16,7 @@ import { manualClock } from '../support/service.js';
 
 export const CODE = 'UNIPAY';
 export const DAY = '2026-01-30';
-/** Moments of Asia/Shanghai. */
+/** Parses a time of Asia/Shanghai. */
 export const at = (time: string): number => {
   const moment = parseTime(time);
   if (moment === undefined) throw new Error(`${time} is not a time`);
@@ -25,12 +25,12 @@ export const at = (time: string): number => {
 export const NOON = at(`${DAY} 12:00:00`);
 export const HEADER = 'kind,number,amountCent,status,bookedAt,institutionRef';
 
-/** A database with the bridge UNIPAY, whose statements are what the test says, and an operator at noon of 31 January. */
+/** A database with the bridge UNIPAY, whose statements the test provides, and an operator at noon of 31 January. */
 export interface Desk {
   readonly fresh: FreshDatabase;
   readonly operator: OperatorWithGateways;
   readonly clock: ReturnType<typeof manualClock>;
-  /** The bridge's answer to any day. */
+  /** Returns the bridge's statement of any day. */
   statement: (day: string) => AsyncIterable<StatementLine>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function desk(): Promise<Desk> {
   return made;
 }
 
-/** A desk for a file, at the same moment and with empty books before each test. */
+/** Creates a desk for a file, reset to the same moment and emptied before each test. */
 export function deskOfFile(): Desk {
   const on = ofFile(desk);
   beforeEach(async () => {
@@ -68,11 +68,11 @@ export interface AttemptRow {
   readonly amountCent?: number;
   readonly status?: 'STARTED' | 'SUCCESS' | 'FAIL';
   readonly paymentChannelCode?: string;
-  /** Of a success: when the institution took the money. */
+  /** For a success: when the institution booked it. */
   readonly paidAt?: number;
 }
 
-/** An attempt as settling leaves it. Its number. */
+/** Inserts an attempt as settling leaves it, and returns its number. */
 export async function putAttempt(database: Database, row: AttemptRow): Promise<string> {
   const { orderNo, cycleNo = 1, tryNo = 1, amountCent = 1990, status = 'SUCCESS', paidAt = NOON } = row;
   await database.query(
@@ -105,7 +105,7 @@ export async function putRefund(database: Database, row: Omit<AttemptRow, 'tryNo
   return formatRefundNo({ orderNo, cycleNo, refundSeq });
 }
 
-/** A line of a statement, booked at noon unless said otherwise. */
+/** Returns a line of a statement, booked at noon by default. */
 export function line(number: string, more: Partial<StatementLine> = {}): StatementLine {
   const kind = number.startsWith('R') ? 'refund' : 'debit';
   const amountCent = kind === 'refund' ? 500 : 1990;
@@ -130,12 +130,12 @@ export async function* bytes(text: string | Uint8Array): AsyncGenerator<Uint8Arr
   yield typeof text === 'string' ? new TextEncoder().encode(text) : text;
 }
 
-/** Runs the day with these lines as a file. */
+/** Reconciles the day with these lines as a file. */
 export function run(on: Desk, lines: readonly StatementLine[], paymentChannelCode = CODE, day = DAY) {
   return runReconciliation(on.operator, { paymentChannelCode, day, csv: bytes(csvOf(lines)) });
 }
 
-/** The five kinds and where they lie, in short. */
+/** Lists the differences by kind and place. */
 export function inShort(differences: readonly DifferenceView[]): string[] {
   return differences
     .map((one) => {

@@ -32,8 +32,8 @@ const HASH = createHash('sha256').update(LOGO).digest('hex');
 const PNG_HASH = createHash('sha256').update(GOOD_PNG).digest('hex');
 const NOTHING = { displayName: null, logo: null, accent: null, support: null, termsUrl: null, shopUrl: null };
 
-describe('what users see of a channel', () => {
-  it('is nothing before something is set, then what was set, and stays until it is removed', async () => {
+describe('the branding of a channel', () => {
+  it('is empty at first, then what was set, until it is removed', async () => {
     expect((await showChannel(on.service.operator, { appId: APP_ID })).branding).toEqual(NOTHING);
     const before = (await versionOf(on.service.fresh.database, APP_ID)) ?? 0;
     const all = {
@@ -110,7 +110,7 @@ describe('what users see of a channel', () => {
     expect(await dump(on.service.fresh.database)).toBe(before);
   });
 
-  it('may lead to this machine in a sandbox alone; of a channel that is not there nothing is set', async () => {
+  it('may link to this machine in a sandbox only, and is refused for an unknown channel', async () => {
     const production = { ...on.service.operator, environment: 'production' as const };
     const here = { appId: APP_ID, shopUrl: 'http://localhost:3000/' };
     await expect(setBranding(production, here)).rejects.toThrow('must start with https://');
@@ -120,8 +120,8 @@ describe('what users see of a channel', () => {
   });
 });
 
-describe('what users see of a benefit', () => {
-  it('is set for its code, listed, and read by a statement of the page', async () => {
+describe('the presentation of a benefit', () => {
+  it("is set by its code, listed, and read by the page's statement", async () => {
     const { path } = await on.order();
     const page = async () => (await on.get(path)).text;
     expect(await page()).not.toContain(`/redeem/images/${PNG_HASH}`);
@@ -159,14 +159,14 @@ describe('what users see of a benefit', () => {
     await expect(present(input)).rejects.toThrow(why);
   });
 
-  it('is not set for a code that no benefit has', async () => {
+  it('is refused for an unknown benefit', async () => {
     const input = { benefitCode: 'NO_SUCH', descriptionEn: 'x' };
     await expect(setPresentation(on.service.operator, input)).rejects.toThrow('there is no benefit "NO_SUCH"');
   });
 });
 
 describe('pictures', () => {
-  it('are stored once, as long as something refers to them, and deleted with the last reference', async () => {
+  it('are stored once while something refers to them, and deleted with the last reference', async () => {
     await brand({ logo: LOGO });
     await present({ icon: GOOD_PNG });
     expect(await images()).toEqual([HASH, PNG_HASH].toSorted());
@@ -182,7 +182,7 @@ describe('pictures', () => {
     expect(rows).toEqual([]);
   });
 
-  it('are there after two who set and remove the same one at the same time', async () => {
+  it('survive two operators who set and remove the same one concurrently', async () => {
     for (const _ of Array.from({ length: 10 })) {
       await brand({ logo: LOGO });
       await Promise.all([brand({ logo: GOOD_PNG }), present({ icon: LOGO })]);
@@ -193,7 +193,7 @@ describe('pictures', () => {
     }
   });
 
-  it('are served for good, and may do nothing', async () => {
+  it('are served with a long lifetime, and may run nothing', async () => {
     await brand({ logo: LOGO });
     await present({ icon: GOOD_PNG });
     const logo = await on.get(`/redeem/images/${HASH}.svg`);
@@ -213,7 +213,7 @@ describe('pictures', () => {
     }
   });
 
-  it('that are not there count for the address, and so do colours that were not asked for before', async () => {
+  it('that do not exist count for the address, as do colours not requested before', async () => {
     const asked = async (path: string) => (await on.get(path)).status;
     await brand({ logo: LOGO });
     expect(await asked(`/redeem/images/${HASH}.svg`)).toBe(200);
@@ -233,7 +233,7 @@ describe('pictures', () => {
     const over = await on.get(`/redeem/images/${'f'.repeat(64)}.png`);
     expect([over.status, Number(over.headers['retry-after'])]).toEqual([429, 2]);
     expect(await asked('/redeem/accent-123456.css')).toBe(429);
-    // What the node has in its memory is for everybody.
+    // The node's cache is free for everybody.
     expect([await asked(`/redeem/images/${HASH}.svg`), await asked('/redeem/accent-00aa66.css')]).toEqual([200, 200]);
     on.service.clock.advance(60_000);
     expect(await asked('/redeem/accent-123456.css')).toBe(200);
@@ -241,7 +241,7 @@ describe('pictures', () => {
 });
 
 describe('in the console', () => {
-  it('branding is read by everybody, and changed by an admin who has just proved who they are', async () => {
+  it('branding is read by all roles, and changed by an admin with a confirmed identity', async () => {
     await brand({ logo: null, displayName: 'Sunny', accent: 'ffff00' });
     const { body: read } = await viewer.get(`/channels/${APP_ID}/branding`);
     expect(read).toMatchObject({ displayName: 'Sunny', accent: 'ffff00', logo: null });

@@ -26,7 +26,7 @@ import {
   titleOf,
 } from './support.js';
 
-/** One press for all that a period grants. */
+/** One press for all benefits of a period. */
 
 const on = ofFile(stage);
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const six = () => on.order({ productCode: 'SIX' });
 
-/** What the button of a period sends. */
+/** Returns the fields that the button of a period sends. */
 async function pressOf(order: Ordered, period = '1'): Promise<Record<string, string>> {
   const page = await on.get(order.path);
   return { ...formOf(page), period: claimAllsOf(page).get(period) ?? '' };
@@ -44,7 +44,7 @@ async function pressOf(order: Ordered, period = '1'): Promise<Record<string, str
 const untouched = Array.from({ length: 6 }, () => 'ISSUED');
 
 describe('all of a period', () => {
-  it('303: each has its code, and another period is not concerned', async () => {
+  it('303: each benefit has its code, and another period is not affected', async () => {
     const order = await six();
     await on.advance(order, 1);
     const { answer, page } = await follow(on, '/redeem/claim-all', await pressOf(order));
@@ -62,7 +62,7 @@ describe('all of a period', () => {
     expect(textOf(chinese)).toContain('6 项全部领取成功');
   });
 
-  it('303: pressed twice, at once and on two nodes: the same codes, and one claim each', async () => {
+  it('303: pressed twice, concurrently and on two nodes: the same codes, and one claim each', async () => {
     const order = await six();
     const fields = await pressOf(order);
     const node = await anotherNode(on.service);
@@ -76,7 +76,7 @@ describe('all of a period', () => {
     expect(await on.query('select 1 from claims where order_no = $1', [order.orderNo])).toHaveLength(6);
   });
 
-  it('303: one that has expired, one that was taken back and one without a code take nothing from the others', async () => {
+  it('303: an expired, a revoked and a pending benefit do not affect the others', async () => {
     const order = await six();
     const fields = await pressOf(order);
     await on.query(`insert into benefit_fulfilments (benefit_code, kind) values ('SIX_3', 'POOL')`);
@@ -95,7 +95,7 @@ describe('all of a period', () => {
     expect([codesOf(page).length, claimsOf(page).size]).toEqual([3, 0]);
   });
 
-  it('303: a supplier that is slow holds up none of the others', async () => {
+  it('303: a slow supplier does not delay the others', async () => {
     const order = await six();
     const fields = await pressOf(order);
     let release = () => {};
@@ -155,12 +155,12 @@ describe('a press that does not come from the page', () => {
   });
 });
 
-describe('an address that somebody has kept', () => {
+describe('a bookmarked URL', () => {
   const told = ({ text }: Reply) => /id="done-title">([^<]*)</.exec(text)?.[1];
   const opened = async ({ path }: Ordered, done: string) =>
     Promise.all([path, at(path, 'benefits')].map((one) => on.get(`${one}&done=${done}`)));
 
-  it('claims nothing, and tells of nothing that was not done, whatever it names', async () => {
+  it('claims nothing, and reports no claim that was not made, whatever it names', async () => {
     const order = await six();
     for (const done of ['1', '1-1', '1-6', '9', '1-9', 'x', '0', '1-1-1', '', '1-', '%00']) {
       for (const page of await opened(order, done)) {
@@ -171,7 +171,7 @@ describe('an address that somebody has kept', () => {
   });
 });
 
-/** Whoever claims on a later page of the list stays there. */
+/** A user who claims on a later page of the list stays there. */
 
 let order: Ordered;
 beforeAll(async () => {
@@ -186,7 +186,7 @@ async function secondPage(): Promise<Reply> {
   return on.get(linkIn(list, 'Show more'));
 }
 
-it('303: to the same page, with what was claimed and all that stood after it; the way to the start is there', async () => {
+it('303: to the same page, with the claimed benefits, those after it, and a link to the start', async () => {
   const before = await secondPage();
   expect([...claimsOf(before).keys()]).toHaveLength(18);
   expect(firstOf(before)).toBe('Number 1 4');
@@ -196,7 +196,7 @@ it('303: to the same page, with what was claimed and all that stood after it; th
   expect(textOf(middle.page)).toMatch(/It’s yours Number 2 Period 5 · Claimed 31 Jan 2026, 12:00 [A-Z0-9]{16} Copy/);
   expect([codesOf(middle.page).length, firstOf(middle.page)]).toEqual([1, 'Number 1 4']);
 
-  // The one that the page began with.
+  // Claims the benefit that the page began with.
   const first = await claim(on, middle.page, 'Number 1 4');
   expect(textOf(first.page)).toContain('It’s yours Number 1 Period 4');
   expect([...claimsOf(first.page).keys()].slice(0, 6)).toEqual([
@@ -206,7 +206,7 @@ it('303: to the same page, with what was claimed and all that stood after it; th
   expect(textOf(await on.get(linkIn(first.page, 'Back to your benefits')))).toContain('Six at once');
   expect(firstOf(await on.get(linkIn(first.page, 'Back to the start')))).toBe('Number 1 1');
 
-  // All of the period that it began with.
+  // Claims the whole period that it began with.
   const whole = await follow(on, '/redeem/claim-all', {
     ...formOf(first.page),
     period: claimAllsOf(first.page).get('4') ?? '',
@@ -217,7 +217,7 @@ it('303: to the same page, with what was claimed and all that stood after it; th
   expect(Buffer.byteLength(whole.page.text)).toBeLessThan(50_000);
 });
 
-it('409: refused on the same page, which says why', async () => {
+it('409: refused on the same page, with the reason', async () => {
   const before = await secondPage();
   const [what = ''] = [...claimsOf(before).keys()].slice(-1);
   const [name, period] = [what.slice(0, -2), Number(what.slice(-1))];
@@ -234,7 +234,7 @@ it('409: refused on the same page, which says why', async () => {
   expect([firstOf(answer), claimsOf(answer).has(what)]).toEqual([firstOf(before), false]);
 });
 
-it('303: a place that is none leads to the first page, and never elsewhere', async () => {
+it('303: an invalid place leads to the first page, and never elsewhere', async () => {
   const page = await secondPage();
   const value = claimsOf(page).get(firstOf(page) ?? '') ?? '';
   for (const from of [

@@ -27,7 +27,7 @@ const on = ofFile(stage);
 const UNTOUCHED = ['ISSUED', 'ISSUED'];
 
 describe('claiming', () => {
-  it('303: to the page, at what was just claimed, which has its code; the channel sees it claimed', async () => {
+  it('303: to the section of the claimed benefit, with its code; the channel sees it as claimed', async () => {
     const order = await on.order();
     const { answer, page } = await claim(on, await on.get(order.path), 'VIP pass 1');
     expect([answer.status, answer.text]).toEqual([303, '']);
@@ -42,7 +42,7 @@ describe('claiming', () => {
     expect(data).toMatchObject({ usedAmountCent: 1500, claimRecords });
   });
 
-  it('the same code on every later visit, with every link, and for a second press of the same button', async () => {
+  it('the same code on every later visit, with every link, and after a second press', async () => {
     const order = await on.order();
     const before = await on.get(order.path);
     const { page } = await claim(on, before, 'VIP pass 1');
@@ -53,14 +53,14 @@ describe('claiming', () => {
     }
   });
 
-  it('many phones at once on two nodes: one claim, one code', async () => {
+  it('many phones concurrently on two nodes: one claim, one code', async () => {
     const order = await on.order();
     const node = await anotherNode(on.service);
     const hosts = [on.service.baseUrl, node.baseUrl];
     const presses = Array.from({ length: 16 }, async (_, index) => {
       const baseUrl = hosts[index % 2] ?? '';
       const page = await get(baseUrl, order.path);
-      // Who is late finds no button.
+      // A late phone finds no button.
       const value = claimsOf(page).get('VIP pass 1');
       if (value !== undefined)
         expect((await post(baseUrl, '/redeem/claim', { ...formOf(page), claim: value })).status).toBe(303);
@@ -71,7 +71,7 @@ describe('claiming', () => {
     expect(new Set(codes.flat()).size).toBe(1);
   });
 
-  it('a code that is not there yet: the page says that it is on its way and nothing is lost, then shows it', async () => {
+  it('a pending code: the page says that it is on its way, then shows it', async () => {
     await on.query(`insert into benefit_fulfilments (benefit_code, kind) values ('COUPON', 'POOL')`);
     const order = await on.order();
     const { answer, page } = await claim(on, await on.get(order.path), 'Coupon 1');
@@ -84,7 +84,7 @@ describe('claiming', () => {
     expect(chinese.text).toContain('兑换码正在发放');
   });
 
-  it('409: expired while the page was open; the page says so and goes on', async () => {
+  it('409: expired while the page was open; the page shows the reason', async () => {
     const order = await on.order();
     const before = await on.get(order.path);
     await on.query(`update benefits set expires_at = to_timestamp($2 / 1000.0) where order_no = $1`, [
@@ -98,7 +98,7 @@ describe('claiming', () => {
     expect(claimsOf(answer).size).toBe(0);
   });
 
-  it('409: taken back while the page was open', async () => {
+  it('409: revoked while the page was open', async () => {
     const order = await on.order();
     const before = await on.get(order.path);
     await on.query(`update benefits set status = 'REVOKED' where order_no = $1 and name = 'VIP pass'`, [order.orderNo]);
@@ -110,7 +110,7 @@ describe('claiming', () => {
     expect([...claimsOf(answer).keys()]).toEqual(['Coupon 1']);
   });
 
-  it('303: unsubscribed while the page was open; what was paid for can still be claimed', async () => {
+  it('303: unsubscribed while the page was open; paid benefits can still be claimed', async () => {
     const order = await on.order();
     const before = await on.get(order.path);
     await on.channel.call('orders/unsubscribe', { orderNo: order.orderNo });
@@ -120,7 +120,7 @@ describe('claiming', () => {
     expect(page.text).not.toContain('End subscription');
   });
 
-  it('410: with a link that ran out while the page was open, and nothing is claimed', async () => {
+  it('410: with a link that expired while the page was open; nothing is claimed', async () => {
     const order = await on.order();
     const exp = Math.floor(on.service.clock.now() / 1000) + 1;
     const before = await on.get(on.link(order, { exp }));
@@ -130,7 +130,7 @@ describe('claiming', () => {
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
-  it('404: rightly signed with the order of somebody else, or with a secret from before its reset; nothing is claimed', async () => {
+  it("404: correctly signed for another user's order, or with a secret from before its reset; nothing is claimed", async () => {
     const own = await stage();
     try {
       const [order, others] = [await own.order(), await own.order()];
@@ -153,7 +153,7 @@ describe('claiming', () => {
     }
   });
 
-  it('303: one whose row somebody holds waits for it, and no other waits with it', async () => {
+  it('303: a claim whose row is locked waits, and no other waits with it', async () => {
     const [held, free] = [await on.order(), await on.order()];
     const pages = await Promise.all([held, free].map(({ path }) => on.get(path)));
     const [heldPage, freePage] = pages as [Reply, Reply];
@@ -163,7 +163,7 @@ describe('claiming', () => {
       await tx.query('select from benefits where order_no = $1 for update', [held.orderNo]);
       waiting = claim(on, heldPage, 'VIP pass 1');
       expect((await claim(on, freePage, 'VIP pass 1')).answer.status).toBe(303);
-      // By its own statement, and not by the one that claims share.
+      // Waits in its own statement, not in the batch of claims.
       await expect.poll(() => lockWaits(database, 'claim_no = $5')).toBe(1);
       expect((await claim(on, freePage, 'Coupon 1')).answer.status).toBe(303);
     });
@@ -173,7 +173,7 @@ describe('claiming', () => {
 });
 
 describe('a post that does not come from the page', () => {
-  /** All that a press of the first button sends. */
+  /** Returns all fields that a press of the first button sends. */
   async function press(order: Ordered): Promise<Record<string, string>> {
     const page = await on.get(order.path);
     return { ...formOf(page), claim: claimsOf(page).get('VIP pass 1') ?? '' };
@@ -204,7 +204,7 @@ describe('a post that does not come from the page', () => {
     expect((await on.post('/redeem/claim', await press(order), headers)).status).toBe(303);
   });
 
-  it('303: by the name that the browser knows this host under', async () => {
+  it('303: with the host name that the browser knows', async () => {
     const order = await on.order();
     const headers = { 'sec-fetch-site': undefined, origin: 'http://h5.example:81', host: 'h5.example:81' };
     expect((await on.post('/redeem/claim', await press(order), headers)).status).toBe(303);
@@ -237,7 +237,7 @@ describe('a post that does not come from the page', () => {
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
-  it('404: with another link in the form, one that is doubled, or none', async () => {
+  it('404: with another link in the form, a duplicate one, or none', async () => {
     const order = await on.order();
     const fields = await press(order);
     for (const changed of [
@@ -252,14 +252,14 @@ describe('a post that does not come from the page', () => {
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
-  it.each(['@@@', 'application/', '/json', 'a b/c', 'text'])('400: with a type that is none, %s', async (type) => {
+  it.each(['@@@', 'application/', '/json', 'a b/c', 'text'])('400: with an invalid content type, %s', async (type) => {
     const order = await on.order();
     const answer = await on.post('/redeem/claim', await press(order), { 'content-type': type });
     expect([answer.status, titleOf(answer)]).toEqual([400, 'This request did not come from this page']);
     expect(await on.benefitsOf(order)).toEqual(UNTOUCHED);
   });
 
-  it('400: a body that is too long is not read to its end', async () => {
+  it('400: a body that is too long is not read completely', async () => {
     const answer = await on.post('/redeem/claim', `x=${'y'.repeat(20_000)}`);
     expect([answer.status, answer.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
   });

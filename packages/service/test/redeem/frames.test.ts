@@ -14,7 +14,7 @@ async function ancestors(path: string): Promise<unknown[]> {
 }
 
 describe('framing', () => {
-  it('is for the origins of the channel, and for nobody before there are any', async () => {
+  it("is allowed to the channel's origins, and to none by default", async () => {
     const path = on.link(await on.order());
     expect(await ancestors(path)).toEqual([`'none'`, 'DENY']);
     expect(await set('https://shop.example', 'https://M.shop.example:8443/')).toMatchObject({
@@ -26,7 +26,7 @@ describe('framing', () => {
       'https://shop.example https://m.shop.example:8443',
       undefined,
     ]);
-    // Who has no link that holds learns nothing about the channel.
+    // A visitor without a valid link learns nothing about the channel.
     expect(await ancestors(`${path}x`)).toEqual([`'none'`, 'DENY']);
     expect(await set('https://shop.example', 'https://m.shop.example:8443')).toMatchObject({ changed: false });
     expect(await set()).toMatchObject({ changed: true, frameOrigins: [] });
@@ -51,7 +51,7 @@ describe('framing', () => {
     await expect(set(origin)).rejects.toThrow('an origin must look like https://shop.example');
   });
 
-  it('at most twenty, none twice; this machine in a sandbox alone', async () => {
+  it('at most twenty, without duplicates; this machine in a sandbox only', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `https://shop${n}.example`);
     await expect(set(...many)).rejects.toThrow('at most 20');
     await expect(set('https://a.example', 'https://A.example')).rejects.toThrow('given twice');
@@ -64,7 +64,7 @@ describe('framing', () => {
 });
 
 describe('REDEEM_URL', () => {
-  it('is where links lead, and the page keeps to its path', async () => {
+  it('is the base of links, and the page stays below its path', async () => {
     const { data } = await on.channel.call('orders/query', { orderNo: (await on.order()).orderNo });
     expect(data.redeemUrl).toMatch(/^https:\/\/h5\.example\/pay\/redeem\?/);
     const page = await on.get(data.redeemUrl.replace(/^.*(?=\/redeem)/, ''));

@@ -5,7 +5,7 @@ import { refundStage } from '../refunds/support.js';
 import { unique } from '../support/demo.js';
 import { get, linkIn, textOf } from './support.js';
 
-/** What was paid, what was given back, and what comes of what failed. */
+/** Payments, refunds, and the consequences of failures. */
 
 const on = ofFile(() => refundStage({ redeemOpensPerMinute: 100_000 }));
 
@@ -34,7 +34,7 @@ const open = (path: string, lang = 'en') => get(on.service.baseUrl, path, { 'acc
 const read = async (path: string, lang?: string) => textOf(await open(path, lang));
 
 describe('payments', () => {
-  it('31 Jan to 30 Jun: the latest first, each with its outcome; all of them one link away', async () => {
+  it('31 Jan to 30 Jun: latest first, each with its outcome; all of them one link away', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { cycles: 5 });
     await on.refund({ orderNo, cycleNo: 5 });
@@ -55,7 +55,7 @@ describe('payments', () => {
     expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日 退款 ¥19.90');
   });
 
-  it('one that failed for good stays, and says what happens next', async () => {
+  it('a final failure stays, and shows what happens next', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });
     const page = await read(path);
@@ -75,7 +75,7 @@ describe('payments', () => {
     expect(await read(path, 'zh')).toContain('2026年2月28日 第 2 期 ¥19.90 扣款失败 未扣款，本期无权益。');
   });
 
-  it('one that is tried again says when; one that was ended before says that nothing was taken', async () => {
+  it('a retry shows its time; a period ended before shows that nothing was taken', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
     const page = await read(path);
@@ -97,10 +97,10 @@ describe('payments', () => {
 });
 
 describe('mode B', () => {
-  /** What only whoever takes the money may say. */
+  /** Words that only the party that takes the money may use. */
   const OURS = /debit|payment|will not be taken|was taken(?! back)|扣款|付款/i;
 
-  it('says who bills, and no word of a debit, on any page and in any state', async () => {
+  it('names the biller, and never mentions a debit, on any page and in any state', async () => {
     const { database } = on.service.fresh;
     const states: readonly ((orderNo: string) => Promise<unknown>)[] = [
       async () => undefined,

@@ -8,7 +8,7 @@ import type { Reply } from '../support/channel-client.js';
 import { anotherNode } from '../support/second-node.js';
 import { claim, claimsOf, formOf, get, type Ordered, stage, textOf, titleOf } from './support.js';
 
-/** Whoever has a link that holds sees the page; every other link gets the same answer. */
+/** A valid link opens the page; every other link gets the same answer. */
 
 const on = ofFile(stage);
 let order: Ordered;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   refused = await on.get('/redeem');
 });
 
-/** The same status, bytes and headers, but for the time. */
+/** Compares status, bytes and headers, except the time. */
 function expectRefused(reply: Reply, what = ''): void {
   const { date: _date, ...headers } = reply.headers;
   const { date: _other, ...same } = refused.headers;
@@ -29,7 +29,7 @@ const changed = (path: string, name: string, value: string) =>
   path.replace(new RegExp(`([?&]${name}=)[^&]*`), (_all, start) => start + value);
 
 describe('a link', () => {
-  it('200: opens the page of its order, as often as one likes', async () => {
+  it('200: opens the page of its order, any number of times', async () => {
     const more = '&utm=chat&utm=again&%B9%FA=%ff&&=&x';
     for (const path of [order.path, on.link(order), order.path + more]) {
       const reply = await on.get(path);
@@ -37,7 +37,7 @@ describe('a link', () => {
     }
   });
 
-  it('200: until its time has come; 410 from then on, and the page says whose it was', async () => {
+  it('200: until it expires; then 410, and the page names the seller', async () => {
     const exp = Math.floor(on.service.clock.now() / 1000) + 1;
     expect((await on.get(on.link(order, { exp }))).status).toBe(200);
     const late = on.link(order, { exp: exp - 1 });
@@ -47,7 +47,7 @@ describe('a link', () => {
       expect(textOf(reply)).toContain('Please open your benefits again from Demo channel.');
       expect(reply.text).not.toContain(order.orderNo);
     }
-    // What never was a link of the service has not run out.
+    // A link that was never valid has not expired.
     expectRefused(await on.get(`${late}x`));
     expectRefused(await on.get(changed(late, 'orderNo', '999999999999')));
   });
@@ -81,7 +81,7 @@ describe('a link', () => {
     }
   });
 
-  it('404: rightly signed, for an order that is not there, or is another user or another channel’s', async () => {
+  it('404: correctly signed for an unknown order, another user or another channel', async () => {
     const stranger = await on.order();
     expectRefused(await on.get(on.link({ ...order, orderNo: '999999999999' })));
     expectRefused(await on.get(on.link({ ...order, channelUserId: stranger.channelUserId })));
@@ -89,7 +89,7 @@ describe('a link', () => {
     expectRefused(await on.get(on.link(order, {}, other.credentials)));
   });
 
-  it('404: on other paths under it', async () => {
+  it('404: on other paths below it', async () => {
     for (const path of [
       ...['/redeem/', '/redeem/claim', '/redeem/claim-all', '/redeem/page.css', '/redeem/a/b?x=1'],
       ...[
@@ -107,7 +107,7 @@ describe('a link', () => {
 });
 
 describe('a reset of the callback secret', () => {
-  it('ends the links of before, and those of after hold, at once on every node', async () => {
+  it('ends all earlier links, and later ones are valid, at once on every node', async () => {
     const own = await stage();
     const node = await anotherNode(own.service);
     try {
@@ -120,7 +120,7 @@ describe('a reset of the callback secret', () => {
         names: ['callbackSecret'],
       });
       const after = own.link(made, {}, { callbackSecret });
-      // Also where nothing that is signed with the new one has come.
+      // Even if this node has seen nothing signed with the new secret.
       expect((await get(node.baseUrl, before)).status).toBe(404);
       for (const baseUrl of [own.service.baseUrl, node.baseUrl]) {
         expect((await get(baseUrl, after)).status).toBe(200);
@@ -141,7 +141,7 @@ const ownStage = async (more: Partial<ServiceDeps>) => {
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe('too often', () => {
+describe('rate limits', () => {
   it('429: the 61st opening of one link in a minute; another link still opens', async () => {
     const order = await on.order();
     for (const _ of times(60)) expect((await on.get(order.path)).status).toBe(200);
@@ -177,7 +177,7 @@ describe('too often', () => {
 });
 
 describe('a fault', () => {
-  it('500: a page with the number of the request and nothing else; the log says what happened, without the link', async () => {
+  it('500: a page with only the request id; the log has the cause, without the link', async () => {
     const { log, lines, text } = capturedLog();
     const on = await ownStage({ log });
     const order = await on.order();
@@ -196,7 +196,7 @@ describe('a fault', () => {
     expect(metrics.text).not.toContain(sig);
   });
 
-  it('503: when the database is away, and none when the node is asked again later', async () => {
+  it('503: while the database is away, and not afterwards', async () => {
     const { database } = on.service.fresh;
     let away = true;
     const query = wrapQuery(database, (run) => (away ? Promise.reject(new Unavailable('away')) : run()));

@@ -11,7 +11,7 @@ const on = ofFile(stage);
 
 const BENEFITS = 20;
 
-/** An order of one period with twenty benefits whose names are made of this character. */
+/** Creates an order of one period with twenty benefits whose names consist of this character. */
 async function orderOf(productCode: string, character: string): Promise<Ordered> {
   await sell(on, {
     productCode,
@@ -25,7 +25,7 @@ async function orderOf(productCode: string, character: string): Promise<Ordered>
   return on.order({ productCode });
 }
 
-/** All pages of a list. */
+/** Returns all pages of a list. */
 async function pagesOf(order: Ordered, list: 'benefits' | 'codes'): Promise<Reply[]> {
   const pages = [await on.get(on.link(order).replace('/redeem', `/redeem/${list}`))];
   for (;;) {
@@ -39,7 +39,7 @@ const expectSmall = (pages: readonly Reply[]) => {
   for (const { text } of pages) expect(Buffer.byteLength(text)).toBeLessThan(50_000);
 };
 
-/** All of the period, with one press; answers with the page after it. */
+/** Claims the whole period with one press. Returns the page after it. */
 async function claimAll(order: Ordered): Promise<Reply> {
   const page = await on.get(on.link(order));
   const period = claimAllsOf(page).get('1') ?? '';
@@ -51,7 +51,7 @@ describe.each([
   ['three bytes each', 'THREE_BYTES', '权'],
   ['quotes', 'QUOTES', '"'],
 ])('twenty names of 200 characters, %s', (_what, productCode, character) => {
-  it('every page stays below 50 KB, to claim and claimed, and everything is on one of them', async () => {
+  it('every page stays below 50 KB, claimable and claimed, and everything is on one of them', async () => {
     const order = await orderOf(productCode, character);
     const toClaim = await pagesOf(order, 'benefits');
     expectSmall([...toClaim, await on.get(on.link(order))]);

@@ -8,10 +8,10 @@ import type { RefundStage } from '../refunds/support.js';
 import { mobileOf, unique } from '../support/demo.js';
 import { at, claimAllsOf, claimsOf, fillPeriods, formOf, get, post } from './support.js';
 
-/** A seller with all that can be set, and an order of theirs in every state that the page knows. */
+/** A seller with all settings, and an order in every state that the page knows. */
 
 export type Language = 'en-GB' | 'zh-CN';
-/** Addresses by what they show. */
+/** URLs by what they show. */
 export type Shown = Readonly<Record<string, string>>;
 
 const WORDS = {
@@ -50,7 +50,7 @@ const COFFEE = svg(
   'viewBox="0 0 48 48"',
 );
 
-/** The seller and the products of one language; a second one takes the place of the first. */
+/** Creates the seller and the products of one language. A second call replaces the first. */
 export async function openShop(on: RefundStage, language: Language): Promise<void> {
   const words = WORDS[language];
   const { operator } = on.service;
@@ -115,7 +115,7 @@ async function advance(on: RefundStage, { orderNo }: Order, how: object): Promis
   if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
 }
 
-/** Presses a button of the page; where it leads. */
+/** Presses a button of the page. Returns where it leads. */
 async function claim({ service }: RefundStage, path: string, what: 'claim' | 'period'): Promise<string> {
   const page = await get(service.baseUrl, path);
   const [value] = (what === 'claim' ? claimsOf(page) : claimAllsOf(page)).values();
@@ -167,7 +167,7 @@ const STATES: readonly MakeState[] = [
   },
 ];
 
-/** Those that are large, or differ from one above in a few words. */
+/** Large orders, and states that differ from one above in a few words. */
 const FURTHER: readonly MakeState[] = [
   async (on, language) => {
     const failed = await order(on, language);

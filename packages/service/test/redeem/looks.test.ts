@@ -8,14 +8,15 @@ import { refundStage } from '../refunds/support.js';
 import { type Language, makeStates, openShop, type Shown } from './looks-states.js';
 
 /**
- * Every state of the page: nothing sticks out, no word breaks, axe finds nothing. In a short run on the narrowest screen, which is as
- * letters twice as large as usual, and axe looks at each state in one language; in a long one on every screen, light and dark, with
- * the largest orders too. SHOTS names a folder for pictures.
+ * Every state of the page: no overflow, no broken word, no finding of axe. A short run uses the narrowest screen, which
+ * equals text of twice the size, and axe checks each state in one language. A long run uses every screen, light and
+ * dark,
+ * and the largest orders too. SHOTS names a folder for screenshots.
  */
 
 const isLong = process.env['LONG_RUNS'] === 'on';
 const shots = process.env['SHOTS'];
-/** For all states on one screen, with their pictures. */
+/** Time for all states on one screen, with their screenshots. */
 const TIMEOUT = isLong ? 300_000 : 60_000;
 
 const NARROWEST: BrowserContextOptions = { ...PHONE, viewport: { width: 195, height: 600 }, colorScheme: 'light' };
@@ -39,7 +40,7 @@ beforeAll(async () => {
   if (shots !== undefined) await mkdir(shots, { recursive: true });
 });
 
-/** Words of letters alone that stand on more than one line; in Chinese, dates and what the page is about. Codes, numbers and names may break. */
+/** Finds words of letters that wrap within; in Chinese, dates and product names. Codes, numbers and names may wrap. */
 const BROKEN = `(() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -110,10 +111,10 @@ describe.each(LANGUAGES)('%s', (locale) => {
   );
 });
 
-/** Buttons that copy and share: without a script they are hidden. */
+/** Buttons that copy and share, which are hidden without a script. */
 const ONLY_WITH_SCRIPT = 'main button[type=button]';
 
-/** What both must show. */
+/** Returns the texts that both must show. */
 async function readShown(page: Page): Promise<string[]> {
   await page.evaluate(`for (const one of document.querySelectorAll('${ONLY_WITH_SCRIPT}')) one.hidden = true`);
   return page.locator('main :is(h1, h2, h3, h4, p, dt, dd, li, label, summary, code, a, button)').allInnerTexts();
@@ -124,7 +125,7 @@ async function open(page: Page, address: string): Promise<void> {
   expect((await response?.body())?.length).toBeLessThan(50_000);
 }
 
-it('whoever wants nothing to move sees nothing move after a claim', async () => {
+it('nothing moves after a claim for users who prefer reduced motion', async () => {
   const orderNo = await on.paidOrder({});
   const { pathname, search } = new URL(String((await on.query(orderNo))['redeemUrl']));
   for (const [reducedMotion, moves] of [

@@ -27,7 +27,7 @@ beforeAll(async () => {
   order = await on.order();
 });
 
-/** What the strokes of a path cover, from left to right and top to bottom. */
+/** Returns the modules that the strokes of a path cover, from left to right and top to bottom. */
 function darkFields(path: string): string[] {
   let [x, y] = [0, 0];
   return [...path.matchAll(/([Mmh])(\d+)(?: ([\d.]+))?/g)].flatMap(([, step, first, second]) => {
@@ -38,7 +38,7 @@ function darkFields(path: string): string[] {
 }
 
 describe('the page', () => {
-  it('says what was bought, which period it is, what is left and until when, and what comes next', async () => {
+  it('shows the product, the period, what is left and until when, and what comes next', async () => {
     const page = textOf(await on.get(order.path));
     expect(page).toContain('Active Monthly membership Period 1 of 12 31 Jan 2026 – 28 Feb 2026');
     expect(page).toContain('Ready to claim 2 Period 1 Claim by 7 Feb 2026, 12:00 VIP pass Worth ¥15.00 Claim Coupon');
@@ -49,7 +49,7 @@ describe('the page', () => {
     expect(page).toContain(`Order number ${order.orderNo} Provider order number ${order.externalOrderNo}`);
   });
 
-  it('shows a claimed benefit with its code, as text and as a picture, and no button', async () => {
+  it('shows a claimed benefit with its code, as text and as a QR code, and no button', async () => {
     const own = await on.order();
     const { page } = await claim(on, await on.get(own.path), 'VIP pass 1');
     expect([...claimsOf(page).keys()]).toEqual(['Coupon 1']);
@@ -62,7 +62,7 @@ describe('the page', () => {
     expect(later).not.toContain('It’s yours');
   });
 
-  it('draws the code itself, field by field', async () => {
+  it('draws the QR code correctly, module by module', async () => {
     const own = await on.order();
     const { page } = await claim(on, await on.get(own.path), 'VIP pass 1');
     const [code = ''] = codesOf(page);
@@ -72,7 +72,7 @@ describe('the page', () => {
     expect(darkFields(path)).toEqual(data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`${x},${y}`] : []))));
   });
 
-  it('is one response without anything inline, and names nothing from elsewhere', async () => {
+  it('is one response without inline styles or scripts, and loads nothing from elsewhere', async () => {
     const { text: page } = await on.get(order.path);
     expect(page).not.toMatch(/<style|style=|<script(?! src="\/redeem\/)| on\w+=|https?:/);
     for (const [, name = ''] of page.matchAll(/(?:src|href)="\/redeem\/(page\.[^"]+)"/g)) {
@@ -82,7 +82,7 @@ describe('the page', () => {
     }
   });
 
-  it('is kept by nobody, found by nobody, and tells nobody where its reader came from', async () => {
+  it('is not cached, not indexed, and sends no referrer', async () => {
     const { headers } = await on.get(order.path);
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -96,7 +96,7 @@ describe('the page', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('a channel that was suspended still has its page: its users have paid', async () => {
+  it('stays available for a suspended channel, because its users have paid', async () => {
     const { operator } = on.service;
     const own = await on.order();
     await suspendChannel(operator, { appId: 'test_demo' });
@@ -125,15 +125,15 @@ describe('languages', () => {
     expect(page).toContain(lang === 'en' ? 'Ready to claim' : '待领取');
   });
 
-  it('in Chinese, dates and amounts too', async () => {
+  it('in Chinese, including dates and amounts', async () => {
     const page = textOf(await on.get(order.path, { 'accept-language': 'zh' }));
     expect(page).toContain('生效中 Monthly membership 第 1 期，共 12 期 2026年1月31日 – 2026年2月28日');
     expect(page).toContain('第 1 期 请在 2026年2月7日 12:00 前领取 VIP pass 价值 ¥15.00 领取');
   });
 });
 
-describe('what a channel fills in', () => {
-  it('is shown as text, wherever it stands', async () => {
+describe('texts of a channel', () => {
+  it('are shown as text, everywhere', async () => {
     const evil = `<script>alert("x")</script>'&amp;<img src=x onerror=alert(1)>`;
     const productCode = unique('EVIL').toUpperCase().replaceAll('-', '_');
     await sell(on, {
@@ -161,7 +161,7 @@ describe('what a channel fills in', () => {
   });
 });
 
-/** A list, page after page. */
+/** Returns all pages of a list. */
 async function pagesOf(path: string): Promise<Reply[]> {
   const pages = [await on.get(path)];
   for (let last = pages[0]; last?.text.includes('>Show more<'); last = pages.at(-1)) {
@@ -172,7 +172,7 @@ async function pagesOf(path: string): Promise<Reply[]> {
 }
 
 describe('many periods', () => {
-  it('24 benefits: the nearest deadline first, the first twelve, and all of them one link away', async () => {
+  it('24 benefits: nearest deadline first, the first twelve, and all of them one link away', async () => {
     const own = await on.order();
     await on.advance(own, 11);
     const page = await on.get(own.path);
@@ -184,7 +184,7 @@ describe('many periods', () => {
     expect([lists.length, all.length, all.at(-1)]).toEqual([2, 24, 'Coupon 12']);
     const [, second] = lists;
     expect(second && linkIn(second, 'Back to the start')).toBe(linkIn(page, 'All 24 to claim'));
-    // Whole periods: one press each.
+    // Whole periods, one press each.
     const twelve = [...claimAllsOf(page).values(), ...claimAllsOf(second as Reply).values()];
     expect(twelve).toHaveLength(6 + 2);
     for (const period of claimAllsOf(page).values()) await on.post('/redeem/claim-all', { ...formOf(page), period });
@@ -196,7 +196,7 @@ describe('many periods', () => {
     expect(linkIn(codes[0] as Reply, 'Back to your benefits')).toBe(own.path);
   });
 
-  it('a benefit whose deadline is nearer comes first, and says so itself', async () => {
+  it('a benefit with a nearer deadline comes first, and shows its own deadline', async () => {
     const own = await on.order();
     await on.advance(own, 2);
     await on.service.fresh.database.query(
@@ -206,7 +206,7 @@ describe('many periods', () => {
     const page = await on.get(own.path);
     const order = ['Coupon 3', 'VIP pass 3', 'VIP pass 1', 'Coupon 1', 'VIP pass 2', 'Coupon 2'];
     expect([...claimsOf(page).keys()]).toEqual(order);
-    // What PostgreSQL sorts for lists comes in the same order as what the node sorts for the page.
+    // PostgreSQL sorts lists in the same order as the node sorts the page.
     const [list] = await pagesOf(own.path.replace('/redeem', '/redeem/benefits'));
     expect(list && [...claimsOf(list).keys()]).toEqual(order);
     expect(textOf(page)).toContain('Coupon Worth ¥4.90 2 days left Claim by 2 Feb 2026, 12:00 Claim');
@@ -214,7 +214,7 @@ describe('many periods', () => {
     expect(textOf(page)).toContain('Period 1 Claim by 7 Feb 2026, 12:00 VIP pass Worth ¥15.00 Claim');
   });
 
-  it('an order of 9,999 periods opens, and everything is a link away', async () => {
+  it('an order of 9,999 periods opens, and everything is one link away', async () => {
     await dailyProduct(on.service, 'PAGE_9999', 9999);
     const own = await on.order({ productCode: 'PAGE_9999' });
     await fillPeriods(on.service.fresh, own.orderNo);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
 import { claim, escaped, type Ordered, stage, textOf, titleOf } from './support.js';
 
-/** Whose page it is, and that names which others have chosen stay names. */
+/** The seller of the page, and names chosen by others. */
 
 const on = ofFile(stage);
 let order: Ordered;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const HASH = 'ab'.repeat(32);
 
-/** As an operator would set it; every node has it with the next page. */
+/** Sets the branding as an operator would. Every node shows it on the next page. */
 async function brand(fields: Record<string, string | null>): Promise<void> {
   const all = {
     display_name: null,
@@ -33,7 +33,7 @@ async function brand(fields: Record<string, string | null>): Promise<void> {
 }
 
 describe('a channel', () => {
-  it('without branding has its name, a letter, and the icon of the service', async () => {
+  it("without branding has its name, a letter, and the service's icon", async () => {
     const { text } = await on.get(order.path);
     expect(text).toContain(
       '<span class="logo monogram" aria-hidden="true">D</span><bdi class="name">Demo channel</bdi>',
@@ -45,7 +45,7 @@ describe('a channel', () => {
     expect(text.match(/<meta name="theme-color" media="\(prefers-color-scheme: (light|dark)\)"/g)).toHaveLength(2);
   });
 
-  it('with all of it: logo, name, accent, the way back, support and terms, on every page', async () => {
+  it('with all branding: logo, name, accent, link back, support and terms, on every page', async () => {
     await on.query(`insert into images (image_hash, media_type, bytes) values ($1, 'image/svg+xml', '<svg/>')`, [HASH]);
     await brand({
       display_name: 'Lumen',
@@ -62,7 +62,7 @@ describe('a channel', () => {
       expect(text).toContain(`<img class="logo" src="/redeem/images/${HASH}.svg" alt="">`);
       expect(text).toContain(`<link rel="icon" href="/redeem/images/${HASH}.svg">`);
       expect(text).toContain('<link rel="stylesheet" href="/redeem/accent-5b3df5.css">');
-      // Above, too, where no other way back could be taken for it.
+      // At the top too, unless the page has another link back.
       const above = path === order.path || path === late;
       expect(
         text.match(/<a (class="back" )?href="https:\/\/lumen\.example\/" rel="noopener noreferrer">/g),
@@ -72,7 +72,7 @@ describe('a channel', () => {
       expect(text).toMatch(/<title>[^<]* · Lumen<\/title>/);
     }
     expect(textOf(await on.get(order.path))).toContain('Back to Lumen');
-    // What is not a link of the service tells nothing of it.
+    // An invalid link reveals none of it.
     expect((await on.get(`${order.path}x`)).text).not.toMatch(/Lumen|accent|images/);
   });
 
@@ -96,7 +96,7 @@ describe('a channel', () => {
   );
 });
 
-describe('names that somebody else has chosen', () => {
+describe('names chosen by others', () => {
   it.each([
     ['script', `<script>alert("x")</script>'&<img src=x onerror=alert(1)>`, undefined],
     ['other directions and controls', 'ab\u202Ecod\u2066x\u200F\u0007y\u2028z', 'ab cod x y z'],
@@ -128,13 +128,13 @@ describe('names that somebody else has chosen', () => {
     expect(first.text).not.toContain('\u0007');
     expect(first.text).toContain(`<bdi>${benefit}</bdi>`);
     expect(first.text).toContain(`<p class="description"><bdi>${benefit}</bdi></p>`);
-    // The name of the seller is cut: it stands on the page many times.
+    // The name of the seller is shortened, because it is on the page many times.
     const [, seller = ''] = /<bdi class="name">([^<]*)</.exec(first.text) ?? [];
     expect([...seller.replaceAll(/&[^;]+;/g, 'x')].length).toBeLessThanOrEqual(60);
     expect(titleOf(first)).toContain(benefit);
   });
 
-  it('a code has a link to where it is used, if that is an https address', async () => {
+  it('a code links to where it is used, if that is an https URL', async () => {
     await on.query('delete from benefit_presentations');
     await on.query(
       `insert into benefit_presentations (benefit_code, icon_hash, description_zh, use_url)

@@ -3,14 +3,14 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
 import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, sell, stage, textOf } from './support.js';
 
-/** What the page says of an order that does not simply go on. */
+/** The page of an order that is not simply active. */
 
 const on = ofFile(stage);
 
 const chineseOf = async ({ path }: Pick<Ordered, 'path'>) => textOf(await on.get(path, { 'accept-language': 'zh' }));
 
 describe('the first payment', () => {
-  it('while it is under way, that is what the page says of payments', async () => {
+  it('is shown as in progress while it is', async () => {
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
     const order = { ...data, path: data.redeemUrl.replace(/^.*(?=\/redeem)/, '') };
     await on.query(`update orders set status = 'INITIALIZING', next_due_at = null where order_no = $1`, [
@@ -21,8 +21,8 @@ describe('the first payment', () => {
   });
 });
 
-describe('up to when the page can be opened', () => {
-  it('is said once everything was claimed: by the end of this link', async () => {
+describe('the time until which the page can be opened', () => {
+  it('is shown once everything was claimed: the end of this link', async () => {
     const order = await on.order();
     let page = await on.get(order.path);
     for (const what of claimsOf(page).keys()) ({ page } = await claim(on, page, what));
@@ -33,7 +33,7 @@ describe('up to when the page can be opened', () => {
     expect(await chineseOf(order)).toContain('该期开始时发放。本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
   });
 
-  it('of an order that the user ends: the address that follows is the link to keep, and each deadline is its own', async () => {
+  it('after an unsubscribe by the user: the next URL is the link to keep, and each deadline is its own', async () => {
     const order = await on.order();
     let page = await on.get(order.path);
     for (const what of claimsOf(page).keys()) ({ page } = await claim(on, page, what));
@@ -49,7 +49,7 @@ describe('up to when the page can be opened', () => {
     const ended = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
     const kept = ended.headers.location ?? '';
     expect([ended.status, kept]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
-    // A second press of the button, and the address from before, lead there too.
+    // A second press of the button, and the earlier URL, lead there too.
     const again = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
     const former = await on.get(at(order.path, 'ended'));
     expect([again.headers.location, former.status, former.headers.location]).toEqual([kept, 303, kept]);
@@ -65,7 +65,7 @@ describe('up to when the page can be opened', () => {
     expect(textOf(codes)).toContain('It works until 1 May 2026, 12:00');
   });
 
-  it('a link to keep is offered while a code is on its way; of a completed order others may come', async () => {
+  it('a link to keep is offered while a code is pending; a completed order may have further ones', async () => {
     const order = await on.order();
     await on.query(`update benefits set status = 'CLAIMED', claimed_at = now() where order_no = $1`, [order.orderNo]);
     const active = textOf(await on.get(order.path));
@@ -80,7 +80,7 @@ describe('up to when the page can be opened', () => {
 });
 
 describe('a benefit without a value', () => {
-  it('is not said to be worth nothing', async () => {
+  it('is not shown as worth nothing', async () => {
     const productCode = 'FREE_EXTRA';
     await sell(on, { productCode, benefits: [{ benefitCode: 'EXTRA', name: 'Extra', faceValueCent: 0 }] });
     const page = await on.get((await on.order({ productCode })).path);

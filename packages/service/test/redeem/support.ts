@@ -18,7 +18,7 @@ export type Form = Readonly<Record<string, string>>;
 
 const HOST = 'https://pay.example';
 
-/** The page as a browser asks for it, without one. */
+/** Starts a service whose page is requested as a browser does, without one. */
 export async function stage(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ redeemOpensPerMinute: 100_000, ...more });
   const channel = await demoChannel(service);
@@ -27,7 +27,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
   return {
     service,
     channel,
-    /** An order of mode B with its first period billed, and the link to its page. */
+    /** Creates an order of mode B with its first period billed, and the link to its page. */
     async order(fields: Record<string, unknown> = {}): Promise<Ordered> {
       const request = collectRequest(channel, fields);
       const { code, data, text } = await channel.call('orders/create', request);
@@ -35,12 +35,12 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       const { channelUserId, externalOrderNo } = request;
       return { orderNo: data.orderNo, channelUserId, externalOrderNo, path: data.redeemUrl.slice(HOST.length) };
     },
-    /** Goes on through so many periods. */
+    /** Advances the order by this many periods. */
     async advance({ orderNo }: Ordered, cycles: number) {
       const { code, text } = await channel.call('sandbox/orders/advance', { orderNo, cycles });
       if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
     },
-    /** What of the link can be changed, signed as the channel would. */
+    /** Signs a link with changed values as the channel would. */
     link(
       { orderNo, channelUserId }: Ordered,
       changed: Partial<RedeemSignParts> = {},
@@ -55,7 +55,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     post: (path: string, fields: Form | string, headers: Record<string, string | undefined> = {}) =>
       post(service.baseUrl, path, fields, headers),
     query,
-    /** What became of the benefits of a period, in the order in which the product has them. */
+    /** Returns the status of the benefits of a period, in the order of the product. */
     async benefitsOf({ orderNo }: Ordered, cycleNo = 1) {
       const rows = await query<{ status: string }>(
         'select status from benefits where order_no = $1 and cycle_no = $2 order by position',
@@ -72,7 +72,7 @@ export type Stage = Awaited<ReturnType<typeof stage>>;
 export const get = (baseUrl: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
   send(baseUrl, 'GET', path, headers, Buffer.alloc(0));
 
-/** As a browser posts a form of the page, unless told otherwise. */
+/** Posts a form of the page as a browser does, unless told otherwise. */
 export function post(
   baseUrl: string,
   path: string,
@@ -88,13 +88,13 @@ export function post(
   return send(baseUrl, 'POST', path, { ...own, ...headers }, Buffer.from(body));
 }
 
-/** The address of another page of the link. */
+/** Returns the URL of another page of the link. */
 export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
 
-/** The answer to a post that does not come from the page, by its status and its title. */
+/** The status and title of the answer to a post that does not come from the page. */
 export const FOREIGN = [403, 'This request did not come from this page'];
 
-/** What a text of a page is in its HTML. */
+/** Returns a text as it is in the page's HTML. */
 export const escaped = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
@@ -111,13 +111,13 @@ const unescaped = (text: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** The hidden values of a page's form. */
+/** Returns the hidden values of a page's form. */
 export function formOf({ text }: Reply): Record<string, string> {
   const inputs = text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
   return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, unescaped(value)]));
 }
 
-/** What its buttons claim, by the name of the benefit and the period: `VIP pass 1`. */
+/** Returns the values of its claim buttons, by benefit name and period: `VIP pass 1`. */
 export function claimsOf({ text }: Reply): Map<string, string> {
   const items = text.matchAll(
     /<h4[^>]*><bdi>([^<]*)<\/bdi><\/h4>(?:(?!<\/li>)[\s\S])*?name="claim" value="(\d+)(-[^"]+)"/g,
@@ -127,7 +127,7 @@ export function claimsOf({ text }: Reply): Map<string, string> {
   );
 }
 
-/** What its buttons for a whole period send, by the period. */
+/** Returns the values of its buttons for a whole period, by period. */
 export const claimAllsOf = ({ text }: Reply): Map<string, string> =>
   new Map(
     [...text.matchAll(/name="period" value="((\d+)-[^"]+)"/g)].map(([, value = '', period = '']) => [period, value]),
@@ -136,7 +136,7 @@ export const claimAllsOf = ({ text }: Reply): Map<string, string> =>
 export const codesOf = ({ text }: Reply): string[] =>
   [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);
 
-/** What a person reads. */
+/** Returns the visible text. */
 export const textOf = ({ text }: Reply): string =>
   text
     .replace(/<\/?(?:bdi|wbr|span class="(?:date|to)"|span|strong)>/g, '')
@@ -144,12 +144,12 @@ export const textOf = ({ text }: Reply): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** What the page says about the last step. */
+/** Returns the notice about the last action. */
 export const noticeOf = ({ text }: Reply): string | undefined => /role="alert">([^<]*)</.exec(text)?.[1];
 
 export const titleOf = ({ text }: Reply): string | undefined => /<title>([^<]*)</.exec(text)?.[1];
 
-/** Posts a form of the page: the answer, and the page that a browser ends up on. */
+/** Posts a form of the page. Returns the answer, and the page that a browser ends up on. */
 export async function follow(on: Stage, path: string, fields: Form): Promise<{ answer: Reply; page: Reply }> {
   const answer = await on.post(path, fields);
   const { location } = answer.headers;
@@ -163,7 +163,7 @@ export async function claim(on: Stage, page: Reply, what: string): Promise<{ ans
   return follow(on, '/redeem/claim', { ...formOf(page), claim: value });
 }
 
-/** A product of mode B that the channel may sell from now on: 12 months of ¥10.00, unless told otherwise. */
+/** Creates a product of mode B that the channel may sell: 12 months of ¥10.00, unless told otherwise. */
 export async function sell(
   { service: { operator }, channel }: Pick<Stage, 'service' | 'channel'>,
   product: Sold,
@@ -182,7 +182,7 @@ export async function sell(
 type ProductInput = Parameters<typeof createProduct>[1];
 type Sold = Pick<ProductInput, 'productCode' | 'benefits'> & Partial<ProductInput>;
 
-/** A product SIX, whose periods grant `Number 1` to `Number 6`. */
+/** Creates a product SIX, whose periods grant `Number 1` to `Number 6`. */
 export const openSixShop = (on: Stage): Promise<void> =>
   sell(on, {
     productCode: 'SIX',
@@ -190,7 +190,7 @@ export const openSixShop = (on: Stage): Promise<void> =>
     benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
   });
 
-/** 9,999 periods of an order of days, of which the last ninety can be claimed and the newest thirty were. */
+/** Fills an order of days with 9,999 periods: the last ninety are claimable and the newest thirty claimed. */
 export async function fillPeriods({ database }: FreshDatabase, orderNo: string): Promise<void> {
   await database.query(
     `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at,
@@ -211,7 +211,7 @@ export async function fillPeriods({ database }: FreshDatabase, orderNo: string):
   await database.query('update orders set cycle_no = 9999 where order_no = $1', [orderNo]);
 }
 
-/** Where a link of the page leads, by what it says. */
+/** Returns the target of a link by its text. */
 export function linkIn({ text }: Reply, says: string): string {
   const links = [...text.matchAll(/<a [^>]*href="([^"#]*)[^"]*"[^>]*>(?:<svg.*?<\/svg>)?([^<]*)<\/a>/g)];
   const [, href] = links.find(([, , label]) => label === says) ?? [];

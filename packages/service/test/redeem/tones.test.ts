@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeTones, type Theme } from '../../src/redeem/brand/tones.js';
 
-/** Of a colour of six digits, by the formula of WCAG 2. */
+/** Returns the luminance of a six-digit colour by the formula of WCAG 2. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
@@ -17,14 +17,14 @@ const contrast = (one: string, other: string) => {
 };
 
 const PAGE = readFileSync(new URL('../../assets/redeem/page.css', import.meta.url), 'utf8');
-/** A colour of the page itself, which the tones must fit. */
+/** Returns a colour of the page itself, which the tones must fit. */
 function pageColour(theme: Theme, name: string): string {
   const [light = '', dark = ''] = PAGE.split('prefers-color-scheme: dark');
   const [, colour = ''] = new RegExp(`--${name}: (#[0-9a-f]{3,6});`).exec(theme === 'light' ? light : dark) ?? [];
   return colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, '$&$&') : colour;
 }
 
-/** Every pair of a text and its ground, or a line and what is beside it, that has to do with the accent; with the contrast that it needs. */
+/** Returns every pair of text and background, or of line and neighbour, that involves the accent, with its minimum. */
 function pairs(accent: string): { readonly name: string; readonly ratio: number; readonly needed: number }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const tones = makeTones(accent)[theme];

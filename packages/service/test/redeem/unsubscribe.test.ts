@@ -29,12 +29,12 @@ const pathOf = ({ path }: Ordered) => at(path, 'unsubscribe');
 const rightFor = ({ channelUserId }: Ordered) => mobileOf(channelUserId).slice(-4);
 const wrongFor = (of: Ordered) => (rightFor(of) === '0000' ? '1111' : '0000');
 
-/** Opens the question and answers it, there or on the other node. */
+/** Opens the form and submits it, on the same or another node. */
 async function answer(of: Ordered, digits: string, baseUrl = on.service.baseUrl) {
   return answerTo(formOf(await get(baseUrl, pathOf(of))), digits, baseUrl);
 }
 
-/** Of a question that was opened before. */
+/** Submits a form that was opened before. */
 function answerTo(fields: Form, digits: string, baseUrl = on.service.baseUrl) {
   return post(baseUrl, '/redeem/unsubscribe', { ...fields, digits });
 }
@@ -43,8 +43,8 @@ async function statusOf({ orderNo }: Ordered) {
   return (await on.channel.call('orders/query', { orderNo })).data.orderStatus;
 }
 
-describe('asking first', () => {
-  it('200: says what it means, in both languages', async () => {
+describe('the confirmation page', () => {
+  it('200: shows the consequences, in both languages', async () => {
     const page = await on.get(pathOf(order));
     expect([page.status, titleOf(page)]).toEqual([200, 'End this subscription? · Demo channel']);
     const text = textOf(page);
@@ -62,7 +62,7 @@ describe('asking first', () => {
 });
 
 describe('the right digits', () => {
-  it('303: the order is ended for the channel too, with its events and whose wish it was', async () => {
+  it('303: the order ends for the channel too, with its events and the user as the source', async () => {
     const ended = await answer(order, rightFor(order));
     expect([ended.status, ended.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
     expect(await statusOf(order)).toBe('UNSUBSCRIBED');
@@ -85,7 +85,7 @@ describe('the right digits', () => {
     expect(textOf(benefits)).toContain('Ended on 31 Jan 2026');
   });
 
-  it('303: a second press goes where the first one went, and ends nothing twice', async () => {
+  it('303: a second press leads to the same page, and ends nothing twice', async () => {
     const fields = formOf(await on.get(pathOf(order)));
     const presses = await Promise.all([1, 2].map(() => answerTo(fields, rightFor(order))));
     const later = await answerTo(fields, wrongFor(order));
@@ -98,7 +98,7 @@ describe('the right digits', () => {
     ]);
   });
 
-  it('303: of an order that has not ended there is nothing to confirm', async () => {
+  it('303: an order that has not ended has no confirmation', async () => {
     const asked = await on.get(at(order.path, 'ended'));
     expect([asked.status, asked.headers.location]).toEqual([303, expect.stringMatching(/^\/redeem\?/)]);
   });
@@ -113,7 +113,7 @@ describe('the right digits', () => {
     expect((await answer(order, typed(rightFor(order)))).status).toBe(303);
   });
 
-  it('set the count of wrong ones back', async () => {
+  it('reset the count of wrong ones', async () => {
     const second = await on.order({ channelUserId: order.channelUserId });
     for (let n = 0; n < 4; n += 1) await answer(order, wrongFor(order));
     expect((await answer(order, rightFor(order))).status).toBe(303);
@@ -123,22 +123,25 @@ describe('the right digits', () => {
 });
 
 describe('wrong digits', () => {
-  it('422: says how many tries are left, and ends nothing', async () => {
+  it('422: shows the number of attempts left, and ends nothing', async () => {
     const tried = await answer(order, wrongFor(order));
     expect([tried.status, noticeOf(tried)]).toEqual([422, 'These are not the last four digits. 4 attempts are left.']);
     expect(tried.text).toContain('aria-invalid="true"');
     expect(await statusOf(order)).toBe('ACTIVE');
   });
 
-  it.each(['', '123', '12345', 'abcd', '1 2', '-123', '12.4'])('422: "%s" is no try', async (digits) => {
-    const tried = await answer(order, digits);
-    expect([tried.status, noticeOf(tried)]).toEqual([422, 'Please type exactly four digits.']);
-    expect(
-      await on.query('select 1 from unsubscribe_tries where user_key = key_of($1)', [order.channelUserId]),
-    ).toEqual([]);
-  });
+  it.each(['', '123', '12345', 'abcd', '1 2', '-123', '12.4'])(
+    '422: "%s" does not count as an attempt',
+    async (digits) => {
+      const tried = await answer(order, digits);
+      expect([tried.status, noticeOf(tried)]).toEqual([422, 'Please type exactly four digits.']);
+      expect(
+        await on.query('select 1 from unsubscribe_tries where user_key = key_of($1)', [order.channelUserId]),
+      ).toEqual([]);
+    },
+  );
 
-  it('429: the fifth locks it for the user, with every link, on every node, right ones too, for an hour', async () => {
+  it('429: the fifth locks the user for an hour, with every link, on every node, also for the right digits', async () => {
     const second = await on.order({ channelUserId: order.channelUserId });
     const hosts = [on.service.baseUrl, node.baseUrl];
     for (let n = 0; n < 4; n += 1) {
@@ -154,7 +157,7 @@ describe('wrong digits', () => {
     }
     expect(await statusOf(second)).toBe('ACTIVE');
 
-    // Another user is not concerned.
+    // Another user is not affected.
     expect((await answer(await on.order(), '0000')).status).not.toBe(429);
 
     const whose = [order.channelUserId];
@@ -172,7 +175,7 @@ describe('wrong digits', () => {
     expect((await answer(second, rightFor(order), node.baseUrl)).status).toBe(303);
   });
 
-  it('200: opened while it is locked, it says so and asks nothing; the way back leads to the benefits', async () => {
+  it('200: while it is locked, the page says so without a form; the link back leads to the benefits', async () => {
     for (let n = 0; n < 4; n += 1) await answer(order, wrongFor(order));
     const refused = await answer(order, wrongFor(order));
     const opened = await get(node.baseUrl, pathOf(order));
@@ -187,7 +190,7 @@ describe('wrong digits', () => {
     expect([titleOf(chinese), chinese.text.includes('分钟后再试')]).toEqual(['已暂时锁定 · Demo channel', true]);
   });
 
-  it('many at once on two nodes are counted one by one', async () => {
+  it('concurrent attempts on two nodes are counted one by one', async () => {
     const hosts = [on.service.baseUrl, node.baseUrl];
     const fields = formOf(await on.get(pathOf(order)));
     const tries = await Promise.all(
@@ -211,13 +214,13 @@ describe('an order that cannot be ended', () => {
     expect([page.status, page.text.includes(says), page.text.includes('<form')]).toEqual([200, true, false]);
     expect(titleOf(page)).toBe('End subscription · Demo channel');
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) });
-    // A second press finds it ended by the first.
+    // A second press finds the order ended by the first.
     if (status === 'UNSUBSCRIBED') expect(tried.status).toBe(303);
     else expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
     expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
 
-  it('409: of a user without a login mobile; the page says whom to ask instead', async () => {
+  it('409: for a user without a login mobile; the page names whom to ask instead', async () => {
     const fields = formOf(await on.get(pathOf(order)));
     await on.query('delete from channel_users where key_of(channel_user_id) = key_of($1)', [order.channelUserId]);
     const says = 'so you cannot end it on this page. Please ask Demo channel.';

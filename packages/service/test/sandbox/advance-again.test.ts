@@ -9,7 +9,7 @@ import { statuses, timeMachine } from './support.js';
 const machine = ofFile(timeMachine);
 
 describe('sent again under the same key', () => {
-  it('0: the first answer, and no period more', async () => {
+  it('0: the first answer, and no further period', async () => {
     for (const orderNo of [await machine.deducted(), await machine.collected()]) {
       const idempotencyKey = randomUUID();
       const first = await machine.advance(orderNo, { cycles: 2 }, { idempotencyKey });
@@ -22,7 +22,7 @@ describe('sent again under the same key', () => {
     }
   });
 
-  it('many at once: one of them does it, all get its answer', async () => {
+  it('concurrent: one of them does it, all get its answer', async () => {
     const orderNo = await machine.deducted();
     const idempotencyKey = randomUUID();
     const replies = await Promise.all(
@@ -33,7 +33,7 @@ describe('sent again under the same key', () => {
   });
 });
 
-/** A node that is dead after so many commits: nothing of it reaches the database any more, not even that it is going. */
+/** A node that dies after this many commits: nothing more of it reaches the database, not even its end. */
 async function dyingNode(commits: number) {
   const real = openDatabase({ url: machine.service.fresh.url, pool: 4, name: 'dying node' });
   let left = commits;
@@ -72,8 +72,8 @@ async function dyingNode(commits: number) {
 describe('after a crash in the middle', () => {
   const outcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL_RETRY'];
 
-  // The first transaction writes the journey down; 1 + 5 + 1 steps follow; the last one writes the answer.
-  it.each([1, 2, 3, 5, 7, 8])('0: cut off after %i commits, the resend goes on to the same end', async (commits) => {
+  // The first transaction stores the request; 1 + 5 + 1 steps follow; the last one stores the answer.
+  it.each([1, 2, 3, 5, 7, 8])('0: cut off after %i commits, the resend continues to the same end', async (commits) => {
     const orderNo = await machine.deducted();
     const body = { orderNo, cycles: 3, outcomes };
     const options = { idempotencyKey: randomUUID() };
@@ -95,7 +95,7 @@ describe('after a crash in the middle', () => {
     ]);
   });
 
-  it('0: one more try of an open period is one more, and not two', async () => {
+  it('0: one further attempt of an open period is made once', async () => {
     const orderNo = await machine.deducted();
     await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL_RETRY'] });
     const body = { orderNo, cycles: 1, outcomes: ['FAIL_RETRY'] };
@@ -109,7 +109,7 @@ describe('after a crash in the middle', () => {
   });
 });
 
-describe('several at once, each for itself', () => {
+describe('concurrent requests with different keys', () => {
   it('0: no period of an order is billed or debited twice', async () => {
     for (const orderNo of [await machine.deducted(), await machine.collected()]) {
       const node = await anotherNode(machine.service);
@@ -120,7 +120,7 @@ describe('several at once, each for itself', () => {
         ),
       );
       await node.close();
-      // The order is completed, or another request has it.
+      // The order is completed, or another request holds its lease.
       for (const reply of replies) expect(['0', '409002', '420004']).toContain(reply?.code);
       const order = await machine.query(orderNo);
       const paid = statuses(order).filter((status) => status !== 'WAIT').length;
@@ -159,7 +159,7 @@ describe('several at once, each for itself', () => {
     await node.close();
   });
 
-  it('409002 while a request that died has the order; when its lease is over the next one begins', async () => {
+  it('409002 while a dead request holds the lease of the order; once it has expired the next one begins', async () => {
     const orderNo = await machine.deducted();
     const dying = await dyingNode(2);
     expect((await dying.client.call('sandbox/orders/advance', { orderNo, cycles: 3 })).code).toBe('500001');
@@ -187,7 +187,7 @@ describe('several at once, each for itself', () => {
       machine.renew(),
     ]);
     for (const orderNo of orderNos) {
-      // Where the engine had a debit under way, the way ended for the moment.
+      // If the engine had a debit in flight, the request ended early.
       await machine.advance(orderNo, { to: '2026-06-30 12:00:00' });
       const order = await machine.query(orderNo);
       const paid = statuses(order).filter((status) => status !== 'WAIT').length;

@@ -6,7 +6,7 @@ import { attachBridge } from '../support/bridged-channel.js';
 import { requestAt } from '../support/demo.js';
 import { statuses, timeMachine } from './support.js';
 
-/** A payment channel behind a bridge: its institution decides, so it is really asked. */
+/** A payment channel behind a bridge: its institution is really called, because it decides. */
 const machine = ofFile(timeMachine);
 beforeAll(() => attachBridge(machine.service.operator, 'test_demo', 'BANKPAY', 'http://127.0.0.1:1'));
 beforeEach(() => machine.institution.reset());
@@ -14,7 +14,7 @@ beforeEach(() => machine.institution.reset());
 const bridged = () => machine.create(requestAt(machine.channel, 'BANKPAY'));
 
 describe('over a bridge', () => {
-  it('0: each period is debited at the institution, once, and paid when that says so', async () => {
+  it('0: each period is debited at the institution once, and paid if it succeeds there', async () => {
     const orderNo = await bridged();
     const bookedAt = Date.UTC(2026, 0, 31, 4, 5, 6);
     machine.institution.onDebit = async (request) => paid(request, { paidAt: bookedAt });
@@ -32,7 +32,7 @@ describe('over a bridge', () => {
     ]);
   });
 
-  it('0: what it declines is declined', async () => {
+  it('0: a declined debit is declined here', async () => {
     const orderNo = await bridged();
     machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: 'no money' });
     const { data } = await machine.advance(orderNo, { cycles: 1 });
@@ -59,7 +59,7 @@ describe('over a bridge', () => {
     expect(statuses(data).slice(1, 4)).toEqual(['SUCCESS', 'SUCCESS', 'WAIT']);
   });
 
-  it('400001: outcomes are not for the channel to give', async () => {
+  it('400001: the channel may not choose outcomes', async () => {
     const orderNo = await bridged();
     const before = await machine.everything(orderNo);
     for (const outcome of ['SUCCESS', 'FAIL']) {
@@ -69,12 +69,12 @@ describe('over a bridge', () => {
     expect(await machine.everything(orderNo)).toEqual(before);
   });
 
-  it('a try that was cut off and settled by the job meanwhile is not made again by the resend', async () => {
+  it('an interrupted attempt that the job has settled is not repeated by the resend', async () => {
     const orderNo = await bridged();
     const body = { orderNo, cycles: 1 };
     const options = { idempotencyKey: randomUUID() };
     machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: 'no money' });
-    // As it is after a crash between the debit and its settlement, and the job's answer to that.
+    // The state after a crash between the debit and its settlement, followed by the job.
     await machine.advance(orderNo, { cycles: 1 });
     await machine.service.fresh.database.query(
       `insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject)

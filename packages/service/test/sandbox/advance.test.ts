@@ -73,7 +73,7 @@ describe('sandbox/orders/advance', () => {
     expect((await machine.advance(orderNo, { cycles: 1 })).data.nextPayTime).toBe('2026-05-31 12:00:00');
   });
 
-  it('0: more periods than are left are those that are left', async () => {
+  it('0: more periods than are left run those that are left', async () => {
     const orderNo = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
     const { data } = await machine.advance(orderNo, { cycles: 9999 });
     expect(data).toMatchObject({ orderStatus: 'COMPLETED', totalPaidAmountCent: 700 });
@@ -92,7 +92,7 @@ describe('sandbox/orders/advance', () => {
     }
   });
 
-  it('0: up to a time that has passed: the order as it is, nothing happens', async () => {
+  it('0: up to a past time: the order is unchanged', async () => {
     const orderNo = await machine.deducted();
     const before = await machine.everything(orderNo);
     const { code, data } = await machine.advance(orderNo, { to: '2026-01-01 00:00:00' });
@@ -100,7 +100,7 @@ describe('sandbox/orders/advance', () => {
     expect(await machine.everything(orderNo)).toEqual(before);
   });
 
-  it('0: what is due at a fraction of a second happens at the next whole one', async () => {
+  it('0: an event due at a fraction of a second happens at the next whole second', async () => {
     for (const orderNo of [await machine.deducted(), await machine.collected()]) {
       const later = `update orders set next_due_at = next_due_at + interval '1 microsecond' where order_no = $1`;
       await machine.service.fresh.database.query(later, [orderNo]);
@@ -109,7 +109,7 @@ describe('sandbox/orders/advance', () => {
     }
   });
 
-  it('asks no institution, and leaves no attempt open', async () => {
+  it('calls no institution, and leaves no attempt open', async () => {
     machine.institution.reset();
     const orderNo = await machine.deducted();
     await machine.advance(orderNo, { cycles: 11, outcomes: ['FAIL_RETRY', 'FAIL'] });
@@ -123,7 +123,7 @@ describe('sandbox/orders/advance', () => {
 });
 
 describe('outcomes', () => {
-  it('0: one for each period; one that is not the last goes through its whole schedule', async () => {
+  it('0: one per period; all but the last run their full retry schedule', async () => {
     const orderNo = await machine.deducted();
     const outcomes = ['FAIL_RETRY', 'FAIL', 'SUCCESS', 'FAIL_RETRY'];
     const { data } = await machine.advance(orderNo, { cycles: 4, outcomes });
@@ -148,14 +148,14 @@ describe('outcomes', () => {
     expect(statuses(data).slice(0, 4)).toEqual(['SUCCESS', 'SUCCESS', 'FAIL', 'WAIT']);
   });
 
-  it('0: with `to` as well, tries included', async () => {
+  it('0: with `to` as well, including retries', async () => {
     const orderNo = await machine.deducted();
     const { data } = await machine.advance(orderNo, { to: '2026-03-05 00:00:00', outcomes: ['FAIL_RETRY'] });
     expect([statuses(data)[1], data.nextPayTime]).toEqual(['FAIL_RETRY', '2026-03-09 12:00:00']);
     expect(await machine.told(orderNo)).toHaveLength(2 + 3);
   });
 
-  it('0: those that are missing succeed', async () => {
+  it('0: missing ones succeed', async () => {
     const { data } = await machine.advance(await machine.deducted(), { cycles: 3, outcomes: ['FAIL'] });
     expect(statuses(data).slice(1, 5)).toEqual(['FAIL', 'SUCCESS', 'SUCCESS', 'WAIT']);
   });
@@ -189,7 +189,7 @@ describe('sandbox/orders/advance is refused', () => {
     },
   );
 
-  it('420003: unsubscribed, and terminated likewise; 420004: completed', async () => {
+  it('420003: unsubscribed or terminated; 420004: completed', async () => {
     const unsubscribed = await machine.deducted();
     await machine.channel.call('orders/unsubscribe', { orderNo: unsubscribed });
     machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
@@ -204,14 +204,14 @@ describe('sandbox/orders/advance is refused', () => {
     ] as const) {
       const before = await machine.everything(orderNo);
       expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe(code);
-      // The status says no before the outcomes do.
+      // The status is checked before the outcomes.
       expect((await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL'] })).code).toBe(code);
       expect(await machine.everything(orderNo)).toEqual(before);
     }
   });
 });
 
-it('404001: in production none of the endpoints of the sandbox is there, whoever asks and however', async () => {
+it('404001: production has none of the sandbox endpoints, for any caller and method', async () => {
   const service = await testService({ environment: 'production' });
   onTestFinished(() => service.close());
   const channel = await service.channel();
@@ -227,7 +227,7 @@ it('404001: in production none of the endpoints of the sandbox is there, whoever
   expect((await channel.call('orders/query', { orderNo: '1' })).code).toBe('420001');
 });
 
-/** Time travel passes through notices before a debit as through everything else. */
+/** Time travel also sends the notices before a debit. */
 const want = (days: number | null) => setUpcomingNotices(machine.service.operator, { appId: 'test_demo', days });
 const told = (orderNo: string) => toldOf(machine.service.fresh.database, orderNo);
 const noticed = (orderNo: string) => noticesOf(machine.service.fresh.database, orderNo);
@@ -251,10 +251,10 @@ it.each([
   ]);
 });
 
-it('what the engine has told is not told again, and a channel that has not asked hears nothing', async () => {
+it('an event that the engine has sent is not sent again, and a channel that wants no notices gets none', async () => {
   await want(5);
   const orderNo = await machine.collected();
-  // By the database's clock it is long due.
+  // Long due, by the database's clock.
   await machine.service.fresh.database.query('update orders set notice_days = null where order_no <> $1', [orderNo]);
   expect(await noticeDueOrders(machine.service.fresh.database)).toBe(1);
   await machine.advance(orderNo, { cycles: 1 });

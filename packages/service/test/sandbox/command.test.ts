@@ -17,7 +17,7 @@ const audited = async (orderNo: string) =>
   (await listAudit(machine.service.operator, { subject: orderNo })).map(({ action, detail }) => ({ action, detail }));
 
 describe('order advance', () => {
-  it('shows every step with its day, and the service knows it at once', async () => {
+  it('shows every step with its day, and the service sees it at once', async () => {
     const orderNo = await machine.deducted();
     const ran = await run(orderNo, '--cycles', '3', '--outcome', 'SUCCESS,FAIL_RETRY', '--outcome', 'FAIL');
     expect(ran).toEqual({
@@ -42,7 +42,7 @@ describe('order advance', () => {
     ]);
   });
 
-  it('nothing was due: nothing is changed, and nothing audited', async () => {
+  it('changes and audits nothing if nothing was due', async () => {
     const orderNo = await machine.deducted();
     const before = await machine.everything(orderNo);
     const ran = await run(orderNo, '--to', '2026-02-01 00:00:00');
@@ -69,7 +69,7 @@ describe('order advance', () => {
     expect(await run('100000000001', ...args)).toEqual({ code: 1, stdout: '', stderr: `perennial: ${why}\n` });
   });
 
-  it('an order that does not exist, or that has ended', async () => {
+  it('refuses an order that does not exist or has ended', async () => {
     expect((await run('100000000001', '--cycles', '1')).stderr).toBe('perennial: there is no order "100000000001"\n');
     const orderNo = await machine.collected();
     await machine.channel.call('orders/unsubscribe', { orderNo });
@@ -81,7 +81,7 @@ describe('order advance', () => {
     expect(await audited(orderNo)).toEqual([]);
   });
 
-  it('over a bridge the institution is asked under its own name for the agreement', async () => {
+  it('calls the institution over a bridge with its own name of the agreement', async () => {
     const { service, channel, institution } = machine;
     await attachBridge(service.operator, 'test_demo', 'BANKPAY', 'http://127.0.0.1:1');
     const orderNo = await machine.create(requestAt(channel, 'BANKPAY', 'its-own-name'));
@@ -93,7 +93,7 @@ describe('order advance', () => {
     expect(institution.debits.at(-1)).toMatchObject({ cycleNo: 2, institutionNo: 'its-own-name' });
   });
 
-  it('in production there is no time travel', async () => {
+  it('is refused in production', async () => {
     const production = await freshDatabase();
     const settings = {
       SVC_ENVIRONMENT: 'production',

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const pull = (body: object = {}) => scene.channel.call('sandbox/events/pull', { path: '/events', ...body });
 
-/** All pages, and how many pushes each of them had. */
+/** Returns all pages, and the number of pushes on each. */
 async function pullAll(body: object = {}): Promise<{ pushes: Answer[]; pages: number[] }> {
   const [pushes, pages]: [Answer[], number[]] = [[], []];
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -37,11 +37,11 @@ async function pullAll(body: object = {}): Promise<{ pushes: Answer[]; pages: nu
   return { pushes, pages };
 }
 
-/** A body without what is encrypted anew for each push. */
+/** Removes the fields that are encrypted again for each push. */
 const comparable = (body: string) => body.replace(/"mobileEncrypted":"[^"]+"/, '"mobileEncrypted":"..."');
 
 describe('sandbox/events/pull', () => {
-  it('gives what is pushed, byte for byte, in the same order, in pages that end within voided periods', async () => {
+  it('returns the pushes byte for byte, in order, in pages that may end within voided periods', async () => {
     const shared = await scene.deducted({ channelUserId: 'a user', externalOrderNo: 'with "quotes" and 中文' });
     await scene.advance(shared, { cycles: 2, outcomes: ['FAIL_RETRY'] });
     const collected = await scene.collected();
@@ -100,7 +100,7 @@ describe('sandbox/events/pull', () => {
     }
   });
 
-  it('begins with what was written at a time, and says when it was read', async () => {
+  it('begins at a time of writing, and returns when it was read', async () => {
     const { pushes } = await pullAll();
     const written = pushes.map(({ writtenAt }) => writtenAt);
     expect(written).toEqual(written.toSorted());
@@ -119,7 +119,7 @@ describe('sandbox/events/pull', () => {
     expect((await pull({ from: '0001-01-01 00:00:00' })).data.pushes.length).toBe(pushes.length);
   });
 
-  it('gives each channel its own, and takes a cursor for the same question alone', async () => {
+  it("returns only the channel's own events, and accepts a cursor for the same query only", async () => {
     const other = await anotherChannel(scene.service);
     expect((await other.call('sandbox/events/pull', { path: '/' })).data).toMatchObject({
       pushes: [],
@@ -132,7 +132,7 @@ describe('sandbox/events/pull', () => {
     for (const path of ['events', '/a?b', '/事']) expect((await pull({ path })).code).toBe('400001');
   });
 
-  it('does not wait for an event that is being written, and gives it later though it is earlier', async () => {
+  it('does not wait for an event that is being written, and returns it later although it is earlier', async () => {
     const { database } = scene.service.fresh;
     const known = (await pullAll()).pushes.map(({ eventId }) => eventId);
     const orderNo = await scene.collected();

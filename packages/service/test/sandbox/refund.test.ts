@@ -12,7 +12,7 @@ const refund = (paymentOrderNo: string, more: object = {}, options?: CallOptions
   on.channel.call('sandbox/payments/refund', { paymentOrderNo, ...more }, options);
 
 describe('sandbox/payments/refund', () => {
-  it('0: a part and then the rest, with the events of a real one', async () => {
+  it('0: a part and then the rest, with the events of a real refund', async () => {
     const orderNo = await on.paidOrder();
     const { database } = on.service.fresh;
     const part = await refund(periodNo(orderNo), { amountCent: 90, reason: 'a rehearsal' });
@@ -30,7 +30,7 @@ describe('sandbox/payments/refund', () => {
     ]);
   });
 
-  it('400001: what was not paid, and more than is left', async () => {
+  it('400001: unpaid periods, and more than is left', async () => {
     const orderNo = await on.paidOrder();
     const messages = [
       await refund(periodNo(orderNo, 2)),
@@ -45,7 +45,7 @@ describe('sandbox/payments/refund', () => {
     expect(on.bank.asked).toHaveLength(1);
   });
 
-  it("420001: numbers of nobody, and another channel's", async () => {
+  it("420001: unknown numbers, and another channel's", async () => {
     const orderNo = await on.paidOrder();
     const other = await anotherChannel(on.service);
     const replies = [
@@ -57,7 +57,7 @@ describe('sandbox/payments/refund', () => {
     expect(on.bank.asked).toEqual([]);
   });
 
-  it('the same under one key is one refund, many at once and after the outcome was lost', async () => {
+  it('one refund per key, also for concurrent requests and after a lost answer', async () => {
     const orderNo = await on.paidOrder();
     const idempotencyKey = randomUUID();
     const replies = await Promise.all(
@@ -68,7 +68,7 @@ describe('sandbox/payments/refund', () => {
     expect((await refund(periodNo(orderNo), { amountCent: 2 }, { idempotencyKey })).code).toBe('409001');
   });
 
-  it('0: an institution that does not say at once, or refuses: the period as it is, and what became of the refund', async () => {
+  it('0: an institution that does not answer at once, or refuses: the unchanged period, and the state of the refund', async () => {
     const orderNo = await on.paidOrder();
     const asItIs = { paymentStatus: 'SUCCESS', refundAmountCent: 0 };
     on.bank.onRefund = async () => ({ kind: 'unknown' });

@@ -8,7 +8,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { testService } from '../support/service.js';
 
-/** Orders over HTTP on 31 January, one of them refunded in part; then the command line on the same database. */
+/** Orders over HTTP on 31 January, one of them partly refunded; then the command line on the same database. */
 const service = ofFile(testService);
 const { dataDir: folder, run: runAny, text: shown } = commandLine(() => service.fresh);
 const paymentOrderNos: string[] = [];
@@ -34,7 +34,7 @@ const TOTALS = {
 };
 
 describe('perennial settlement report', () => {
-  it('prints the month as JSON, as the orders say', async () => {
+  it('prints the month of the orders as JSON', async () => {
     const report = JSON.parse(await text());
     expect(report).toMatchObject({ appId: 'test_demo', month: '2026-01', monthIsOver: true, totals: TOTALS });
     const numbers = report.lines.map((one: { paymentOrderNo: string }) => one.paymentOrderNo);
@@ -62,7 +62,7 @@ describe('perennial settlement report', () => {
     expect(await readFile(path.join(folder, 'january.json'), 'utf8')).toBe(await text());
   });
 
-  it('that fails prints nothing and leaves a file as it was', async () => {
+  it('prints nothing and leaves a file unchanged if it fails', async () => {
     const file = path.join(folder, 'kept.csv');
     await writeFile(file, 'what was there before');
     const before = await readdir(folder);
@@ -92,7 +92,7 @@ describe('perennial settlement', () => {
     });
   });
 
-  it('closes it, which the list, the month and the report say from then on', async () => {
+  it('closes a month, which the list, the month and the report then show', async () => {
     const closed = await settlement('close', '2026-01', '--note', 'agreed');
     expect(closed).toMatch(/^2026-01, closed by cli:\S+ at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n/);
     expect(await settlement('month', '2026-01')).toBe(closed);
@@ -105,7 +105,7 @@ describe('perennial settlement', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ status: 'CLOSED', totals: TOTALS });
   });
 
-  it('shows what was paid in it since where it stands, in the next month', async () => {
+  it('shows later payments of a closed month in the next month', async () => {
     await service.fresh.database.query(
       `update payments set amount_cent = amount_cent + 100 where order_no || '0001' = $1`,
       [paymentOrderNos[1]],

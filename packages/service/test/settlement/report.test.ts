@@ -38,7 +38,7 @@ const put = (cycleNo: number, paidAt: string, more: object = {}) =>
 const month = (of = '2026-02') => report(operator, of, APP);
 
 describe('a settlement report', () => {
-  it('lists what was collected, refunded and billed, in the order of time, with sums by product and mode', async () => {
+  it('lists collected, refunded and billed amounts by time, with sums by product and mode', async () => {
     await putOrder(fresh.database, { orderNo: 1001, channelId, externalOrderNo: 'A-1' });
     await putOrder(fresh.database, { orderNo: 1002, channelId, mode: 'CHANNEL_COLLECT', productCode: 'DAILY' });
     await put(1, '2026-02-01 10:00:00', {
@@ -75,7 +75,7 @@ describe('a settlement report', () => {
     });
   });
 
-  it('has a month from its first moment in Asia/Shanghai to its last', async () => {
+  it('covers a month from its first to its last moment in Asia/Shanghai', async () => {
     await putOrder(fresh.database, { orderNo: 1001, channelId });
     await put(1, '2026-01-31T23:59:59.999+08:00');
     await put(2, '2026-02-01 00:00:00');
@@ -86,7 +86,7 @@ describe('a settlement report', () => {
     expect((await month('2026-03')).lines.map(({ cycleNo }) => cycleNo)).toEqual([4]);
   });
 
-  it('leaves out what brought nothing, and other channels', async () => {
+  it('omits unpaid periods and other channels', async () => {
     await putOrder(fresh.database, { orderNo: 1001, channelId });
     for (const [cycleNo, status] of ['PROCESSING', 'FAIL_RETRY', 'FAIL', 'CANCELED'].entries()) {
       await put(cycleNo + 1, '2026-02-10 00:00:00', { status, paidAt: null });
@@ -98,7 +98,7 @@ describe('a settlement report', () => {
     expect(await month()).toMatchObject({ lines: [], products: [], totals: { collectedCount: 0, collectedCent: 0 } });
   });
 
-  it('of thousands of lines holds each of them once', async () => {
+  it('contains each of thousands of lines once', async () => {
     await putOrder(fresh.database, { orderNo: 1001, channelId });
     await fresh.database.query(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
@@ -112,7 +112,7 @@ describe('a settlement report', () => {
     expect(totals).toMatchObject({ collectedCount: 3000, collectedCent: (3000 * 3001) / 2 });
   });
 
-  it('says that a month is still running, and what has no result yet', async () => {
+  it('marks a running month, and shows what has no result yet', async () => {
     await putAttempt(fresh.database, { orderNo: 1001, status: 'STARTED' });
     await fresh.database.query('update debit_attempts set channel_id = $1', [channelId]);
     expect(await month('2026-03')).toMatchObject({ monthIsOver: false, unsettled: { debits: 1, refunds: 0 } });
@@ -120,7 +120,7 @@ describe('a settlement report', () => {
     expect(await month('2025-12')).toMatchObject({ monthIsOver: true, unsettled: { debits: 0 } });
   });
 
-  it('of a month to come shows where time travel has been, in the sandbox alone', async () => {
+  it('of a future month shows the results of time travel, in the sandbox only', async () => {
     await putOrder(fresh.database, { orderNo: 1001, channelId });
     await put(3, '2026-04-30 10:00:00');
     expect(await month('2026-04')).toMatchObject({
@@ -145,7 +145,7 @@ describe('a settlement report', () => {
   });
 });
 
-/** What a channel may call its orders, and what a spreadsheet would make of it. */
+/** Order names of a channel that a spreadsheet would change. */
 const NAMES = [
   '=1+1',
   '+49',
@@ -161,7 +161,7 @@ const NAMES = [
   "'quoted",
 ];
 
-it('is a document that keeps every name as it is, or a CSV with a header and one line for each; so of an empty month', async () => {
+it('keeps every name unchanged as JSON, and has a header and one line per entry as CSV; also for an empty month', async () => {
   const refunds = [{ amountCent: 5, at: at('2026-01-10 12:00:00') }];
   for (const [index, externalOrderNo] of NAMES.entries()) {
     const orderNo = 1001 + index;
@@ -196,7 +196,7 @@ it.each([
   ['=1,"2"', `"'=1,""2"""`],
   ['a=1', 'a=1'],
   ['a,b', '"a,b"'],
-  // As it always was: reports have a hash.
+  // Unchanged, because reports have a hash.
   ['a;b', 'a;b'],
   ['say "x"', '"say ""x"""'],
   ['two\nlines', '"two\nlines"'],
@@ -208,7 +208,7 @@ it.each([
   expect(csvField(value)).toBe(text);
 });
 
-/** Of closed months. */
+/** The sums of closed months. */
 const onlySums = (sums: Sums): Sums => addSums(sums, ZERO_SUMS);
 
 const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05'];
@@ -223,13 +223,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-it('whatever comes between which closings: each cent is in exactly one month, and closed months stay', async () => {
+it('any closings: each cent is in exactly one month, and closed months do not change', async () => {
   clock.set(at('2026-06-15 12:00:00'));
   await fresh.database.query(`update channels set created_at = timestamptz '2026-01-01 00:00:00+08'`);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.nat({ max: 5 }), async (steps, early) => {
       await fresh.database.query('truncate orders, payments, refunds, closed_months');
-      // A month that the release before closed while earlier ones were open; 5 is none.
+      // A month that the previous release closed while earlier ones were open; 5 means none.
       const closed = new Set(MONTHS.slice(early, early + 1));
       await fresh.database.query(
         `insert into closed_months (month, channel_id, figures, closed_by) select unnest($1::text[]), 0, '{"note": null}', 'fay'`,
@@ -271,13 +271,13 @@ it('whatever comes between which closings: each cent is in exactly one month, an
           sum,
           channels.reduce((all, { later }) => addSums(all, later), totals),
         );
-        // A report of the channel says the same.
+        // The channel's report has the same figures.
         const { lines: _, totals: ofReport, later, sinceClosed } = await report(operator, month, APP);
         expect(ofReport).toEqual(onlySums(totals));
         expect(later).toEqual(channels.find(({ appId }) => appId === APP)?.later ?? ZERO_SUMS);
         if (!closed.has(month)) expect(sinceClosed).toEqual(ZERO_SUMS);
       }
-      // The last month stays open, or what came after it was closed stands in June.
+      // The last month stays open, or its later changes count in June.
       const june = await showSettlementMonth(operator, { month: '2026-06' });
       sum = june.channels.reduce((all, { later }) => addSums(all, later), sum);
       expect(subtractSums(sum, expected)).toEqual(ZERO_SUMS);

@@ -34,7 +34,7 @@ export interface PaymentRow {
   readonly refunds?: readonly { readonly amountCent: number; readonly at: number }[];
 }
 
-/** A period as settling and refunding leave it. */
+/** Inserts a period as settling and refunding leave it. */
 export async function putPayment(database: Database, row: PaymentRow): Promise<void> {
   const refunds = row.refunds ?? [];
   const refunded = refunds.reduce((sum, { amountCent }) => sum + amountCent, 0);

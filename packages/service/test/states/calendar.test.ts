@@ -20,7 +20,7 @@ interface Case {
   readonly cycleNo: number;
 }
 
-/** What PostgreSQL makes of the same, in the time zone that every connection of ours has. */
+/** Computes the same in PostgreSQL, in the time zone of all connections. */
 async function byDatabase(cases: readonly Case[]): Promise<number[]> {
   const [zone] = await fresh.database.query<{ TimeZone: string }>('show time zone');
   expect(zone?.TimeZone).toBe('Asia/Shanghai');
@@ -37,7 +37,7 @@ async function byDatabase(cases: readonly Case[]): Promise<number[]> {
 
 const anyPeriod = fc.oneof(fc.constantFrom(1, 2, 3, 6, 12), fc.integer({ min: 1, max: 1200 }));
 
-/** As products may be: at most 7,000 years, so that every due time has four digits of year. */
+/** As products allow: at most 7,000 years, so that every due time has a four-digit year. */
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
     anchor: fc
@@ -52,7 +52,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     return { ...one, cycleNo: ((one.cycleNo - 1) % most) + 1 };
   });
 
-/** Anchors near the ends of months, where days are lost if anywhere; for 200 years or so. */
+/** Anchors near the ends of months, where days could be lost, for about 200 years. */
 const anyMonthEnd: fc.Arbitrary<Case> = fc
   .record({
     year: fc.integer({ min: 1992, max: 2200 }),
@@ -70,7 +70,7 @@ const anyMonthEnd: fc.Arbitrary<Case> = fc
     cycleNo: ((cycleNo - 1) % Math.ceil(2400 / period)) + 1,
   }));
 
-/** A moment as people in Shanghai read it, with months counted from year 0. Not by the arithmetic under test. */
+/** Reads a moment in Shanghai's local time, with months counted from year 0. Independent of the code under test. */
 function read(time: number) {
   const [year = 0, month = 0, day = 0] = formatTime(time).slice(0, 10).split('-').map(Number);
   return { months: year * 12 + month - 1, day, timeOfDay: `${formatTime(time).slice(11)} ${time % 1000}` };
@@ -87,7 +87,7 @@ describe('when periods are due', () => {
     ['any product and any anchor', anyCase],
     ['ends of months', anyMonthEnd],
   ])('the same as PostgreSQL says: %s', async (_what, arbitrary) => {
-    // Many cases in one question: so they are sampled, and what differs is shown as it is.
+    // Sampled, because many cases fit into one query.
     const cases = fc.sample(arbitrary, 40_000);
     const theirs = await byDatabase(cases);
     const differs = ({ anchor, cycleNo, ...cadence }: Case, index: number) =>
@@ -95,7 +95,7 @@ describe('when periods are due', () => {
     expect(cases.filter(differs).slice(0, 5)).toEqual([]);
   });
 
-  it('the same as PostgreSQL says: the last instant of every leap day and of the days around it', async () => {
+  it("equal PostgreSQL's result for the last instant of every leap day and its neighbours", async () => {
     const years = Array.from({ length: 209 }, (_, n) => 1992 + n).filter(isLeap);
     const anchors = years.flatMap((year) =>
       [28, 29, 31].map((day) => Date.UTC(year, day === 31 ? 0 : 1, day + 1) - 8 * 3_600_000 - 1),
@@ -110,7 +110,7 @@ describe('when periods are due', () => {
     );
   });
 
-  it('all 9,999 periods of one order, against PostgreSQL', async () => {
+  it("equal PostgreSQL's result for all 9,999 periods of one order", async () => {
     for (const cadence of [
       { periodType: 'DAY', period: 1 },
       { periodType: 'MONTH', period: 1 },
@@ -124,7 +124,7 @@ describe('when periods are due', () => {
 
   const anyOrder = fc.oneof(anyCase, anyMonthEnd);
 
-  it('periods tile: the first begins at the anchor, and each of any that follow ends where the next begins, later', () => {
+  it('tile: the first period begins at the anchor, and each ends where the next begins', () => {
     fc.assert(
       fc.property(anyOrder, fc.integer({ min: 2, max: 40 }), ({ anchor, cycleNo, ...cadence }, count) => {
         expect(periodDueAt(anchor, cadence, 1)).toBe(anchor);
@@ -136,7 +136,7 @@ describe('when periods are due', () => {
     );
   });
 
-  it('never drifts: the month is so many after the anchor’s, the day is the anchor’s or the month’s last', () => {
+  it("never drift: the month is counted from the anchor's, and the day is the anchor's or the month's last", () => {
     fc.assert(
       fc.property(anyOrder, ({ anchor, cycleNo, ...cadence }) => {
         fc.pre(cadence.periodType === 'MONTH');
@@ -151,7 +151,7 @@ describe('when periods are due', () => {
     );
   });
 
-  it('a day is a day of 24 hours, at the same time of day', () => {
+  it('have days of 24 hours, at the same time of day', () => {
     fc.assert(
       fc.property(anyCase, ({ anchor, cycleNo, period }) => {
         const due = periodDueAt(anchor, { periodType: 'DAY', period }, cycleNo);
@@ -160,7 +160,7 @@ describe('when periods are due', () => {
     );
   });
 
-  it('n months at a time is every nth of one month at a time, and the same for days', () => {
+  it('of n months are every nth of one month, and the same for days', () => {
     fc.assert(
       fc.property(anyOrder, ({ anchor, cycleNo, periodType, period }) => {
         expect(periodDueAt(anchor, { periodType, period }, cycleNo)).toBe(
@@ -188,14 +188,14 @@ describe('when periods are due', () => {
     ['2027-12-29 23:59:59', monthly, ['2027-12-29', '2028-01-29', '2028-02-29', '2028-03-29', '2028-04-29']],
     ['2027-12-30 23:59:59', monthly, ['2027-12-30', '2028-01-30', '2028-02-29', '2028-03-30', '2028-04-30']],
     ['2027-12-31 23:59:59', monthly, ['2027-12-31', '2028-01-31', '2028-02-29', '2028-03-31', '2028-04-30']],
-    // Days are those of Asia/Shanghai: just after midnight there it is the evening before in UTC.
+    // Days are those of Asia/Shanghai: just after midnight there it is still the previous day in UTC.
     ['2026-01-31 00:00:01', monthly, ['2026-01-31', '2026-02-28']],
     ['2026-02-28 23:59:59', DAILY, ['2026-02-28', '2026-03-01']],
   ])('%s, %j: %j', (anchor, cadence, days) => {
     expect(diary(anchor, cadence, days.length)).toEqual(days);
   });
 
-  it('after the first period comes the second, or for an order of one its completion', () => {
+  it('after the first period comes the second, or completion for an order of one period', () => {
     const order = { ...monthly, createdAt: at('2026-01-31 12:00:00') };
     expect(formatTime(dueAfterFirstPeriod({ ...order, totalCycles: 2 }))).toBe('2026-02-28 12:00:00');
     expect(dueAfterFirstPeriod({ ...order, totalCycles: 1 })).toBe(order.createdAt);

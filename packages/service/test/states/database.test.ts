@@ -23,7 +23,7 @@ describe('the schema agrees with the code', () => {
     },
   );
 
-  it('orders may have each of the statuses, and no other', async () => {
+  it('orders accept each of the statuses, and no other', async () => {
     const definition = await readDefinition(
       `(select pg_get_constraintdef(oid) from pg_constraint where conrelid = 'orders'::regclass and conname = 'orders_status_check')`,
     );

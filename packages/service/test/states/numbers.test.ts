@@ -11,20 +11,20 @@ import {
 import { formatRefundNo, parseRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { createOrderNumbers } from '../../src/subscriptions/store/orders/new-orders-sql.js';
 
-/** As the sequence gives them. */
+/** As the sequence returns them. */
 const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });
 const anyCycleNo = fc.integer({ min: 1, max: 9999 });
 const anyTryNo = fc.integer({ min: 1, max: 99 });
 
 describe('numbers', () => {
-  it('read back as what they were written from', () => {
+  it('are parsed to what they were formatted from', () => {
     fc.assert(
       fc.property(anyOrderNo, anyCycleNo, anyTryNo, (orderNo, cycleNo, tryNo) => {
         expect(parseOrderNo(String(orderNo))).toBe(orderNo);
         expect(parsePaymentOrderNo(formatPaymentOrderNo(orderNo, cycleNo))).toEqual({ orderNo, cycleNo });
         const attemptNo = formatAttemptNo(orderNo, cycleNo, tryNo);
         expect(parseAttemptNo(attemptNo)).toEqual({ orderNo, cycleNo, tryNo });
-        // A refund's is never that of an attempt.
+        // A refund's number never equals that of an attempt.
         const refund = { orderNo, cycleNo, refundSeq: tryNo };
         expect(formatRefundNo(refund)).toBe(`R${attemptNo}`);
         expect(parseRefundNo(`R${attemptNo}`)).toEqual(refund);
@@ -43,7 +43,7 @@ describe('numbers', () => {
     );
   });
 
-  /** What is accepted is the one spelling that is written: nothing else gets past. */
+  /** Only the canonical spelling is accepted. */
   const anyText = fc.oneof(
     fc.string(),
     fc.stringMatching(/^[0-9]{1,25}$/),
@@ -69,7 +69,7 @@ describe('numbers', () => {
 });
 
 describe('new order numbers', () => {
-  /** A sequence of blocks; the first `failures` asks fail. */
+  /** A sequence of blocks whose first `failures` queries fail. */
   const sequence = (failures = 0): Queryable & { asked: number } => {
     let next = 1000;
     const db = {
@@ -84,7 +84,7 @@ describe('new order numbers', () => {
     return db;
   };
 
-  it('2,500 at once: all different, from three blocks', async () => {
+  it('2,500 concurrent ones: all different, from three blocks', async () => {
     const db = sequence();
     const { next } = createOrderNumbers(db);
     const numbers = await Promise.all(Array.from({ length: 2500 }, () => next()));
@@ -93,19 +93,19 @@ describe('new order numbers', () => {
     expect([Math.min(...numbers), Math.max(...numbers)]).toEqual([1000, 3499]);
   });
 
-  it('a database that was away costs the requests of that moment, and no number twice', async () => {
+  it('a database outage fails only the requests of that moment, and repeats no number', async () => {
     const { next } = createOrderNumbers(sequence(1));
     const first = await Promise.allSettled([next(), next()]);
     expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect([await next(), await next()]).toEqual([1000, 1001]);
   });
 
-  it('one that was used already takes those along that came with it, and no others', async () => {
+  it('a number already used drops those of its block, and no others', async () => {
     const numbers = createOrderNumbers(sequence());
     const first = await numbers.next();
     numbers.dropBatchOf(first);
     expect(await numbers.next()).toBe(2000);
-    // Whoever hears of the same block later drops nothing more.
+    // A later report about the same block drops nothing more.
     numbers.dropBatchOf(first + 1);
     expect(await numbers.next()).toBe(2001);
   });

@@ -22,12 +22,12 @@ import {
 } from '../../src/subscriptions/domain/payments/payment-states.js';
 import { packageRoot } from '../support/processes.js';
 
-/** By state: what each trigger makes of it, a star where channels hear of it. Whatever is not named cannot be. */
+/** The transitions of each state by trigger, with a star if channels are notified. All others are impossible. */
 type Table<Status extends string, Trigger extends string> = Readonly<
   Record<Status | 'none', Readonly<Partial<Record<Trigger, string>>>>
 >;
 
-/** The interface's table of orderStatus, read from the document and not from the code. */
+/** The orderStatus table of docs/interface.md, independent of the code. */
 const ORDERS: Table<OrderStatus, OrderTrigger> = {
   none: { 'create-deduct': 'INITIALIZING', 'create-collect': 'ACTIVE*' },
   INITIALIZING: { 'first-debit-succeeded': 'ACTIVE*', 'first-debit-failed': 'TERMINATED*' },
@@ -37,7 +37,7 @@ const ORDERS: Table<OrderStatus, OrderTrigger> = {
   TERMINATED: { unsubscribe: 'TERMINATED' },
 };
 
-/** The interface's table of paymentStatus and decisions 0010 and 0016, read from there and not from the code. */
+/** The paymentStatus table of docs/interface.md and decisions 0010 and 0016, independent of the code. */
 const PAYMENTS: Table<PaymentStatus, PaymentTrigger> = {
   none: { 'first-debit-started': 'PROCESSING', billed: 'BILLED*' },
   WAIT: { 'renewal-started': 'PROCESSING', billed: 'BILLED*', unsubscribe: 'CANCELED*' },
@@ -56,7 +56,7 @@ const PAYMENTS: Table<PaymentStatus, PaymentTrigger> = {
   REFUND_FULL: {},
 };
 
-// As records, so that the compiler says when one is missing.
+// Records, so that the compiler reports missing ones.
 const ORDER_TRIGGERS: Readonly<Record<OrderTrigger, true>> = {
   'create-deduct': true,
   'create-collect': true,
@@ -100,7 +100,7 @@ it.each([
   expect(row === undefined ? '-' : `${row.to}${row.emitsEvent ? '*' : ''}`).toBe(expected);
 });
 
-it('an order has ended in a status that no trigger changes', () => {
+it('an order has ended if no trigger changes its status', () => {
   const isFinal = (status: OrderStatus) => Object.values(ORDERS[status]).every((to) => to === status);
   expect(ENDED_ORDER_STATUSES).toEqual(orderStatuses.filter(isFinal));
 });
@@ -126,8 +126,8 @@ describe('the tables of states', () => {
     expect(triggers.filter((on) => !code.includes(`'${on}'`))).toEqual([]);
   });
 
-  it('are where SQL has its statuses from: no text of it names one by itself', () => {
-    // Words that attempts and refunds have as well are left out.
+  it('are the source of all statuses in SQL: no statement names one itself', () => {
+    // Without words that attempts and refunds also use.
     const shared = ['SUCCESS', 'FAIL'];
     const words = [...orderStatuses, ...paymentStatuses, ...agreementStatuses].filter((word) => !shared.includes(word));
     const quoted = new RegExp(`'(${words.join('|')})'`);
