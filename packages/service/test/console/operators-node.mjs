@@ -1,4 +1,4 @@
-// What operators have started, from the compiled code, in a process that ends itself with kill -9 where DIES says:
+// Carries out operators' actions with the compiled code, and kills its own process (kill -9) at the point that DIES names:
 // `after-decision`, `before-call 2` and `after-call 2` of the second refund, `before-commit 3` of the third transaction.
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';

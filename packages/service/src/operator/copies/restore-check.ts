@@ -49,7 +49,7 @@ export async function checkRestoredDatabase(operator: Operator) {
       currency: operator.currency ?? DEFAULT_CURRENCY,
       problems: [
         ...(lastWriteAt === null ? [EMPTY_DATABASE] : []),
-        ...lagging.map(({ name }) => `the sequence ${name} would give numbers again that are taken`),
+        ...lagging.map(({ name }) => `the sequence ${name} would repeat numbers that are in use`),
         ...(allOpen ? [] : ['not every key opens with this master key (master-key status)']),
       ],
     };

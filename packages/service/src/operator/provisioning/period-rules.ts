@@ -46,13 +46,13 @@ function rulesFor({ settlementModes, periodType, period }: ProductView): readonl
 }
 
 const TEXTS: Readonly<Record<PeriodRule, string>> = {
-  'days-too-few': `Alipay signs no agreement for periods of fewer than ${FEWEST_DAYS} days: no debit of this product can succeed`,
+  'days-too-few': `Alipay does not sign agreements for periods of fewer than ${FEWEST_DAYS} days: no debit of this product can succeed`,
   'days-of-month':
-    'Alipay debits by the month on days 1 to 28 alone: an order that is made on day 29, 30 or 31 falls due on a day that it refuses',
+    'Alipay makes monthly debits only on days 1 to 28: orders created on day 29, 30 or 31 fall due on days that it refuses',
   'once-a-cycle':
-    'Alipay lets one debit succeed in each cycle of the agreement: it must be signed with the period of this product, and no other product can be paid by it',
+    'Alipay allows one debit in each cycle of an agreement: sign it with the period of this product, and use it for no other product',
   'single-amount':
-    'Alipay debits no more than single_amount of the agreement: it must be signed with at least the price of this product',
+    'Alipay debits at most single_amount of the agreement: sign it with at least the price of this product',
 };
 
 /** Formats a warning in English, for a terminal. */

@@ -158,7 +158,7 @@ function describePeriod({ attempts, refunds: _, benefits, ...period }: PeriodVie
     createEntry({ at, kind: 'period', cycleNo, status, title, amountCent, data: period }),
     ...attempts.map((data) => {
       const { status, reason: detail, settledAt, startedAt: at } = data;
-      const title = `Debit of period ${cycleNo}, try ${data.tryNo}: ${status}`;
+      const title = `Debit of period ${cycleNo}, attempt ${data.tryNo}: ${status}`;
       return createEntry({ at: settledAt ?? at, kind: 'attempt', cycleNo, status, title, detail, amountCent, data });
     }),
     ...benefits.map((data) => {
@@ -260,7 +260,7 @@ function describeNext({ what, cycleNo, tryNo, tries }: NextStep): string {
     case 'complete':
       return 'The order is completed';
     case 'wait-for-institution':
-      return `The institution is asked about the debit of period ${cycleNo}${which}`;
+      return `The institution is queried about the debit of period ${cycleNo}${which}`;
   }
 }
 
