@@ -75,7 +75,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'note-characters': '备注不能含控制字符',
   'note-length': '备注须为 1 至 {1} 个字符，现为 {2} 个',
   'nothing-matches': '匹配的对象均无法执行此操作',
-  'nothing-to-change': '没有要修改的内容',
+  'nothing-to-change': '没有要修改的内容，请至少提供一项',
   'nothing-to-end': '订单 {1} 状态为{2}，无需退订',
   'nothing-to-refund': '订单 {2} 第 {1} 期状态为{3}，没有可退的金额',
   'number-out-of-range': '{1}须为 {2} 至 {3} 的整数，而不是 {4}',

@@ -89,7 +89,7 @@ describe('the preview of an unsubscribe', () => {
     const { orderNo } = pending.data;
     const { refusal } = await previewUnsubscribe(orderNo);
     expect(refusal).toMatchObject({
-      detail: expect.stringContaining('waits for its first debit'),
+      detail: expect.stringContaining('waits for the result of its first debit'),
       code: 'order-in-first-debit',
     });
     const refused = await unsubscribe(orderNo);

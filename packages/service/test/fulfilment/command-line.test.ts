@@ -95,7 +95,7 @@ describe('perennial benefit', () => {
       [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', badKey], 'must hold 32 bytes in base64'],
       [['set-fulfilment', 'X', '--kind', 'supplier', '--key-file', path.join(folder, 'none')], 'there is no file'],
       [['set-fulfilment', 'X', '--kind', 'magic'], 'the kind must be'],
-      [['set-presentation', 'COUPON'], 'nothing was given to change'],
+      [['set-presentation', 'COUPON'], 'there is nothing to change; give at least one value'],
       [['set-presentation', 'COUPON', '--icon', bad], 'the file is neither a PNG nor an SVG in UTF-8'],
       [['set-presentation', 'COUPON', '--icon', path.join(folder, 'gone')], 'the picture cannot be read: ENOENT'],
       [['set-presentation', 'NONE', '--en', 'x'], 'there is no benefit "NONE"'],

@@ -75,7 +75,7 @@ describe('the source of codes', () => {
   it.each<[string, Partial<SetFulfilmentInput>, RegExp, Partial<Operator>?]>([
     ['a code in small letters', { benefitCode: 'vip' }, /benefit code must be/],
     ['another kind', { kind: 'magic' }, /kind must be generated or pool or supplier/],
-    ['an address without a supplier', { kind: 'pool' }, /only a supplier/],
+    ['an address without a supplier', { kind: 'pool' }, /only be set for a supplier/],
     ['a short key', { supplierKey: KEY.subarray(1) }, /32 bytes/],
     ['http', { supplierUrl: 'http://supplier.example' }, /must start with https/],
     ['http to this machine in production', { supplierUrl: 'http://127.0.0.1:1' }, /must start with https/, production],

@@ -81,7 +81,7 @@ describe('cancelling an agreement', () => {
     const active = await boundOrder(bindOrderNo);
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const waiting = await boundOrder(bindOrderNo);
-    await refused(`AG${bindOrderNo}`, new RegExp(`order ${waiting} .* waits for its first debit`));
+    await refused(`AG${bindOrderNo}`, new RegExp(`order ${waiting} .* waits for the result of its first debit`));
     expect(await statusOf(active)).toBe('ACTIVE');
   });
 

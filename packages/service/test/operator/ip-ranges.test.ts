@@ -29,9 +29,9 @@ const REFUSED: readonly [text: string, reason: RegExp][] = [
   ['203.0.113.0/-1', /0 to 32/],
   ['203.0.113.0/255.255.255.0', /0 to 32/],
   ['2001:db8::/129', /0 to 128/],
-  ['203.0.113.7/24', /bits set/],
-  ['128.0.0.0/0', /bits set/],
-  ['2001:db8::1/64', /bits set/],
+  ['203.0.113.7/24', /not the first address/],
+  ['128.0.0.0/0', /not the first address/],
+  ['2001:db8::1/64', /not the first address/],
   ['::ffff:203.0.113.7', /as IPv4/],
   ['::ffff:203.0.113.0/120', /as IPv4/],
 ];

@@ -71,7 +71,9 @@ describe('unsubscribe', () => {
       [completed],
     );
     await nothingChanges(async () => {
-      await expect(unsubscribeOrder(on.operator, { orderNo: waiting })).rejects.toThrow(/waits for its first debit/);
+      await expect(unsubscribeOrder(on.operator, { orderNo: waiting })).rejects.toThrow(
+        /waits for the result of its first debit/,
+      );
       await expect(unsubscribeOrder(on.operator, { orderNo: completed })).rejects.toThrow(/is COMPLETED/);
       for (const orderNo of NO_NUMBERS) {
         await expect(unsubscribeOrder(on.operator, { orderNo })).rejects.toThrow(/there is no order/);

@@ -102,7 +102,7 @@ describe('the branding of a channel', () => {
       'the address of the shop must have 1 to 500 characters, not 561',
     ],
     [{ logo: Buffer.from('GIF89a') }, 'the file is neither a PNG nor an SVG in UTF-8'],
-    [{}, 'nothing was given to change'],
+    [{}, 'there is nothing to change; give at least one value'],
   ])('%j is refused, and nothing of it is stored', async (input, why) => {
     const before = await dump(on.service.fresh.database);
     const rest = Object.keys(input).length === 0 ? {} : { displayName: 'Else' };
@@ -154,7 +154,7 @@ describe('the presentation of a benefit', () => {
     [{ descriptionEn: 'a\tb' }, 'the English description must not contain control characters'],
     [{ useUrl: 'data:text/html,x' }, 'the address where codes are used "data:text/html,x" must start with https://'],
     [{ icon: svg(SQUARE, '') }, 'the SVG cannot be used: it has neither a viewBox nor a size'],
-    [{}, 'nothing was given to change'],
+    [{}, 'there is nothing to change; give at least one value'],
   ])('%j is refused', async (input, why) => {
     await expect(present(input)).rejects.toThrow(why);
   });

@@ -30,7 +30,7 @@ export async function setBranding(operator: Operator, { appId, logo, ...input }:
   const texts = readTexts(readersFor(operator), input);
   const picture = readGivenPicture(logo);
   if (picture === undefined && Object.keys(texts).length === 0) {
-    throw refusal('nothing-to-change')`nothing was given to change`;
+    throw refusal('nothing-to-change')`there is nothing to change; give at least one value`;
   }
   const channel = await changeChannel(operator, appId, 'channel.set-branding', async (tx, { channelId }) => {
     const former = (await findBranding(tx, channelId)) ?? NOTHING;

@@ -21,7 +21,7 @@ export async function changeSettings(
   { appId, ...given }: Asked<Static<typeof channelChange>> & { readonly appId: string },
 ): Promise<Changed<ChannelView>> {
   if (Object.values(given).every((value) => value === undefined))
-    throw refusal('nothing-to-change')`nothing was given to change`;
+    throw refusal('nothing-to-change')`there is nothing to change; give at least one value`;
   return inTransaction(operator, async (tx, joined) => {
     let changed = false;
     for (const change of listChanges(joined, appId, given)) changed = (await change()).changed || changed;

@@ -138,7 +138,7 @@ export async function setEncryption(
   const answers =
     input.answers === undefined ? undefined : requireOneOf('the form of answers', input.answers, encryptionVersions);
   if (answers === undefined && input.acceptsV1 === undefined)
-    throw refusal('nothing-to-change')`nothing was given to change`;
+    throw refusal('nothing-to-change')`there is nothing to change; give at least one value`;
   return changeChannel(operator, input.appId, 'channel.set-encryption', async (tx, channel) => {
     const from = { answers: channel.answerEncryption, acceptsV1: channel.acceptsV1 };
     const to = { answers: answers ?? from.answers, acceptsV1: input.acceptsV1 ?? from.acceptsV1 };

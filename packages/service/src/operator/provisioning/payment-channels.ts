@@ -95,7 +95,8 @@ export async function updatePaymentChannel(
   operator: Operator,
   { code: subject, ...given }: Asked<Static<typeof paymentChannelChange>> & { readonly code: string },
 ): Promise<Changed<PaymentChannelView>> {
-  if (Object.keys(given).length === 0) throw refusal('nothing-to-change')`nothing was given to change`;
+  if (Object.keys(given).length === 0)
+    throw refusal('nothing-to-change')`there is nothing to change; give at least one value`;
   return inTransaction(operator, async (tx) => {
     await requireLockedPaymentChannel(tx, subject, 'change');
     const former = await requirePaymentChannelView(tx, subject);

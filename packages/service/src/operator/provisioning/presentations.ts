@@ -35,7 +35,7 @@ export async function setPresentation(
   const texts = readTexts(readersFor(operator), input);
   const picture = readGivenPicture(icon);
   if (picture === undefined && Object.keys(texts).length === 0) {
-    throw refusal('nothing-to-change')`nothing was given to change`;
+    throw refusal('nothing-to-change')`there is nothing to change; give at least one value`;
   }
   return inTransaction(operator, async (tx) => {
     await lockBenefitCode(tx, subject);
