@@ -101,7 +101,7 @@ describe('order', () => {
     const refused = await refund('--amount-cent', '600', '--key', 'b');
     expect([refused.code, JSON.parse(refused.stderr).error]).toEqual([
       1,
-      expect.stringMatching(/above 10\.00 CNY .*needs a second person.*--without-approval/),
+      expect.stringMatching(/above 10\.00 CNY .*need a second operator.*--without-approval/),
     ]);
     // The same refund as before.
     expect((await refund('--amount-cent', '600', '--key', 'a')).code).toBe(0);
@@ -171,7 +171,7 @@ it('refusals have exit code 1 and one line, and write nothing', async () => {
     [/whole number/, 'order', 'refund', paid, '1', '--amount-cent', '19.90'],
     [/whole number from 1/, 'order', 'refund', paid, '1', '--amount-cent', '0'],
     [/19\.90 CNY left to refund/, 'order', 'refund', paid, '1', '--amount-cent', '1991'],
-    [/is WAIT: only one that was paid/, 'order', 'refund', paid, '2'],
+    [/is WAIT: only a paid period/, 'order', 'refund', paid, '2'],
     [/collected by its channel/, 'order', 'refund', collected, '1'],
     [/there is no order/, 'order', 'refund', 'x', '1'],
     [/the key must have/, 'order', 'refund', paid, '1', '--key', ''],

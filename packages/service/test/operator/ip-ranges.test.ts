@@ -32,8 +32,8 @@ const REFUSED: readonly [text: string, reason: RegExp][] = [
   ['203.0.113.7/24', /not the first address/],
   ['128.0.0.0/0', /not the first address/],
   ['2001:db8::1/64', /not the first address/],
-  ['::ffff:203.0.113.7', /as IPv4/],
-  ['::ffff:203.0.113.0/120', /as IPv4/],
+  ['::ffff:203.0.113.7', /as an IPv4 address/],
+  ['::ffff:203.0.113.0/120', /as an IPv4 address/],
 ];
 
 describe('an IP list', () => {
