@@ -80,7 +80,7 @@ const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
 };
 
 /** Faults that break no rule, and make the option unused by which they were given. */
-const USELESS: Readonly<Partial<Record<FaultName, string>>> = {
+const UNUSED: Readonly<Partial<Record<FaultName, string>>> = {
   'decline-retryable': '--agreement',
   'decline-final': '--agreement',
   'agreement-invalid': '--agreement',
@@ -104,7 +104,7 @@ it.each(TAILS)('$name: breaks its rule and no other', async ({ name, tail }) => 
   const { code, broken, left, useless } = await check(...givenFor(name, tail));
   const expected = BREAKS[name] ?? [];
   expect(broken).toEqual(expected);
-  expect(useless.map(({ option }) => option)).toEqual(name in USELESS ? [USELESS[name]] : []);
+  expect(useless.map(({ option }) => option)).toEqual(name in UNUSED ? [UNUSED[name]] : []);
   expect(left.length > 0).toBe(KEEPS.includes(name));
   expect(code).toBe(expected.length === 0 && useless.length === 0 && left.length === 0 ? 0 : 1);
 });

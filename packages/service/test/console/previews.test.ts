@@ -145,7 +145,7 @@ describe('the preview of a refund', () => {
   it('has the refusal in words', async () => {
     const orderNo = await on.paidOrder();
     expect((await previewRefund(orderNo, 1991)).refusal?.detail).toMatch(/19\.90 CNY left to refund/);
-    expect((await previewRefund(orderNo, 100, 2)).refusal?.detail).toMatch(/WAIT: only one that was paid/);
+    expect((await previewRefund(orderNo, 100, 2)).refusal?.detail).toMatch(/WAIT: only a paid period/);
     expect((await previewRefund(orderNo, 100, 13)).refusal?.detail).toMatch(/has no period 13/);
     expect((await previewRefund(await on.collectedOrder())).refusal?.detail).toMatch(/collected by its channel/);
     expect((await on.viewer.get(`/orders/${orderNo}/periods/1/refund/preview?amountCent=1.5`)).status).toBe(400);

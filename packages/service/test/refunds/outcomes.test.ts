@@ -211,7 +211,7 @@ describe('the institution is wrong', () => {
     };
     const operator = { ...on.operator, database: { query: database.query, transaction: failing } };
     await expect(refundPayment(operator, { orderNo, cycleNo: 1 })).rejects.toThrow(
-      `refund ${refundNoOf(orderNo)} is sent, but its result could not be written down`,
+      `refund ${refundNoOf(orderNo)} was sent, but its result could not be stored`,
     );
     await on.askAll();
     expect(await statusOf(orderNo)).toBe('REFUND_FULL');
