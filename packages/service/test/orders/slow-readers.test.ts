@@ -153,7 +153,8 @@ describe('a caller that does not read', () => {
   it('is disconnected too if it has read a little, once the answer has taken too long', async () => {
     const on = await world({ answerTimeout: 500 });
     const caller = await list(on, 'slow-1');
-    await caller.readSome();
+    // On a slow machine the service closes the connection before the caller has read anything.
+    await caller.readSome().catch(() => undefined);
     expect(await lineOf(on, 'slow-1')).toMatchObject({ status: 200, code: '0', cut: 'slow' });
   });
 
