@@ -44,10 +44,7 @@ export const bundleService = () =>
 const sdk = path.join(root, 'packages', 'sdk');
 const compiledSdk = path.join(sdk, 'dist', 'compiled');
 
-/**
- * Bundles the published package perennial-channel: one file for any platform with fetch, one for the command line, and
- * the types.
- */
+/** Bundles the published package perennial-channel: one file for the SDK, one for the command line, and the types. */
 export async function bundleSdk() {
   const command = path.join(compiledSdk, 'cli', 'main.js');
   if (existsSync(command)) await bundleFile(command, path.join(sdk, 'dist', 'cli.js'), 'node');

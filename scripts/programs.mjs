@@ -64,10 +64,7 @@ function isProgram(place) {
   }
 }
 
-/**
- * Returns the paths by the variables that tests read. Installs missing programs as root on Debian; otherwise prints
- * what to install and exits.
- */
+/** Returns the paths by the variables that tests read. Installs missing programs on Debian, or says what to install. */
 export function requirePrograms(names) {
   const missing = () => names.filter((name) => findProgram(name) === undefined);
   const packagesOf = (some) => [...new Set(some.flatMap((name) => PROGRAMS[name].packages ?? [name]))];

@@ -27,10 +27,7 @@ function readEvent(text) {
 }
 
 export function createBank({ url, token }) {
-  /**
-   * Calls the bank. Throws, so that the outcome is unknown, unless there is JSON with 2xx, 404 or 409, which are this
-   * bank's answers.
-   */
+  /** Calls the bank. Throws (outcome unknown) unless there is JSON with 2xx, 404 or 409, this bank's answers. */
   async function call(method, path, body, signal) {
     const response = await fetch(url + path, {
       method,

@@ -183,10 +183,7 @@ export function createSelling({ client, store }) {
 
   // ---- Writing
 
-  /**
-   * Stores the write's key before sending, so that a shop that crashes sends it again with the same key. Any answer
-   * completes the write.
-   */
+  /** Stores the key before sending, so that a shop that crashes retries with the same key. Any answer completes the write. */
   async function write(order, name, send) {
     order.keys[name] ??= randomUUID();
     await store.save();

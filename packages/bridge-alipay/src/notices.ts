@@ -27,10 +27,7 @@ export function toOutcome(trade: Fields, status: string): DebitOutcome {
 
 const isRefunded = (trade: Fields) => trade['gmt_refund'] !== undefined || trade['refund_fee'] !== undefined;
 
-/**
- * Returns the meaning of a verified notice. Refund notices state only the refunded sum, so they say nothing about a
- * single refund.
- */
+/** Returns the meaning of a verified notice. Refund notices state only the sum, so they do not identify a refund. */
 export function toTold(notice: Readonly<Record<string, string>>, numbers: Numbers): readonly Told[] {
   const { notify_type: type, status = '', agreement_no: institutionNo = '' } = notice;
   if (type === 'dut_user_unsign' && status === 'UNSIGN' && institutionNo !== '') {

@@ -15,10 +15,7 @@ export interface Numbers {
   toTrade(attemptNo: string): SentTrade;
   /** Returns undefined for a trade of another program. */
   fromTrade(outTradeNo: string, subject: string): string | undefined;
-  /**
-   * Returns undefined for a refundNo that Alipay does not accept. A hash would not help, because the bill has no other
-   * field of a refund.
-   */
+  /** Returns undefined for a refundNo that Alipay does not accept. Bills have no second field for a hashed one. */
   toRefund(refundNo: string): string | undefined;
   fromRefund(outRequestNo: string): string | undefined;
 }

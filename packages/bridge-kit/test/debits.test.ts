@@ -85,7 +85,7 @@ describe('debits', () => {
     expect(institution.calls).toEqual([]);
   });
 
-  it('with impossible results of the institution are unknown, as are faults', async () => {
+  it('with impossible results of the institution are unknown, and faults are not explained', async () => {
     const { ask, institution, query, schema } = await startWorld();
     expect((await ask('debit', debitOf('D1', { institutionNo: 'ODD' }))).fields).toEqual({
       attemptNo: 'D1',

@@ -9,10 +9,7 @@ import { isMissing, isRefusal } from './refusals.js';
 import { readStatement } from './statement.js';
 import { Webhooks } from './webhooks.js';
 
-/**
- * Stripe keeps idempotency keys for at least 24 hours (docs.stripe.com/api/idempotent_requests). One hour is reserved
- * for clock skew and waiting.
- */
+/** Stripe keeps keys for 24 hours (docs.stripe.com/api/idempotent_requests), less an hour for clock skew and waiting. */
 const REPEATABLE_FOR_MS = 23 * 3_600_000;
 
 const DEFAULT_REALM = 'perennial';

@@ -415,10 +415,7 @@ class Fake {
     this.#tell('payment_intent.succeeded', this.#showPayment(payment));
   }
 
-  /**
-   * docs.stripe.com/api/errors, and the payment returns to requires_payment_method:
-   * docs.stripe.com/payments/paymentintents/lifecycle
-   */
+  /** docs.stripe.com/payments/paymentintents/lifecycle: the payment returns to requires_payment_method */
   #decline(payment: FakePayment, { code, decline_code, advice_code }: Behaviour): Answer {
     const failure = { type: 'card_error', code, decline_code, advice_code, message: 'Your card was declined.' };
     payment.status = 'requires_payment_method';

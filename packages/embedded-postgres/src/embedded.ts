@@ -82,10 +82,7 @@ class ServerKeeper implements EmbeddedDatabase {
     return this.#release;
   }
 
-  /**
-   * Finds or starts the server and takes the locks on a connection. Retries until that succeeds, and passes permanent
-   * errors to `onLasting`.
-   */
+  /** Finds or starts the server and takes the locks. Retries until that succeeds; permanent errors go to `onLasting`. */
   async #enter(log: (line: string) => void, onLasting: (error: Error) => void): Promise<void> {
     for (let failures = 0; ; await this.#pause(failures)) {
       try {

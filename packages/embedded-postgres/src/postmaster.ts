@@ -40,10 +40,7 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
   }
 }
 
-/**
- * Returns whether the process is this folder's server: its command line names the folder in our setting, or after -D if
- * started by hand.
- */
+/** Returns whether the process is this folder's server, by our setting or by -D in its command line. */
 async function isServerOf(data: string, pid: number): Promise<boolean> {
   const isLinux = process.platform === 'linux';
   const command = await (isLinux

@@ -1,9 +1,6 @@
 export const systemNow = (): number => Date.now();
 
-/**
- * Returns the time of a clock that the caller may supply. Throws if it returns no number, so that the other side is not
- * blamed.
- */
+/** Returns the time of a clock, which the caller may supply. Throws unless it returns a number. */
 export function readClock(now: () => unknown): number {
   const time = now();
   if (typeof time === 'number' && Number.isFinite(time)) return Math.trunc(time);

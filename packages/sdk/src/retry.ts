@@ -8,10 +8,7 @@ const SHORTEST_MS = 1_000;
 /** Longer delays are left to the caller. */
 const LONGEST_MS = 120_000;
 
-/**
- * Returns the delay before the same request is sent again, or undefined if a retry would not help. `tries` counts the
- * attempts so far, from 1.
- */
+/** Returns the delay before a retry, or undefined if it would not help. `tries` counts the attempts so far, from 1. */
 export function retryDelayAfter(outcome: Answer | NoAnswer, tries: number, retries: number): number | undefined {
   if (tries > retries) return undefined;
   const asked = outcome.retryAfterMs;

@@ -149,7 +149,7 @@ describe('no response', () => {
     expect(waits).toEqual([1000]);
   });
 
-  it('from the service is not retried', async () => {
+  it('but one of something else is not retried', async () => {
     for (const [status, said] of [
       [200, 'something that is not the service'],
       [302, 'a redirect'],

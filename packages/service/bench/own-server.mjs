@@ -11,10 +11,7 @@ const run = promisify(execFile);
 /** Stops the server when the bench ends, even by kill -9, because its standard input is then closed. */
 const UNTIL_INPUT_ENDS = '"$0" "$@" < /dev/null & server=$!; cat > /dev/null; kill -INT $server; wait $server';
 
-/**
- * An operator's settings for a machine of this size. The rest is PostgreSQL's default, including fsync and synchronous
- * commits.
- */
+/** An operator's settings for a machine of this size. The rest is PostgreSQL's default, including fsync. */
 const SETTINGS = {
   shared_buffers: '1GB',
   max_wal_size: '4GB',

@@ -29,10 +29,7 @@ export async function findPgbench() {
   return undefined;
 }
 
-/**
- * Runs pgbench on the service's database with the best number of clients. `scripts` has for each kind of row the
- * script's path and its variables.
- */
+/** Runs pgbench on the service's database with the best number of clients. `scripts` has the script of each kind of row. */
 export function pgbench({ name, program, url, servicePid, scripts }) {
   const { hostname, port, username, password, pathname } = new URL(url);
   const env = {

@@ -11,10 +11,7 @@ import { isWell, report } from './ha/table.mjs';
 
 const say = (text) => process.stderr.write(text);
 
-/**
- * Plays the faults one after another. If one cannot be played, the stand's state is unknown and the next fault gets a
- * new stand.
- */
+/** Plays the faults one after another. If one cannot be played, the next fault gets a new stand. */
 async function playAll({ plays, logs, callers }, interrupted) {
   const rows = [];
   let stand;

@@ -25,10 +25,7 @@ export function parseCurrency(text: string): string {
 
 type AmountLocale = 'en-GB' | 'zh-CN';
 
-/**
- * Returns a function that formats amounts, given in hundredths, with the currency's symbol: ¥1,234.50. A yuan is never
- * written CN¥.
- */
+/** Returns a function that formats hundredths with the currency's symbol: ¥1,234.50. A yuan is never written CN¥. */
 export function createAmountFormat(
   currency: string,
   locale: AmountLocale,

@@ -38,10 +38,7 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   },
 };
 
-/**
- * Derived keys by aesKey array, which is never changed in place. Cached because deriving takes more than half as long
- * as decrypting.
- */
+/** Derived keys by aesKey array, which never changes. Deriving takes more than half as long as decrypting. */
 const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
 
 /** Returns the key for v2. */
@@ -80,10 +77,7 @@ export function encryptField(
   return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
 }
 
-/**
- * Decrypts either version. All failures are reported alike, because a client that could tell v1 failures apart could
- * decrypt the text.
- */
+/** Decrypts either version. All failures are alike, because telling v1 failures apart would let a client decrypt. */
 export function decryptField(value: string, aesKey: Uint8Array): string {
   requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);

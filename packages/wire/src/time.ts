@@ -48,10 +48,7 @@ function secondText(epochSecond: number): string {
   );
 }
 
-/**
- * Parses the interface's own format or ISO 8601, by default in UTC+8. Returns undefined unless formatTime can print the
- * result.
- */
+/** Parses the interface's own format or ISO 8601, by default in UTC+8. Returns undefined if formatTime cannot print it. */
 export function parseTime(text: string): number | undefined {
   const [, date, joint, time, parts = '', utc, sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? [];
   const isMixed = joint === ' ' && text.length > 'yyyy-MM-dd HH:mm:ss'.length;

@@ -60,10 +60,7 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
   };
 }
 
-/**
- * Raises synchronous_commit if needed, because a number must be on disk before the institution is called. Keeps
- * stricter values.
- */
+/** Raises synchronous_commit if needed: a number must be on disk before the institution is called. */
 async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
   await client.query(
     `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`,

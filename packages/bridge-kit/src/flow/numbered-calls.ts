@@ -176,10 +176,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return UNANSWERED;
   }
 
-  /**
-   * Queries a number that this process has leased, and never pays. Keeps the lease if it is not found. Returns
-   * undefined if the outcome is unknown.
-   */
+  /** Queries a leased number and never pays. Keeps the lease if it is not found. Returns undefined if the outcome is unknown. */
   async #ask(
     entry: Entry<Terms, Result>,
     signal: AbortSignal,

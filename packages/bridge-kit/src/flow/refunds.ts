@@ -29,10 +29,7 @@ export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResul
     return toMessage(refundNo, await this.sendShared(refundNo, refund, () => this.#send(refund)));
   }
 
-  /**
-   * Answers for a refund that the book lost, without storing it: only the service knows its debit, and sends the refund
-   * again.
-   */
+  /** Answers for a refund that the book lost without storing it: only the service knows its debit, and resends it. */
   async query(refundNo: string): Promise<RefundMessage> {
     const findLost = () => this.askLost<Word>((signal) => this.#institution.findRefund({ refundNo }, signal));
     return toMessage(refundNo, await this.queryShared(refundNo, findLost));

@@ -113,10 +113,7 @@ class InFlight {
     });
   }
 
-  /**
-   * Waits until all are answered, for at most `withinMs`. Each response closes its connection, so that no request
-   * follows on it.
-   */
+  /** Waits until all are answered, for at most `withinMs`. Each response closes its connection. */
   async drain(withinMs: number): Promise<void> {
     for (const response of this.#responses) response.shouldKeepAlive = false;
     if (this.#responses.size === 0) return;

@@ -33,10 +33,7 @@ export interface InstitutionOptions extends ReferenceProgramOptions {
   readonly currency?: string;
 }
 
-/**
- * Starts a payment institution that speaks the protocol of docs/bridge.md. It moves no money and records everything in
- * a ledger.
- */
+/** Starts a payment institution that speaks the protocol of docs/bridge.md. It moves no money and keeps a ledger. */
 export async function startInstitution(options: InstitutionOptions): Promise<ReferenceProgram> {
   const { key, noticeUrl, clock, currency = DEFAULT_CURRENCY } = options;
   let delays = { ...DEFAULT_DELAYS, ...options.delays };

@@ -103,10 +103,7 @@ export function createReceive<AesKey extends string | undefined>(
     }
   }
 
-  /**
-   * Gives a duplicate that arrives during processing the same response, because the event is not known until processing
-   * succeeds.
-   */
+  /** Gives a duplicate that arrives during processing the same response, because the event is not known yet. */
   function dealOnce(event: EventFor<AesKey>): Promise<Reply> {
     const { eventId } = event;
     const known = inFlight.get(eventId);

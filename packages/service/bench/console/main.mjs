@@ -210,7 +210,7 @@ async function measure({ operator }, read, runs) {
   return { p50: at(0.5), p95: at(0.95), most: times.at(-1), plan: await withPlans(operator.database, once) };
 }
 
-/** Measures the first aggregation of thirteen months. */
+/** Measures the first run of the figures job over thirteen months. */
 async function measureBackfill({ operator, maker }) {
   let ahead = 0;
   let turns = 0;

@@ -146,10 +146,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
   await maker.query('truncate due_events');
 }
 
-/**
- * Inserts the latest periods of orders with more than one, in order of time. A month counts as 31 days, so they reach
- * back slightly further.
- */
+/** Inserts the latest periods of orders with more than one, in order of time. A month counts as 31 days. */
 async function insertLatestPeriods(maker) {
   for (let daysAgo = 40; daysAgo >= 0; daysAgo -= 1) {
     await maker.query(

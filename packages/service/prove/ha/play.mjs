@@ -5,10 +5,7 @@ import { sleep } from './waiting.mjs';
 /** Undisturbed load before a fault and after the recovery. */
 const SECONDS = { before: 5, after: 5 };
 
-/**
- * Plays one fault under load and checks the result. `history` has the writes and findings of all plays, so that a row
- * reports only new findings.
- */
+/** Plays one fault under load and checks the result. `history` has earlier findings, so that only new ones are reported. */
 export async function play(fault, stand, { history, say }) {
   const { interrupted, receiver } = stand;
   const seconds = fault.seconds ?? SECONDS;

@@ -1,10 +1,7 @@
 import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 
-/**
- * Starts a single PostgreSQL in place of the cluster: the one of `databaseUrl`, or an embedded one. Only faults of the
- * nodes can be played on it.
- */
+/** Starts one PostgreSQL, `databaseUrl` or an embedded one, in place of the cluster. Only nodes can have faults then. */
 export async function startServer({ folder, databaseUrl }) {
   const heal = async () => undefined;
   if (databaseUrl !== undefined) return { createDatabase: async () => databaseUrl, heal };

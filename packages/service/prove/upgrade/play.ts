@@ -77,10 +77,7 @@ interface Answered {
   readonly data: unknown;
 }
 
-/**
- * Plays orders of all three kinds, retries, endings, renewals and events, each begun at one version and continued at
- * the other.
- */
+/** Plays orders of all three kinds with all that follows, each begun at one version and continued at the other. */
 export async function crossVersionPlay({ operator, older, newer, events, channels: count, say }: PlayOptions) {
   const { database } = operator;
   const findings: string[] = [];

@@ -3,10 +3,7 @@ import { book, useBook } from './diary.js';
 
 useBook();
 
-/**
- * Uses the database's own clock, as in production. The orders are from January 2026, so all four months have passed
- * without a renewal.
- */
+/** Uses the real clock, as in production: the orders of January 2026 have four months behind them and no renewal. */
 describe('the engine was away for three months', () => {
   it('mode A: it catches up one period after another, each on its own', async () => {
     const diary = await book.open('2026-01-31 10:00', await book.product({ totalCycles: 4 }), 'MOCKPAY');

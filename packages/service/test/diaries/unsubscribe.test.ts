@@ -109,7 +109,7 @@ describe('unsubscribe, in every state', () => {
     ]);
   });
 
-  it('after the first debit has failed: refused', async () => {
+  it('after the first debit has failed: accepted, and nothing changes', async () => {
     book.card = 'blocked';
     const diary = await book.open('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-16 10:00', async () => expect((await diary.call('orders/unsubscribe')).code).toBe('0'));

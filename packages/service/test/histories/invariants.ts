@@ -7,10 +7,7 @@ import type { Bank } from './bank.js';
 import type { StoredOrder } from './observe.js';
 import { type OrderModel, required } from './order.js';
 
-/**
- * Invariants that are true at any time. Each check returns a line per violation. Only the institution's agreement
- * numbers are taken from the model.
- */
+/** Invariants that are true at any time. Each check returns a line per violation. */
 
 const PAID = `('SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED')`;
 

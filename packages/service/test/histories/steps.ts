@@ -45,10 +45,7 @@ const crash: fc.Arbitrary<Crash> = fc.record({
   side: fc.constantFrom('before' as const, 'after' as const),
 });
 
-/**
- * Four in five steps are undisturbed. In the others the node may die; then the caller may retry with the same key, or
- * leave it to the engine.
- */
+/** Four in five steps are undisturbed. In the others the node may die; then the caller retries or the engine recovers. */
 function disturbed<T extends object>(
   step: fc.Arbitrary<T>,
 ): fc.Arbitrary<T & { readonly crash?: Crash; readonly asksAgain: boolean }> {

@@ -64,7 +64,7 @@ export interface Client {
 export function clients(folder: string): Client[] {
   const go = path.join(folder, 'perennial-go');
   const classes = path.join(folder, 'classes');
-  // Keeps cgo on, because Debian's Go has its library compiled for that, so nothing is compiled again.
+  // Leaves cgo on, because Debian's Go ships its library compiled for cgo: it need not be compiled again.
   const builtGo = outcome(GO, ['build', '-o', go, './cmd/perennial'], {
     cwd: path.join(EXAMPLES, 'go'),
     env: { ...ENV, GOCACHE: path.join(folder, 'go-cache'), GOPROXY: 'off', GOFLAGS: '-mod=mod' },

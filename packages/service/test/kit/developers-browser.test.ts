@@ -34,10 +34,7 @@ const SCREENS: readonly [string, BrowserContextOptions][] = [
   ['a desktop, dark', { ...WIDE, colorScheme: 'dark' }],
 ];
 
-/**
- * A long run tests every page on all screens. A short run uses two, which cover each width and scheme, with the pages
- * in turn.
- */
+/** A long run tests every page on all screens, a short run on two that cover each width and scheme, in turn. */
 describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (name, screen) => {
   const first = SCREENS.findIndex(([one]) => one === name);
   const ofThis = (paths: readonly string[]) => paths.filter((_, place) => isLong || place % 2 === first);

@@ -104,7 +104,7 @@ describe('every page', () => {
     expect(named.size).toBeGreaterThan(3);
   });
 
-  it('has distinct ids, no empty heading and no disabled checkbox', async () => {
+  it('labels its regions uniquely, and has no empty heading and no disabled checkbox', async () => {
     for (const page of PAGES) {
       const { text } = await get(page);
       const names = [...text.matchAll(/role="(?:region|group)" aria-label="([^"]*)"/g)].map(([, name]) => name);
@@ -220,7 +220,7 @@ describe('a file', () => {
     });
   });
 
-  it('that does not exist is an HTML page, whatever the client accepts', async () => {
+  it('that does not exist is an HTML page, whatever its path', async () => {
     for (const name of [
       'nothing',
       'guides',

@@ -19,10 +19,7 @@ interface FreshOptions extends Partial<DatabaseOptions> {
   readonly migrated?: boolean;
 }
 
-/**
- * Creates an empty, migrated database for the test. Its statement timeout is long, because tests fill tables on busy
- * machines.
- */
+/** Creates an empty, migrated database for the test, with a long statement timeout for busy machines. */
 export async function freshDatabase({ migrated = true, ...options }: FreshOptions = {}): Promise<FreshDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -21,10 +21,7 @@ const HAS_PLAN = /^\s*(select|with|insert|update|delete)\b/i;
 /** The database, with the plan of each statement. */
 export interface NotedDatabase {
   readonly database: Database;
-  /**
-   * Returns how the statements of `work` read the named tables: each index once, and `all of` for a full scan of a
-   * table or index.
-   */
+  /** Returns how `work` reads the named tables: each index once, and `all of` for a full scan of a table or index. */
   plansOf(work: () => Promise<unknown>): Promise<string[]>;
 }
 

@@ -61,10 +61,7 @@ export function copyFolder(from: string, to: string): void {
   execFileSync('cp', ['-a', `${from}/.`, to]);
 }
 
-/**
- * Bundles the test programs with their dependencies, because a run starts some hundred processes and loading
- * dependencies is a third of a start.
- */
+/** Bundles the test programs, because a run starts some hundred processes and loading modules is a third of a start. */
 async function bundleTestPrograms(): Promise<string> {
   const names = await readdir(TESTS, { recursive: true });
   const programs = names.filter((name) => name.endsWith('-node.mjs'));

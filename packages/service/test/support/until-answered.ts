@@ -7,10 +7,7 @@ const PAUSE_MS = 200;
 /** The limit for what never happens. */
 const PATIENCE_MS = 180_000;
 
-/**
- * Retries as a channel should: the same request with the same key after a lost connection, a fault, a duplicate in
- * progress, or a rate limit.
- */
+/** Retries as a channel should: with the same key after a lost connection, a fault, a duplicate or a rate limit. */
 export async function untilAnswered(
   client: ChannelClient,
   name: string,

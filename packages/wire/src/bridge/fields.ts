@@ -13,10 +13,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Returns the JSON object in `bytes`, or undefined. Callers pick known fields from it, so depth and unknown names are
- * harmless.
- */
+/** Returns the JSON object in `bytes`, or undefined. Callers pick known fields, so depth and unknown names are harmless. */
 export function readFields(bytes: Uint8Array): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(utf8.decode(bytes)));
@@ -58,10 +55,7 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIME ? Number(value) : undefined;
 }
 
-/**
- * Reads a text for operators and logs. Removes long numbers, because institutions may quote card numbers. Returns ''
- * unless it is text.
- */
+/** Reads a text for operators and logs, or ''. Removes long numbers, because institutions may quote card numbers. */
 export function reasonOf(value: unknown): string {
   if (typeof value !== 'string') return '';
   const text = isWellFormed(value) ? value : '';

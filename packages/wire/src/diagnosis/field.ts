@@ -25,10 +25,7 @@ const V2_TAG = 16;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Explains why decryptField refuses a value. About v1 it reveals details that a client without the key must not learn
- * of real data.
- */
+/** Explains why decryptField refuses a value. For v1 this must not be used on real data. */
 export function diagnoseField(value: string, secrets: FieldSecrets): FieldDiagnosis {
   const version = encryptionVersionOf(value);
   if (version === undefined) return { cause: 'prefix', hint: explainPrefix(value) };

@@ -12,10 +12,7 @@ import {
 const GCM_IV_BYTES = 12;
 const GCM_TAG_BYTES = 16;
 
-/**
- * Key objects by key bytes, which never change. Cached because Node 24 takes 27 µs to detect that raw bytes are not a
- * key object.
- */
+/** Key objects by key bytes, which never change. Node 24 takes 27 µs to detect that raw bytes are not a key object. */
 const keyObjects = new WeakMap<Uint8Array, KeyObject>();
 
 function toKeyObject(key: Uint8Array): KeyObject {

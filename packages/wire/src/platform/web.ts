@@ -53,10 +53,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/**
- * Accepts only canonical base64. Encodes the result again to compare, because atob forgives spaces, missing padding and
- * stray bits.
- */
+/** Accepts only canonical base64. Encodes again to compare, because atob forgives spaces, padding and stray bits. */
 export function fromBase64(text: string): Uint8Array | undefined {
   const bytes = decode(text);
   return bytes !== undefined && toBase64(bytes) === text ? bytes : undefined;

@@ -53,10 +53,7 @@ export interface OrderNumbers {
 /** The number of no order: the service's numbers have twelve digits. */
 const NO_ORDER = '999999999999999';
 
-/**
- * Creates events of a made-up order, or of one that the receiver knows. Each eventId begins with `test-`, so that
- * receivers can ignore them.
- */
+/** Creates events of a made-up or known order. Each eventId begins with `test-`, so that receivers can ignore them. */
 export function createTestEvents({ aesKey }: EventCredentials, run: string, now: number, known: OrderNumbers = {}) {
   const at = formatTime(now);
   let serial = 0;

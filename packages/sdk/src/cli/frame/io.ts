@@ -7,10 +7,7 @@ export interface Io {
   /** Whether the output is a terminal that shows colours. */
   readonly hasColours: boolean;
   readonly pid: number;
-  /**
-   * Returns a signal that is aborted on SIGINT and SIGTERM. The process then no longer exits at once: the command ends
-   * itself.
-   */
+  /** Returns a signal that is aborted on SIGINT and SIGTERM. The process then waits for the command to end. */
   watchStop(): AbortSignal;
   readInput(): Promise<string>;
   now(): number;

@@ -11,10 +11,7 @@ export interface Known {
   readonly writtenAt: string;
 }
 
-/**
- * How long an event may stay invisible after its time of writing. The service's statements take at most half of it
- * (docs/decisions/0031).
- */
+/** How long a written event may stay invisible. Statements take at most half of it (docs/decisions/0031). */
 const OVERLAP_MS = 60_000;
 
 /** The first line of the file: a complete snapshot. */

@@ -7,10 +7,7 @@ const isCreate = ({ endpoint }) => endpoint === 'orders/create';
 const isAnswered = ({ answer }) => answer?.code === '0';
 const of = (writes, endpoint) => writes.filter((write) => write.endpoint === endpoint);
 
-/**
- * Compares acknowledged writes with the stored state: all are stored as acknowledged, and nothing exists that nobody
- * requested.
- */
+/** Checks that all acknowledged writes are stored, and that nothing is stored that nobody requested. */
 export function acknowledgedOf(state, { writes, ledger }) {
   return [
     ...createsOf(state, writes.filter(isCreate)),
@@ -117,10 +114,7 @@ function orderFindings(about, data, order) {
   ];
 }
 
-/**
- * Checks that the next payment is due by the calendar, or sooner for a retry. An active order without one would never
- * be debited again.
- */
+/** Checks that the next payment is due by the calendar, or sooner for a retry, and that every active order has one. */
 function nextPayTimeFindings(about, { orderStatus, nextPayTime, paymentRecords }, order) {
   if (orderStatus !== 'ACTIVE') return nextPayTime === null ? [] : [wrong(`${about}: nextPayTime is ${nextPayTime}`)];
   const started = paymentRecords.filter(({ paymentStatus }) => paymentStatus !== 'WAIT').length;
