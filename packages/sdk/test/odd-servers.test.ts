@@ -197,7 +197,7 @@ describe('a refusal', () => {
     ['something else answers', json(200, { diagnosis: 1 })],
     ['the connection breaks', reset],
     ['nothing answers', silence],
-  ])('is told without a diagnosis where %s', async (_why, move) => {
+  ])('has no diagnosis if %s', async (_why, move) => {
     peer.play(refusedFor(['crlf']), move);
     const error = await caught(testClient(peer, { timeoutMs: 500 }).client.products.list());
     expect(error).toMatchObject({ name: 'SIGNATURE_INVALID', diagnosis: undefined });

@@ -42,7 +42,7 @@ describe('retries', () => {
     ['the first under the key is still running', [answer(200, '409002'), ok()], [1000]],
     ['a nonce that something on the way has used', [answer(401, '401004'), ok()], [1000]],
   ] as [string, Parameters<Peer['play']>, number[]][])(
-    '%s: with the same key and body, signed anew',
+    '%s: with the same key and body, signed again',
     async (_, moves, expected) => {
       peer.play(...moves);
       const { client, waits } = testClient(peer);

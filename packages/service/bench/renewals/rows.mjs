@@ -65,7 +65,7 @@ export async function takeOver(bench, { label, due }) {
     );
     while ((await settledIn(row.maker)).left > 0) await delay(100);
     await nodes[1].end();
-    if (asked === 0) throw new Error(`${label}: the killed node had nothing under way`);
+    if (asked === 0) throw new Error(`${label}: the killed node had no debits in flight`);
     expectAll(label, due, await settledIn(row.maker));
     return { due, held, asked, seconds };
   });

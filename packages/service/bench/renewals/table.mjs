@@ -51,7 +51,7 @@ export function report({ facts, results }) {
   for (const { row, due, held, asked, seconds } of results) {
     if (held === undefined) continue;
     parts.push(
-      `${row}, ${due} due: of ${held} debits under way ${asked} were the killed node's; the last one was settled ` +
+      `${row}, ${due} due: of ${held} debits in flight ${asked} were the killed node's; the last one was settled ` +
         `${seconds.toFixed(1)} s after the kill\n`,
     );
   }

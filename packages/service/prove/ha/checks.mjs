@@ -80,7 +80,7 @@ export async function acknowledgedAgain({ nodes, channel, interrupted }, writes)
       const isSame = again.code === answer.code && JSON.stringify(again.data) === JSON.stringify(answer.data);
       if (!isSame)
         findings.push(lost(`${kind} ${about} was answered ${answer.code}, and again with ${again.code} or other data`));
-      else if (!again.wasReplayed) findings.push(lost(`${kind} ${about} was forgotten, and done anew`));
+      else if (!again.wasReplayed) findings.push(lost(`${kind} ${about} was forgotten and executed again`));
     }
   }
   async function answerOf(write) {

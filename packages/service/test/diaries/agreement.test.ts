@@ -44,9 +44,9 @@ describe('an agreement replaced between two attempts', () => {
   const CARDS = ['short', 'blocked', 'gone'] as const;
   it.each([
     ...CARDS.map((card) => [card, undefined, 'right after', '2027-02-15 12:00'] as const),
-    ...CARDS.map((card) => [card, false, 'when the schedule says so', '2027-02-16 12:00'] as const),
+    ...CARDS.map((card) => [card, false, 'by the schedule', '2027-02-16 12:00'] as const),
   ])(
-    'while a try is on its way, and the old card is %s, retryFailedNow %s: tried on the new one %s',
+    'while a debit is in flight, and the old card is %s, retryFailedNow %s: retried on the new one %s',
     async (card, retryFailedNow, _when, next) => {
       const diary = await secondPeriod('silent');
       await diary.on('2027-02-15 11:00', async () =>
@@ -106,7 +106,7 @@ describe('an agreement replaced between two attempts', () => {
     [false, true, '2027-02-15 12:00'],
     [false, undefined, '2027-02-15 12:00'],
   ])(
-    'replaced twice while a try is on its way, retryFailedNow %s and then %s: the last word counts',
+    'replaced twice while a debit is in flight, retryFailedNow %s and then %s: the last one counts',
     async (first, second, next) => {
       const diary = await secondPeriod('silent');
       await diary.on('2027-02-15 10:30', () => diary.replace(first));

@@ -83,7 +83,7 @@ describe('a retry is never later than the next period', () => {
   it.each([
     ['longer than a day', 25 * HOUR],
     ['exactly a day', DAY],
-  ])('a delay %s: FAIL at the first try', async (_name, delay) => {
+  ])('a delay %s: FAIL at the first attempt', async (_name, delay) => {
     const daily = await book.product({ periodType: 'DAY', totalCycles: 3, retryDelays: [delay] });
     const diary = await book.open('2027-01-15 10:00', daily);
     book.card = 'short';

@@ -38,7 +38,7 @@ describe('a card that its user binds again', () => {
   });
 
   it.each(['short', 'blocked', 'gone'] as const)(
-    'while a try is on its way, and the old agreement is %s: tried on the new one right after, and only then canceled',
+    'while a debit is in flight, and the old agreement is %s: retried on the new one at once, and only then canceled',
     async (card) => {
       const diary = await secondPeriod('silent', 'openBound');
       let newNo = '';

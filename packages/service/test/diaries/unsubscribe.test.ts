@@ -38,7 +38,7 @@ describe('unsubscribe, in every state', () => {
   });
 
   it.each(['short', 'blocked', 'gone'] as const)(
-    'while a debit is on its way that then fails (%s): FAIL, never tried again',
+    'while a debit is in flight that then fails (%s): FAIL, never retried',
     async (card) => {
       const diary = await secondPeriod('silent');
       await diary.on('2027-02-15 11:00', () => diary.call('orders/unsubscribe'));

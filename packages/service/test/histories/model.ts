@@ -1,4 +1,5 @@
 import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
+import { tellOrder, tellPayment, tellVoided } from './event-lines.js';
 import {
   type Agreement,
   type Attempt,
@@ -16,7 +17,6 @@ import {
   required,
   runsOn,
 } from './order.js';
-import { tellOrder, tellPayment, tellVoided } from './told.js';
 
 /**
  * The model of one order: pure, small, and written from the interface and the decisions, not from the tested code.

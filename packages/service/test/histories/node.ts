@@ -53,7 +53,7 @@ export interface NodeDeps {
 export async function startNode({ database: real, gateways: banks, vault, clock }: NodeDeps): Promise<DoomedNode> {
   let dead = false;
   let armed: { readonly crash: Crash; left: number } | undefined;
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   const gone = () => new Unavailable('this node has ended');
 
   function passes(at: Crash['at'], side: Crash['side']): void {
@@ -67,11 +67,11 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
 
   async function watched<T>(work: () => Promise<T>): Promise<T> {
     const running = work();
-    underWay.add(running);
+    inFlight.add(running);
     try {
       return await running;
     } finally {
-      underWay.delete(running);
+      inFlight.delete(running);
     }
   }
 
@@ -162,7 +162,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
       return done + (await cancelAtInstitutions(jobs));
     },
     async quiet() {
-      while (underWay.size > 0) await Promise.allSettled(underWay);
+      while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
     close: () => service.stop(),
   };

@@ -1,8 +1,8 @@
 import { formatTime } from '@perennial/wire';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { epochMs, shanghaiText } from '../../src/platform/db/time-sql.js';
+import { lineOfStored, type StoredEvent } from './event-lines.js';
 import { currentAgreement, cycleOf, dueOf, lastPeriod, type OrderModel, paidPeriods, refundedCent } from './order.js';
-import { lineOfStored, type StoredEvent } from './told.js';
 
 /** An order as lines, so that a difference is readable: the model's and the database's. */
 export interface Shown {

@@ -30,12 +30,12 @@ export const CHECK_RECEIVER: CommandFacts = {
       `a second secret that the receiver accepts, as during a reset of callbackSecret; prefer the variable ${NEW_SECRET_VARIABLE}, because other users can see a command's arguments`,
     ),
   ],
-  notes: `The events are signed with the channel's callbackSecret, so the receiver cannot tell them from real ones but by their eventId,
-which begins with "test-". They are about order 999999999999999, which does not exist. If the receiver refuses orders that it does
-not know, make one for this in the sandbox and name it with --order: the receiver is told things of it that have not happened.
+  notes: `The events are signed with the channel's callbackSecret. Only their eventId, which begins with "test-", distinguishes them from real
+events. They are about order 999999999999999, which does not exist. If the receiver refuses unknown orders, create one in the sandbox
+and name it with --order: the receiver then gets events about it that have not happened.
 
-Each check is a must, which /developers/guides/webhooks demands, or a should, which is wise. If the receiver does not take a good event, the
-reason is said and the other checks are not judged. Exit status: 0 when every must is met, 1 otherwise.`,
+A "must" is required by /developers/guides/webhooks, a "should" is recommended. If the receiver refuses a valid event, the reason is
+shown and the other checks are skipped. Exit status: 0 if every "must" is met, 1 otherwise.`,
   examples: [
     'check-receiver http://localhost:3000/events',
     'check-receiver http://localhost:3000/events --strict --json',

@@ -53,9 +53,10 @@ const EXAMPLES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
 };
 
 const NOTES: Readonly<Partial<Record<EndpointName, string>>> = {
-  'auth/token': `Shows the beginning of the token, as a proof that the credentials are right. With --json it prints the whole token, for programs
-that sign by themselves and need one: keep it out of logs until it has expired. The other commands get a token by themselves.`,
-  'agreements/bind-sms': 'The sandbox sends nothing, and takes any code but 000000. Next: agreements bind-confirm.',
+  'auth/token': `Shows the beginning of the token, which proves that the credentials are right. With --json it prints the whole token, for programs
+that sign requests themselves: keep it out of logs until it has expired. The other commands get a token automatically.`,
+  'agreements/bind-sms':
+    'The sandbox sends no message and accepts any code except 000000. Next: agreements bind-confirm.',
   'orders/create': `Three ways to sell:
   A.1  SVC_DEDUCT with --bind-order-no: the service debits a card that the user has bound
   A.2  SVC_DEDUCT with --shared-agreement.*: the service debits your own agreement

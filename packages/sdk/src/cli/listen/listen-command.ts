@@ -22,9 +22,9 @@ export const LISTEN: CommandFacts = {
     new Option('--again', 'first resend the events that the receiver refused'),
     new Option('--state <file>', "file that stores the progress; default: a file beside the channel's file"),
   ],
-  notes: `The first time it forwards the events that happen from now on. Started again, it goes on where it ended: no event is left out,
-and none comes twice. It waits for a receiver or a service that cannot be reached. An event that the receiver does not answer with
-HTTP 200 and {"code":"0"} within 5 s is shown as not accepted, and the next one follows. Ctrl-C ends it.`,
+  notes: `The first run forwards events from now on. Later runs continue where the last one ended: no event is missed or sent twice. It waits
+while the receiver or the service is unreachable. An event that the receiver does not answer with HTTP 200 and {"code":"0"} within 5 s
+is shown as not accepted, and the next one follows. Press Ctrl-C to stop.`,
   examples: [
     'listen --forward http://localhost:3000/events',
     'listen --forward http://localhost:3000/events --events order.status.changed --since "2026-01-31 08:00:00"',
