@@ -79,7 +79,7 @@ function listen(...more: readonly string[]): Running {
 const isReady = (running: Running) =>
   until(`a listener (${running.stderr()})`, () => {
     if (running.child.exitCode !== null) throw new Error(`it ended: ${running.stderr()}`);
-    return running.stderr().match(/how far it has come is in (.*)/)?.[1];
+    return running.stderr().match(/progress is stored in (.*)/)?.[1];
   });
 
 /** Creates orders in A.2 and B, one of them unsubscribed with voided periods. Returns their event ids. */
