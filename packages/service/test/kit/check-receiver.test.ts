@@ -238,7 +238,7 @@ describe('check-receiver detects a receiver that', () => {
     const { status, unmet, unjudged, verdicts } = await check(url);
     expect([status, unmet]).toEqual([1, ['tampered body']]);
     expect(unjudged).toContain('GET');
-    expect(verdicts.find(({ isMet }) => isMet === false)?.advice).toContain('it answered before');
+    expect(verdicts.find(({ isMet }) => isMet === false)?.advice).toContain('the receiver answered before');
   });
 });
 
@@ -248,24 +248,24 @@ describe('check-receiver explains once why a valid event is refused', () => {
 
   it.each<[why: string, url: () => Promise<string>, advice: string]>([
     [
-      'nobody is there',
+      'nothing listens there',
       async () => `http://127.0.0.1:${await freePort()}/`,
       'is the receiver running, and is the address right?',
     ],
-    ['the path is wrong', () => answering(404, {}), 'there is nothing under this path'],
-    ['it takes no POST', () => answering(405, {}), 'it takes no POST there'],
-    ['the signature', () => answering(401, {}, '{"code":"no"}'), 'it takes the signature for wrong'],
-    ['it fails', () => answering(502, {}), 'it, or a proxy before it, has failed'],
+    ['the path is wrong', () => answering(404, {}), 'the path does not exist'],
+    ['it refuses POST', () => answering(405, {}), 'it does not accept POST on this path'],
+    ['the signature', () => answering(401, {}, '{"code":"no"}'), 'it rejects the signature'],
+    ['it fails', () => answering(502, {}), 'it failed, or a proxy in front of it did'],
     ['a redirect', () => answering(308, { Location: '/e' }), 'it redirects, and the service does not follow'],
-    ['no JSON', () => answering(200, {}, 'ok'), 'the answer has no code in JSON: answer {"code":"0"}'],
-    ['a number', () => answering(200, {}, '{"code":0}'), 'answer {"code":"0"}, with "0" as a text'],
-    ['another code', () => answering(200, {}, '{"code":"unknown order"}'), 'name one that it knows with --order'],
+    ['no JSON', () => answering(200, {}, 'ok'), 'the answer has no JSON code: answer {"code":"0"}'],
+    ['a number', () => answering(200, {}, '{"code":0}'), 'answer {"code":"0"}, with "0" as a string'],
+    ['another code', () => answering(200, {}, '{"code":"unknown order"}'), 'name a known one with --order'],
     ['it breaks the connection', () => serve(({ socket }) => void socket.destroy()), 'is the receiver running'],
     ['it is slow', () => serve(() => undefined), 'the receiver is too slow'],
     [
-      'it takes one of two types',
+      'it accepts one of two types',
       () => serve(receive({ deal: ({ eventType }) => ({ code: eventType.startsWith('payment') ? '0' : 'no' }) })),
-      'it takes the event of a period, and not the one of an order',
+      'it accepts the payment event but not the order event',
     ],
   ])('%s', async (_why, url, advice) => {
     const { status, verdicts, unmet, unjudged } = await check(await url(), [], { pushTimeoutMs: 1_000 });

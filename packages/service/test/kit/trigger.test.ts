@@ -108,7 +108,7 @@ describe('trigger', () => {
     expect(out).toMatch(
       /^ {2}\d+-3 to \d+-7 +payment\.status\.changed +order \d+ +periods 3 to 7 CANCELED, an event each$/m,
     );
-    expect((await kit.run(['trigger', 'first-payment-pending'])).out).toMatch(/^no event follows\nlater: .* 30 s;/m);
+    expect((await kit.run(['trigger', 'first-payment-pending'])).out).toMatch(/^no events\nlater: .* 30 s;/m);
   });
 
   it('shows the notice before a debit, if the channel has enabled it', async () => {
