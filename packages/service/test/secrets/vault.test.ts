@@ -79,7 +79,7 @@ describe('the master key of a sandbox', () => {
   it('that is damaged is not replaced: one line says which file', async () => {
     await writeFile(path.join(folder, 'master-key'), 'damaged\n');
     await expect(readOrCreateMasterKeys(readSettings({ DATA_DIR: folder }))).rejects.toThrow(
-      /master-key does not hold 32 bytes/,
+      /master-key must contain 32 bytes/,
     );
   });
 });
