@@ -22,7 +22,7 @@ interface TabsOptions {
   readonly label: string;
   /** Key under which the browser remembers the reader's choice. */
   readonly memory?: string;
-  /** Whether the tabs contain whole examples, rather than one block of code each. */
+  /** True if the tabs contain whole examples, rather than one block of code each. */
   readonly isOuter?: boolean;
 }
 

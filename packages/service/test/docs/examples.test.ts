@@ -204,7 +204,7 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or ser
   it('says in one line that the service is not running', async () => {
     const stopped = path.join(folder, `stopped-${file}.json`);
     const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
-    // Nothing listens on port 1.
+    // Port 1 has no listener.
     await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
     await expect(example(stopped)).rejects.toMatchObject({
       code: 1,
