@@ -114,11 +114,11 @@ export const CODE_TEXTS: Readonly<Record<CodeName, readonly [when: string, advic
   ],
   SUBSCRIPTION_UNSUBSCRIBED: [
     '`agreements/replace` and `sandbox/orders/advance`: the order is `UNSUBSCRIBED` or `TERMINATED`',
-    'nothing: the order has ended',
+    'do nothing: the order has ended',
   ],
   SUBSCRIPTION_ALREADY_COMPLETED: [
     '`orders/unsubscribe`, `agreements/replace` and `sandbox/orders/advance`: the order is `COMPLETED`',
-    'nothing: the order has ended',
+    'do nothing: the order has ended',
   ],
   PRODUCT_NOT_FOUND: [
     'there is no such product. The message names the field, and the code if it is well-formed',

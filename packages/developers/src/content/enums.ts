@@ -5,7 +5,7 @@ const PAYMENT = {
   FAIL_RETRY: 'the debit failed and will be retried',
   FAIL: 'the debit failed permanently',
   BILLED: 'billed to the channel, which charges the user',
-  CANCELED: 'canceled: the order ended before the period started',
+  CANCELED: 'canceled: the order ended before the period was paid',
   REFUND_PART: 'debited and partly refunded',
   REFUND_FULL: 'debited and fully refunded',
 };
