@@ -14,13 +14,13 @@ import { queryClient } from './api/query-client.ts';
 import { markDocument } from './i18n/language.ts';
 import { ErrorBoundary } from './parts/states.tsx';
 import { router } from './router.tsx';
-import { proofQuestion, signInQuestion } from './session/questions.ts';
+import { identityQuestion, signInQuestion } from './session/identity-questions.ts';
 import { resumeSession } from './session/session.ts';
 import { settingKey } from './settings.ts';
 import { watchForMissingFiles } from './stale-build.ts';
 import { cssVariablesResolver, theme } from './theme/theme.ts';
 
-reactBy({ askForProof: proofQuestion.ask, renewToken: resumeSession, signInAgain: signInQuestion.ask });
+reactBy({ askForProof: identityQuestion.ask, renewToken: resumeSession, signInAgain: signInQuestion.ask });
 markDocument();
 watchForSigns(window);
 watchForLosses(window);

@@ -7,7 +7,7 @@ import { notifyProblem } from '../parts/notify.ts';
 import { forgetSession, signOut, useSession } from '../session/session.ts';
 
 const useTexts = dictionary({
-  account: ['Your account', '账户设置'],
+  account: ['Your account', '账号设置'],
   signOut: ['Sign out', '退出登录'],
 });
 

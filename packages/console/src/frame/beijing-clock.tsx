@@ -5,10 +5,10 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { hourText } from '../parts/values/time-text.ts';
 
 const useTexts = dictionary({
-  clock: ['{time} in Beijing', '北京时间 {time}'],
+  clock: ['{time} Beijing time', '北京时间 {time}'],
   hint: [
-    'Times on every page are of Beijing, UTC+8. Point at one to see yours.',
-    '所有页面均为北京时间（UTC+8），指向某个时间可查看本地时间。',
+    'Times on all pages are in Beijing time, UTC+8. Point at a time to see your local time.',
+    '所有时间均为北京时间（UTC+8），鼠标悬停可查看本地时间。',
   ],
 });
 

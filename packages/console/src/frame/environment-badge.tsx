@@ -3,8 +3,8 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { Tag } from '../parts/values/status.tsx';
 
 const useTexts = dictionary({
-  sandbox: ['Sandbox', '沙箱'],
-  production: ['Live', '生产'],
+  sandbox: ['Sandbox', '沙箱环境'],
+  production: ['Live', '生产环境'],
 });
 
 /** Whether money is real here. */

@@ -23,17 +23,17 @@ import {
 
 export const useMenuTexts = dictionary({
   work: ['Subscriptions', '订阅'],
-  delivery: ['Operations', '运行'],
-  books: ['Books', '账务'],
-  setup: ['Set-up', '配置'],
+  delivery: ['Operations', '运维'],
+  books: ['Accounting', '账务'],
+  setup: ['Settings', '配置'],
   team: ['Team', '团队'],
   overview: ['Overview', '总览'],
   orders: ['Orders', '订单'],
-  payments: ['Failed payments', '失败支付'],
+  payments: ['Failed payments', '扣款失败'],
   bulk: ['Bulk runs', '批量任务'],
   approvals: ['Approvals', '审批'],
   events: ['Events', '事件'],
-  requests: ['API requests', '接口请求'],
+  requests: ['API requests', '接口调用'],
   alerts: ['Alerts', '告警'],
   reconciliation: ['Reconciliation', '对账'],
   settlement: ['Settlement', '结算'],
@@ -41,7 +41,7 @@ export const useMenuTexts = dictionary({
   products: ['Products', '产品'],
   paymentChannels: ['Payment channels', '支付通道'],
   benefits: ['Benefits', '权益'],
-  people: ['People', '人员'],
+  people: ['Operators', '操作员'],
   audit: ['Audit log', '审计日志'],
 });
 

@@ -12,11 +12,11 @@ import { useSession } from '../session/session.ts';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { BeijingClock } from './beijing-clock.tsx';
-import { ProofDialog } from './proof-dialog.tsx';
+import { LanguageButton, SchemeMenu } from './display-menus.tsx';
+import { IdentityDialog } from './identity-dialog.tsx';
+import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
-import { SignInAgain } from './sign-in-again.tsx';
-import { LanguageButton, SchemeMenu } from './taste.tsx';
 
 const loadSearchBox = () => import('../search/search-box.tsx');
 const SearchBox = lazy(loadSearchBox);
@@ -25,16 +25,16 @@ const SearchBox = lazy(loadSearchBox);
 const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({
-  skip: ['Skip to the page', '跳到正文'],
+  skip: ['Skip to content', '跳到正文'],
   menu: ['Menu', '菜单'],
-  openMenu: ['Open the menu', '打开菜单'],
+  openMenu: ['Open menu', '打开菜单'],
   search: ['Search', '搜索'],
   lost: [
-    'There is no connection to the service. What is shown may be out of date, and nothing can be saved.',
-    '无法连接到服务。所显示的内容可能不是最新，也无法保存更改。',
+    'No connection to the service. The data may be out of date, and changes cannot be saved.',
+    '无法连接服务，当前数据可能不是最新，也无法保存修改。',
   ],
   retry: ['Try again', '重试'],
-  searchHint: ['Order, payment, refund, user, mobile, card…', '订单、支付、退款、用户、手机号、卡尾号…'],
+  searchHint: ['Order, payment, refund, user, mobile number, card…', '订单、扣款、退款、用户、手机号、卡尾号…'],
 });
 
 const LINE = { borderColor: 'var(--line)' };
@@ -127,8 +127,8 @@ export function Shell() {
           <SearchBox onReady={search.onReady} onClose={search.onClose} />
         </Suspense>
       ) : null}
-      <ProofDialog />
-      <SignInAgain />
+      <IdentityDialog />
+      <SessionExpiredDialog />
     </AppShell>
   );
 }

@@ -10,7 +10,7 @@ import { WaitingCount } from './waiting-count.tsx';
 
 const useTexts = dictionary({
   menu: ['Main menu', '主菜单'],
-  zone: ['Times of Beijing, UTC+8', '北京时间 UTC+8'],
+  zone: ['Beijing time, UTC+8', '北京时间（UTC+8）'],
 });
 
 /** The menu of all pages. */

@@ -13,12 +13,12 @@ const useTexts = dictionary({
   title: ['Sign in', '登录'],
   name: ['Name', '用户名'],
   password: ['Password', '密码'],
-  code: ['Code of your authenticator', '验证器动态码'],
-  codeHint: ['Six digits, new every 30 seconds', '六位数字，每 30 秒更新'],
-  wrong: ['Name and password do not match.', '用户名或密码不正确。'],
-  wrongCode: ['This code is not right, or was used already.', '动态码不正确或已使用。'],
-  locked: ['Too many tries. You can try again in {time}.', '尝试次数过多，请在 {time} 后重试。'],
-  unlocked: ['You can try again now.', '现在可以重试。'],
+  code: ['Authenticator code', '身份验证器动态码'],
+  codeHint: ['Six digits that change every 30 seconds', '6 位数字，每 30 秒更新一次'],
+  wrong: ['Wrong name or password.', '用户名或密码错误。'],
+  wrongCode: ['The code is wrong or already used.', '动态码错误或已使用。'],
+  locked: ['Too many attempts. Try again in {time}.', '尝试次数过多，请 {time} 后重试。'],
+  unlocked: ['You can sign in again now.', '现在可以重新登录。'],
 });
 
 interface SignInFormProps {

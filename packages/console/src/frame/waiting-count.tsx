@@ -7,11 +7,11 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { countText } from '../parts/values/money.tsx';
 
 const useTexts = dictionary({
-  alerts: ['{count} open', '{count} 条待处理'],
-  approvals: ['{count} open', '{count} 条待处理'],
-  differences: ['{count} open', '{count} 条待处理'],
+  alerts: ['{count} open', '{count} 条未处理'],
+  approvals: ['{count} waiting', '{count} 条待审批'],
+  differences: ['{count} open', '{count} 条未关闭'],
   // The page has those too that failed for good.
-  failedPayments: ['{count} to be tried again', '{count} 条待重试'],
+  failedPayments: ['{count} to be retried', '{count} 笔待重试'],
 });
 
 /** The service counts no further. */

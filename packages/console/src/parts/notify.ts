@@ -6,9 +6,9 @@ import { problemText } from './problem-text.ts';
 
 const texts = dictionary({
   saved: ['Saved', '已保存'],
-  asBefore: ['Nothing was changed', '无变更'],
+  asBefore: ['No changes', '未作修改'],
   unreachable: ['The service does not answer', '服务无响应'],
-  fault: ['It did not work. Request {requestId}', '操作失败。请求编号 {requestId}'],
+  fault: ['The action failed. Request ID {requestId}', '操作失败，请求 ID {requestId}'],
 });
 
 /** Says in a corner that something was done. */

@@ -12,21 +12,21 @@ import type { Tone } from './values/status.tsx';
 const useTexts = dictionary({
   loading: ['Loading…', '加载中…'],
   retry: ['Try again', '重试'],
-  requestId: ['Request', '请求编号'],
-  refused: ['This is not yours to open', '无权访问'],
-  refusedHint: ['Your role does not allow this.', '您的角色无权执行此操作。'],
-  notFound: ['There is nothing here', '未找到'],
-  notFoundHint: ['The address may be mistyped, or what it led to is gone.', '地址可能有误，或内容已不存在。'],
+  requestId: ['Request ID', '请求 ID'],
+  refused: ['No access', '无权访问'],
+  refusedHint: ['Your role does not allow this.', '您的角色没有此权限。'],
+  notFound: ['Not found', '页面不存在'],
+  notFoundHint: ['The address may be wrong, or the item no longer exists.', '地址可能有误，或内容已不存在。'],
   unreachable: ['The service does not answer', '服务无响应'],
-  unreachableHint: ['Nothing was lost. Check your connection, then try again.', '数据没有丢失。请检查网络后重试。'],
-  broken: ['Something went wrong', '出错了'],
+  unreachableHint: ['No data was lost. Check your connection, then try again.', '数据没有丢失，请检查网络后重试。'],
+  broken: ['Something went wrong', '服务异常'],
   brokenHint: [
-    'If it stays like this, give the request number to whoever runs the service.',
-    '如持续出现，请将请求编号提供给运维人员。',
+    'If this continues, give the request ID to the team that runs the service.',
+    '如持续出现，请将请求 ID 提供给运维人员。',
   ],
-  pageBroken: ['This page broke', '页面出错'],
-  pageBrokenHint: ['Nothing was changed by that. Load it again to go on.', '未产生任何更改，请重新加载。'],
-  reload: ['Load again', '重新加载'],
+  pageBroken: ['This page has crashed', '页面出错'],
+  pageBrokenHint: ['Nothing was changed. Reload the page to continue.', '数据未受影响，请重新加载。'],
+  reload: ['Reload', '重新加载'],
 });
 
 interface NoteProps extends BoxProps {

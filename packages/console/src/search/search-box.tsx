@@ -17,30 +17,30 @@ import type { TypedAhead } from './typed-ahead.ts';
 
 const useTexts = dictionary({
   placeholder: [
-    'Order, payment, refund, user, mobile, last four of a card…',
-    '订单、支付、退款、用户、手机号、卡尾号…',
+    'Order, payment, refund, user, mobile number, last four card digits…',
+    '订单、扣款、退款、用户、手机号、卡尾号…',
   ],
   pages: ['Pages', '页面'],
   order: ['Orders', '订单'],
-  payment: ['Payments', '支付'],
+  payment: ['Payments', '扣款'],
   refund: ['Refunds', '退款'],
-  agreement: ['Agreements', '签约'],
+  agreement: ['Agreements', '协议'],
   event: ['Events', '事件'],
   user: ['Users', '用户'],
   channel: ['Channels', '渠道'],
   product: ['Products', '产品'],
-  nothing: ['Nothing is known by “{text}”', '没有找到“{text}”'],
+  nothing: ['No results for “{text}”', '未找到“{text}”'],
   nothingHint: [
-    'Of an order’s number the first four digits will do; other numbers and a mobile have to be complete.',
-    '订单号输入前四位即可，其他编号与手机号需完整输入。',
+    'For order numbers, enter at least the first four digits. Enter other numbers and mobile numbers completely.',
+    '订单号至少输入前 4 位，其他单号和手机号需完整输入。',
   ],
   mobileLeftOut: [
-    'If it is a mobile: only support finds users by it, since the number is masked for others.',
-    '如为手机号：仅客服角色可按手机号查找用户，其他角色看到的号码均已脱敏。',
+    'Only support can search by mobile number, because it is masked for other roles.',
+    '仅客服可按手机号查找用户，其他角色看到的手机号已脱敏。',
   ],
   searching: ['Searching…', '搜索中…'],
-  failed: ['The search did not answer.', '搜索无响应。'],
-  hasMore: ['There are more. Type more of the number.', '结果较多，请输入更完整的编号。'],
+  failed: ['The search failed.', '搜索失败。'],
+  hasMore: ['There are more results. Type more of the number.', '结果较多，请输入更完整的单号。'],
   keys: ['↑ ↓ to choose, Enter to open, Esc to close', '↑ ↓ 选择，Enter 打开，Esc 关闭'],
 });
 

@@ -26,7 +26,8 @@ const DECLARES = Buffer.from(
 );
 
 const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/octet-stream', buffer });
-const preview = (page: Page, theme: 'light' | 'dark') => page.getByRole('img', { name: new RegExp(`: In ${theme}$`) });
+const preview = (page: Page, theme: 'light' | 'dark') =>
+  page.getByRole('img', { name: new RegExp(`: ${theme}$`, 'i') });
 const variableOf = (place: Locator, name: string): Promise<string> =>
   place.evaluate(
     (element, variable) =>
@@ -59,7 +60,7 @@ describe('branding', () => {
 
     await page.getByLabel('Display name').fill('Sunny Video');
     await page.getByLabel('Accent colour', { exact: true }).fill('#fc0');
-    await page.getByText('Too bright for text on white: there it becomes').waitFor();
+    await page.getByText('Too bright for text on white.').waitFor();
     for (const theme of ['light', 'dark'] as const) {
       expect(await variableOf(preview(page, theme), '--accent')).toBe('#ffcc00');
     }
@@ -72,7 +73,7 @@ describe('branding', () => {
 
     await on.service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
     await save.click();
-    const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+    const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
     await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
     await isRefusedAt(page.getByLabel('Support contact'), /must be a phone number, an e-mail address or an https/);
@@ -88,7 +89,7 @@ describe('branding', () => {
     // Files that are not images, or too large, change nothing.
     const logo = page.getByLabel('Logo');
     await logo.setInputFiles(file('big.png', Buffer.alloc(70_000)));
-    await page.getByText('big.png has 70.0 KB; 64 KiB are taken').waitFor();
+    await page.getByText('The file is 68.4 KB; the limit is 64 KB').waitFor();
     await logo.setInputFiles(file('logo.svg', Buffer.from('hello')));
     await save.click();
     await isRefusedAt(logo, 'The file is neither a PNG nor an SVG in UTF-8');
@@ -130,9 +131,9 @@ describe('presentation of a benefit', () => {
     const page = await at.person('admin', 'ada');
     await page.goto('/console/benefits?code=VIP_PASS');
     const sheet = page.getByRole('dialog', { name: 'VIP_PASS', exact: true });
-    await sheet.getByText('Users see its name and a picture of a gift').waitFor();
-    await sheet.getByRole('button', { name: 'Change what users see' }).click();
-    const dialog = page.getByRole('dialog', { name: 'What users see of VIP_PASS' });
+    await sheet.getByText('Users see the name and a gift icon').waitFor();
+    await sheet.getByRole('button', { name: 'Change display' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Display of VIP_PASS' });
     const save = dialog.getByRole('button', { name: 'Save' });
     const icon = dialog.getByLabel('Icon');
     await icon.setInputFiles(file('icon.svg', DECLARES));
@@ -144,7 +145,7 @@ describe('presentation of a benefit', () => {
     await icon.setInputFiles(file('icon.svg', HOSTILE));
     await dialog.getByLabel('Description in Chinese').fill('全部影片免费看');
     await dialog.getByLabel('Description in English').fill('x'.repeat(121));
-    await dialog.getByLabel('Where the code is used').fill('https://sunny.example/use');
+    await dialog.getByLabel('Where to use the code').fill('https://sunny.example/use');
     await save.click();
     await isRefusedAt(dialog.getByLabel('Description in English'), /must have 1 to 120 characters, not 121/);
     await dialog.getByLabel('Description in English').fill('Every film, free');

@@ -41,28 +41,28 @@ describe('signing in', () => {
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
     // The token is not left in the browser's history.
     await page.waitForURL('/console/setup');
-    await page.getByLabel('The same again').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByLabel('Repeat password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
     await page.getByText('Your password is set').waitFor();
 
     await page.goto('/console/audit?action=person.create');
     await page.waitForURL(/\/sign-in\?to=/);
     await typeSignIn(page, 'ann', 'wrong password');
-    await page.getByText('Name and password do not match.').waitFor();
+    await page.getByText('Wrong name or password.').waitFor();
     await typeSignIn(page, 'ann');
     await heading(page, 'Audit log').waitFor();
     expect(page.url()).toBe(`${service.baseUrl}/console/audit?action=person.create`);
 
     const other = await page.context().newPage();
     await other.goto('/console/people');
-    await heading(other, 'People').waitFor();
+    await heading(other, 'Operators').waitFor();
     await page.getByRole('button', { name: /Your account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
     // The other window shows that the session has ended. Another operator can sign in there.
     await other.getByRole('link', { name: 'Audit log' }).click();
-    await other.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
-    await other.getByRole('button', { name: 'Sign in as somebody else' }).click();
+    await other.getByRole('dialog', { name: 'Your session has expired' }).waitFor();
+    await other.getByRole('button', { name: 'Sign in with another account' }).click();
     await heading(other, 'Sign in').waitFor();
     expect(other.url()).toContain('to=%2Faudit');
   });
@@ -75,13 +75,13 @@ describe('signing in', () => {
     await page.getByLabel('Write a note').fill('a long note that took a while');
     await endSession();
     await page.getByRole('button', { name: 'Add note' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    const dialog = page.getByRole('dialog', { name: 'Your session has expired' });
     // Escape does not close the dialog.
     await page.keyboard.press('Escape');
     const password = dialog.getByLabel('Password', { exact: true });
     await password.fill('wrong password');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Name and password do not match.').waitFor();
+    await dialog.getByText('Wrong name or password.').waitFor();
     expect(await dialog.getByLabel('Name').inputValue()).toBe('sid');
     await password.fill(PASSWORD);
     await page.keyboard.press('Enter');
@@ -119,30 +119,30 @@ describe('signing in', () => {
     await createPersonWithPassword(service, 'chen', 'viewer');
     const page = await at.person('viewer', 'chen');
     await page.goto('/console/account');
-    await page.getByRole('button', { name: 'Set up codes' }).click();
-    await page.getByRole('img', { name: 'Read this with an authenticator app' }).waitFor();
+    await page.getByRole('button', { name: 'Turn codes on' }).click();
+    await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
     const [row] = await service.fresh.database.query<{ pending: string }>(
       `select totp_pending as pending from people where name = 'chen'`,
     );
     const secret = service.vault.unwrapKey(row?.pending ?? '');
     const code = () => totpCode(secret, totpStep(service.clock.now()));
-    await page.getByLabel('Then type the six digits that it shows').fill(code());
+    await page.getByLabel('Then enter the six digits that the app shows').fill(code());
     await page.getByRole('button', { name: 'Turn codes on' }).click();
-    await page.getByText('From now on a code is asked for').waitFor();
+    await page.getByText('Codes are on').waitFor();
     service.clock.advance(60_000);
     const other = await at.visitor();
     await other.goto('/console/sign-in?to=//elsewhere.example/');
     await typeSignIn(other, 'chen');
-    await other.getByLabel('Code of your authenticator').fill(code());
+    await other.getByLabel('Authenticator code').fill(code());
     await other.keyboard.press('Enter');
     await heading(other, 'Overview').waitFor();
     expect(new URL(other.url()).origin).toBe(service.baseUrl);
     service.clock.advance(60_000);
-    await page.getByRole('button', { name: 'Remove codes' }).click();
-    const removal = page.getByRole('dialog', { name: 'Sign in by password alone?' });
-    await removal.getByLabel('Code of your authenticator').fill(code());
-    await removal.getByRole('button', { name: 'Remove codes' }).click();
-    await page.getByText('Codes are removed').waitFor();
+    await page.getByRole('button', { name: 'Turn codes off' }).click();
+    const removal = page.getByRole('dialog', { name: 'Sign in with your password only?' });
+    await removal.getByLabel('Authenticator code').fill(code());
+    await removal.getByRole('button', { name: 'Turn codes off' }).click();
+    await page.getByText('Codes are off').waitFor();
   });
 
   it('marks background polls as unattended, until the user acts', async () => {
@@ -246,7 +246,7 @@ describe('on every page', () => {
       new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(moment);
     expect(await time.innerText()).toContain(clock('Asia/Shanghai'));
     await time.hover();
-    await page.getByText('Here', { exact: true }).waitFor();
+    await page.getByText('Local', { exact: true }).waitFor();
     expect(await page.getByRole('tooltip').innerText()).toContain(clock('America/New_York'));
 
     await page.getByRole('button', { name: 'Language: 中文' }).click();
@@ -286,8 +286,8 @@ describe('on every page', () => {
   it('on a phone the menu is a drawer that closes after a choice; an unknown address keeps the frame', async () => {
     const page = await at.person('viewer', 'vera', { ...PHONE, viewport: { width: 360, height: 740 } });
     await page.goto('/console/no-such-page');
-    await page.getByText('There is nothing here').waitFor();
-    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByText('Not found').waitFor();
+    await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Audit log' }).click();
     await heading(page, 'Audit log').waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -88,33 +88,33 @@ describe('an order', () => {
   it('has a timeline of past and future, and is unsubscribed with a preview and a reason; support sees who may refund', async () => {
     const orderNo = await on.paidOrder();
     const page = await sam(`/orders/${orderNo}`);
-    const next = page.getByRole('list', { name: 'What comes next' }).getByRole('listitem');
+    const next = page.getByRole('list', { name: 'Next' }).getByRole('listitem');
     await next
       .first()
       .getByText(/Period 2/)
       .first()
       .waitFor();
-    await page.getByText('Finance makes refunds').waitFor();
+    await page.getByText('Only finance can refund').waitFor();
     expect(await button(page, 'Refund…').count()).toBe(0);
-    const past = page.getByRole('list', { name: 'What has happened' });
-    const created = past.getByText('The order was created');
+    const past = page.getByRole('list', { name: 'History' });
+    const created = past.getByText('Order created');
     await created.waitFor();
-    const shown = page.getByRole('toolbar', { name: 'What is shown' });
+    const shown = page.getByRole('toolbar', { name: 'Show' });
     await button(shown, /^Money/).click();
     await created.waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('?show=money');
-    await button(past, /^JSON of: Period 1 was paid/).click();
+    await button(past, /^JSON of: Period 1 paid/).click();
     await past.getByText('"paymentChannelCode": "MOCKPAY"').first().waitFor();
 
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
     const dialog = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
-    await dialog.getByText('11 periods are voided').waitFor();
-    await dialog.getByText('¥218.90 is not collected any more').waitFor();
+    await dialog.getByText('11 periods will be voided').waitFor();
+    await dialog.getByText('¥218.90 will no longer be collected').waitFor();
     expect(await button(dialog, 'Unsubscribe').isDisabled()).toBe(true);
     await dialog.getByLabel('Reason').fill('asked on the phone');
     await button(dialog, 'Unsubscribe').click();
-    await page.getByText(/^Nothing more is collected: an operator unsubscribed on/).waitFor();
+    await page.getByText(/^Nothing more will be collected: an operator unsubscribed on/).waitFor();
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
   });
 });
@@ -127,8 +127,8 @@ describe('an order whose first debit failed', () => {
     on.institution.onDebit = usual;
     expect(data).toMatchObject({ orderStatus: 'TERMINATED' });
     const page = await vera(`/orders/${data.orderNo}`);
-    await page.getByText('The order was terminated: its first debit failed. Nothing follows').waitFor();
-    await page.getByText('The order was terminated: its first debit failed', { exact: true }).waitFor();
+    await page.getByText('Order terminated: its first debit failed. No further steps').waitFor();
+    await page.getByText('Order terminated: its first debit failed', { exact: true }).waitFor();
     expect(await page.locator('main').innerText()).not.toContain('a period failed for good');
   });
 });
@@ -149,7 +149,7 @@ describe('a user', () => {
       await page.getByText(mobile, { exact: true }).waitFor();
     };
     await show();
-    const looked = page.getByRole('listitem').filter({ hasText: 'Looked at personal data' });
+    const looked = page.getByRole('listitem').filter({ hasText: 'Viewed personal data' });
     await looked.getByText('by sam').waitFor();
     await looked.getByText('calls back').waitFor();
     await page.reload();
@@ -179,22 +179,22 @@ describe('failed payments', () => {
     const chosen = orders.slice(0, 2);
     const page = await sam('/payments');
     const dialog = page.getByRole('dialog', { name: 'Retry payments' });
-    await button(page, 'Retry all that match…').click();
+    await button(page, 'Retry all matching…').click();
     await dialog.getByLabel('Reason').fill('all of them');
     await button(dialog, 'Dry run').click();
-    await page.getByText('Everything that matched Status: FAIL_RETRY').waitFor();
+    await page.getByText('All that match Status: FAIL_RETRY').waitFor();
     await page.goBack();
 
     for (const orderNo of chosen) await page.getByRole('checkbox', { name: `Select ${orderNo}-2` }).check();
     await page.getByText('2 selected · ¥39.80').waitFor();
     await button(page, 'Retry now…').click();
-    await dialog.getByText('2 are chosen.').waitFor();
+    await dialog.getByText('2 items selected.').waitFor();
     await dialog.getByLabel('Reason').fill('the bank is back');
     await button(dialog, 'Dry run').click();
 
-    await page.getByText('Dry run: nothing has been done yet').waitFor();
-    await page.getByText('2 items would be done').waitFor();
-    await page.getByText('One by one').waitFor();
+    await page.getByText('Dry run: nothing has been changed yet').waitFor();
+    await page.getByText('2 items will be processed').waitFor();
+    await page.getByText('Selected individually').waitFor();
     expect(await on.workOff()).toBe(0);
     const start = button(page, 'Start');
     const words = page.getByLabel('Type RETRY 2 to confirm');
@@ -208,9 +208,9 @@ describe('failed payments', () => {
     await page.getByText('2 pending').waitFor();
     await on.renew();
     expect(await on.follow()).toBe(2);
-    await page.getByText('All items were done.').waitFor();
+    await page.getByText('All items succeeded.').waitFor();
     await page.reload();
-    await page.getByText('2 done', { exact: true }).waitFor();
+    await page.getByText('2 succeeded', { exact: true }).waitFor();
     for (const orderNo of chosen) {
       const row = rowsOf(page).filter({ hasText: `${orderNo}-2` });
       await row.getByText('Done').first().waitFor();
@@ -235,14 +235,14 @@ describe('a refund', () => {
     await button(page, 'Refund…').click();
     await dialog.getByLabel('Note').fill('late delivery');
     await dialog.getByLabel('Amount in CNY').fill('100');
-    await dialog.getByText('Give an amount between 0.01 and 19.90.').waitFor();
+    await dialog.getByText('Enter an amount from 0.01 to 19.90.').waitFor();
     await dialog.getByLabel('Amount in CNY').fill('3.00');
-    await dialog.getByText('¥3.00 goes back to the user').waitFor();
+    await dialog.getByText('¥3.00 will be refunded to the user').waitFor();
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
     expect(bookedCents()).toEqual([300]);
     // The console has read the order again, and the order has the refund.
-    const arrived = /^The refund of ¥3\.00 that you sent before has arrived; only its answer got lost\./;
+    const arrived = /^Your earlier refund of ¥3\.00 was received; only its answer was lost\./;
     await dialog.getByText('At most ¥16.90').waitFor();
     await dialog.getByText(arrived).waitFor();
 
@@ -254,7 +254,7 @@ describe('a refund', () => {
     expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('3.00');
     await again.getByLabel('Note').fill('late delivery');
     await button(again, 'Refund ¥3.00').click();
-    await other.getByText('¥3.00 is refunded').waitFor();
+    await other.getByText('¥3.00 refunded').waitFor();
     await again.waitFor({ state: 'detached' });
     expect(bookedCents()).toEqual([300]);
 
@@ -272,19 +272,19 @@ describe('a refund', () => {
     const asking = await ann(`/orders/${orderNo}`);
     await button(asking, 'Refund…').click();
     const dialog = asking.getByRole('dialog', { name: 'Refund' });
-    await dialog.getByText(/^It is above the limit/).waitFor();
+    await dialog.getByText(/^Above the limit/).waitFor();
     await dialog.getByLabel('Note').fill('a month without service');
-    await button(dialog, 'Ask a second person').click();
-    await asking.getByText('A second person has been asked for ¥19.90').waitFor();
+    await button(dialog, 'Request approval').click();
+    await asking.getByText('Approval requested for ¥19.90').waitFor();
     // The request is shown at the period and in place of the button.
-    const waits = asking.getByRole('link', { name: '¥19.90 waits for approval' });
+    const waits = asking.getByRole('link', { name: '¥19.90 needs approval' });
     await expect.poll(() => waits.count()).toBe(2);
     expect(await button(asking, 'Refund…').count()).toBe(0);
     await asking
       .getByRole('table', { name: /^Periods/ })
-      .getByRole('link', { name: '¥19.90 waits for approval' })
+      .getByRole('link', { name: '¥19.90 needs approval' })
       .click();
-    await asking.getByText('You asked for this: another person of finance has to decide.').waitFor();
+    await asking.getByText('You requested this. Another finance operator has to decide.').waitFor();
     expect(await button(asking, 'Approve').count()).toBe(0);
     expect(new URL(asking.url()).searchParams.get('open')).toMatch(/^\d+$/);
     expect(bookedCents()).toEqual([]);
@@ -293,19 +293,19 @@ describe('a refund', () => {
     await button(deciding, /^Refund of period 1/).click();
     const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
     await sheet.getByText('a month without service').waitFor();
-    await sheet.getByText('¥19.90 goes back to the user').waitFor();
+    await sheet.getByText('¥19.90 will be refunded to the user').waitFor();
     await sheet.getByLabel('Note').fill('looked it up');
     await button(sheet, 'Approve').click();
-    await sheet.getByText('What came of it').waitFor();
+    await sheet.getByText('Result', { exact: true }).waitFor();
     await sheet.getByText(`R${orderNo}000101`).waitFor();
     expect(bookedCents()).toEqual([1990]);
     await sheet.getByRole('link', { name: orderNo }).click();
-    const past = deciding.getByRole('list', { name: 'What has happened' });
-    await past.getByText('Asked a second person about a refund of period 1').waitFor();
+    const past = deciding.getByRole('list', { name: 'History' });
+    await past.getByText('Requested approval for a refund of period 1').waitFor();
     await past.getByText('Approved a refund').waitFor();
-    const sent = past.getByRole('listitem').filter({ hasText: 'Sent the refund of period 1 that ann asked for' });
+    const sent = past.getByRole('listitem').filter({ hasText: 'Sent the refund of period 1 that ann requested' });
     await sent.getByText('by bob').waitFor();
-    expect(await deciding.getByText('waits for approval').count()).toBe(0);
+    expect(await deciding.getByText('needs approval').count()).toBe(0);
     // The button that appears on hover does not cover the amount.
     await sent.hover();
     const json = await button(sent, /^JSON of/).boundingBox();
@@ -338,7 +338,7 @@ describe('support:', () => {
     await sheet.getByRole('button', { name: 'Replay' }).click();
     const question = page.getByRole('dialog', { name: 'Replay 1 event?' });
     await question.getByRole('button', { name: 'Replay' }).click();
-    await page.getByText('1 event is on its way again').waitFor();
+    await page.getByText('1 event will be sent again').waitFor();
     await sender.turn();
     await sender.stop();
     expect(receiver.pushes.length).toBe(before + 1);
@@ -358,7 +358,7 @@ describe('support:', () => {
     await deliveries.getByRole('button', { name: 'Close' }).last().click();
     await deliveries.waitFor({ state: 'detached' });
 
-    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
     const test = page.getByRole('dialog', { name: /^Test event to/ });
     await test.getByRole('button', { name: 'Send' }).click();
     await test.getByText('Accepted').waitFor();
@@ -371,21 +371,21 @@ describe('support:', () => {
     const orderNo = await on.paidOrder();
     await raiseAlert(on.service.fresh.database, 'debit-contradiction', `${orderNo}000101`, 'it said both');
     const page = await sam('/alerts');
-    await rowsOf(page).getByRole('button', { name: 'Contradicting debit result' }).click();
-    const sheet = page.getByRole('dialog', { name: 'Contradicting debit result' });
+    await rowsOf(page).getByRole('button', { name: 'Contradicting debit results' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Contradicting debit results' });
     await sheet.getByText('it said both').waitFor();
-    await sheet.getByRole('button', { name: 'Owner: Nobody' }).click();
-    await page.getByRole('menuitem', { name: 'Take it' }).click();
+    await sheet.getByRole('button', { name: 'Owner: Unassigned' }).click();
+    await page.getByRole('menuitem', { name: 'Assign to me' }).click();
     await sheet.getByRole('button', { name: 'Owner: sam (you)' }).waitFor();
     await sheet.getByLabel('Write a comment').fill('asked the institution');
     await sheet.getByRole('button', { name: 'Comment' }).click();
     await sheet.getByRole('listitem').getByText('asked the institution').waitFor();
     await sheet.getByRole('button', { name: 'Acknowledge' }).click();
     await sheet.getByText('Acknowledged by sam').waitFor();
-    await sheet.getByRole('link', { name: 'Open the order' }).click();
+    await sheet.getByRole('link', { name: 'Open order' }).click();
     await heading(page, `Order ${orderNo}`).waitFor();
     await choosePage(page, 'Alerts');
-    await page.getByText('All is well').waitFor();
+    await page.getByText('No open alerts').waitFor();
   });
 
   it('sees why API requests of a channel were refused', async () => {
@@ -397,7 +397,7 @@ describe('support:', () => {
     await choose(page, 'Channel', /test_demo|Demo/i);
     await page.getByRole('row').filter({ hasText: requestId }).getByText(code).waitFor();
     await page.getByRole('row').filter({ hasText: requestId }).getByText(envelope.message).waitFor();
-    await page.getByLabel('Request id').first().fill(requestId);
+    await page.getByLabel('Request ID').first().fill(requestId);
     await page.keyboard.press('Enter');
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     await rowsOf(page).getByRole('button', { name: '/openapi/v1/orders/query' }).click();
@@ -408,27 +408,27 @@ describe('support:', () => {
 describe('finance:', () => {
   it('compares a statement file, sees the differences, and closes one with a note', async () => {
     const page = await ann('/reconciliation');
-    await page.getByRole('button', { name: 'Compare a day' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Compare a day with its statement' });
+    await page.getByRole('button', { name: 'Reconcile a day' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Reconcile a day' });
     await choose(dialog, 'Payment channel', 'Mock Pay');
     const lines = [
       'kind,number,amountCent,status,bookedAt,institutionRef',
       'DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,ref-2',
     ];
-    await dialog.getByLabel('A file').setInputFiles({
+    await dialog.getByLabel('File').setInputFiles({
       name: 'mockpay-2026-01-30.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from(`${lines.join('\n')}\n`),
     });
     await dialog.getByText('30 Jan 2026').waitFor();
-    await dialog.getByRole('button', { name: 'Compare' }).click();
+    await dialog.getByRole('button', { name: 'Reconcile' }).click();
     await page.getByText('1 lines compared, 1 differ').waitFor();
     await page.getByRole('button', { name: 'Only in the statement' }).click();
     const sheet = page.getByRole('dialog');
     await sheet.getByText('999999999999000101').first().waitFor();
     await sheet.getByLabel('Closing note').fill('theirs by mistake');
-    await sheet.getByRole('button', { name: 'Close the difference' }).click();
-    await page.getByText('The difference is closed').waitFor();
+    await sheet.getByRole('button', { name: 'Close difference' }).click();
+    await page.getByText('Difference closed').waitFor();
     await sheet.getByText('Closed by ann').waitFor();
   });
 
@@ -447,7 +447,7 @@ describe('an admin:', () => {
     await page.getByRole('button', { name: 'New channel' }).click();
     const form = page.getByRole('dialog', { name: 'New channel' });
     await form.getByLabel('Name').fill('Night shop');
-    await form.getByRole('button', { name: 'Make the channel' }).click();
+    await form.getByRole('button', { name: 'Create channel' }).click();
     const secrets = page.getByRole('dialog', { name: 'Secrets of Night shop' });
     const done = secrets.getByRole('button', { name: 'Done' });
     await done.waitFor();
@@ -468,7 +468,7 @@ describe('an admin:', () => {
     await page.evaluate('history.back()');
     await secrets.getByText('You were kept on this page').waitFor();
     expect(await secrets.getByRole('definition').allTextContents()).toEqual(shown);
-    await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
+    await secrets.getByRole('checkbox', { name: 'I have stored it' }).check();
     await done.click();
     await page.getByRole('heading', { name: 'Night shop' }).waitFor();
     await page.reload();
@@ -477,21 +477,21 @@ describe('an admin:', () => {
     const text = (await page.locator('body').textContent()) ?? '';
     for (const secret of shown.slice(2)) expect(text).not.toContain(secret.trim());
 
-    await page.getByRole('button', { name: 'Roll secrets' }).click();
-    await page.getByRole('button', { name: 'Make new ones' }).click();
-    await secrets.getByRole('checkbox', { name: 'I have stored them' }).check();
+    await page.getByRole('button', { name: 'Replace secrets' }).click();
+    await page.getByRole('button', { name: 'Create new secrets' }).click();
+    await secrets.getByRole('checkbox', { name: 'I have stored it' }).check();
     expect(await secrets.getByRole('definition').count()).toBe(1);
     await done.click();
-    await page.getByText('The former app secret is still taken until').waitFor();
+    await page.getByText('The former app secret is valid until').waitFor();
   });
 
   it('imports codes of a benefit from a file', async () => {
     const page = await ada('/benefits');
     await page.getByRole('button', { name: 'COUPON' }).click();
     const sheet = page.getByRole('dialog', { name: 'COUPON' });
-    await sheet.getByRole('button', { name: 'Change the source' }).click();
-    const source = page.getByRole('dialog', { name: 'Where the codes of COUPON come from' });
-    await source.getByRole('radio', { name: 'A pool' }).check();
+    await sheet.getByRole('button', { name: 'Change source' }).click();
+    const source = page.getByRole('dialog', { name: 'Code source of COUPON' });
+    await source.getByRole('radio', { name: 'Pool' }).check();
     await source.getByRole('button', { name: 'Save' }).click();
     await source.waitFor({ state: 'detached' });
     await sheet.getByRole('button', { name: 'Import codes' }).click();
@@ -502,7 +502,7 @@ describe('an admin:', () => {
       buffer: Buffer.from('CODE-0001\nCODE-0002\nCODE-0002\nCODE-0003\n'),
     });
     await form.getByRole('button', { name: 'Import' }).click();
-    const result = page.getByRole('dialog', { name: 'Imported' });
+    const result = page.getByRole('dialog', { name: 'Codes imported' });
     await result.getByText('Repeated in the file').waitFor();
     expect((await result.getByRole('definition').allTextContents()).map(Number)).toEqual([3, 0, 1, 0, 3]);
     await result.getByRole('button', { name: 'Done' }).click();
@@ -513,12 +513,12 @@ describe('an admin:', () => {
     const page = await ada('/products/TEST_SPU_001');
     await page.getByRole('button', { name: 'New version' }).click();
     const form = page.getByRole('dialog', { name: /^New version of/ });
-    await form.getByLabel('Amount of a period').fill('25.00');
-    await form.getByRole('button', { name: 'Make the version' }).click();
-    await page.getByText('TEST_SPU_001_V2 is there').waitFor();
+    await form.getByLabel('Amount per period').fill('25.00');
+    await form.getByRole('button', { name: 'Create version' }).click();
+    await page.getByText('TEST_SPU_001_V2 created').waitFor();
     await choosePage(page, 'Products');
     await rowsOf(page).filter({ hasText: 'TEST_SPU_001_V2' }).getByRole('link').click();
-    await page.getByText('¥25.00 a month').first().waitFor();
+    await page.getByText('¥25.00 per month').first().waitFor();
     await page.getByRole('link', { name: 'v1' }).waitFor();
     const { data } = await on.channel.call('products/list', {});
     expect(JSON.stringify(data)).toContain('TEST_SPU_001_V2');
@@ -526,13 +526,13 @@ describe('an admin:', () => {
 
   it('creates an account, and the audit log shows who did', async () => {
     const page = await ada('/audit');
-    await choosePage(page, 'People');
-    await page.getByRole('button', { name: 'New person' }).click();
-    const form = page.getByRole('dialog', { name: 'New person' });
+    await choosePage(page, 'Operators');
+    await page.getByRole('button', { name: 'New operator' }).click();
+    const form = page.getByRole('dialog', { name: 'New operator' });
     await form.getByLabel('Name').fill('dora');
     await form.getByRole('radio', { name: 'Finance' }).check();
-    await form.getByRole('button', { name: 'Make the account' }).click();
-    const link = page.getByRole('dialog', { name: 'A link for dora' });
+    await form.getByRole('button', { name: 'Create account' }).click();
+    const link = page.getByRole('dialog', { name: 'Link for dora' });
     await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
     await page.evaluate('history.back()');
     await link.getByText('You were kept on this page').waitFor();
@@ -543,10 +543,10 @@ describe('an admin:', () => {
     const reading = await vera('/audit?action=person.create');
     const row = rowsOf(reading).filter({ hasText: 'dora' });
     await row.getByText('ada').first().waitFor();
-    await row.getByText('Made an account').waitFor();
-    expect(await reading.getByRole('button', { name: 'Verify the chain' }).count()).toBe(0);
+    await row.getByText('Created an account').waitFor();
+    expect(await reading.getByRole('button', { name: 'Verify integrity' }).count()).toBe(0);
     await choosePage(page, 'Audit log');
-    await page.getByRole('button', { name: 'Verify the chain' }).click();
-    await page.getByText(/The chain is whole/).waitFor();
+    await page.getByRole('button', { name: 'Verify integrity' }).click();
+    await page.getByText(/The log is intact/).waitFor();
   });
 });

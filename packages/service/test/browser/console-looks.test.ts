@@ -77,27 +77,27 @@ const LOOKS: Readonly<Record<string, Look>> = {
       ).then(decodeURIComponent)}`,
     shows: 'Refunds',
   },
-  'finding a user': { at: '/users', shows: 'User’s id at the channel' },
+  'finding a user': { at: '/users', shows: 'User ID at the channel' },
   'failed payments': { at: '/payments', shows: 'By reason' },
   'bulk runs': { at: '/bulk', shows: 'Retry payments' },
   'a bulk run': {
     at: async () => `/bulk/${await one('select run_id::text as value from bulk_runs limit 1')}`,
-    shows: 'A result for each',
+    shows: 'Results',
   },
-  approvals: { at: '/approvals?status=ALL', shows: 'Asked by' },
-  alerts: { at: '/alerts?which=all', shows: 'Last seen' },
+  approvals: { at: '/approvals?status=ALL', shows: 'Requested by' },
+  alerts: { at: '/alerts?which=all', shows: 'Last occurred' },
   'an alert': {
     at: async () =>
       `/alerts?which=all&of=${await one('select kind as value from alerts order by kind, subject limit 1')}&subject=${await one(
         'select subject as value from alerts order by kind, subject limit 1',
       )}`,
-    shows: 'What it means',
+    shows: 'Meaning',
   },
   events: { at: '/events', shows: 'Melody Music' },
-  'events of a channel': { at: `/events?appId=${CHANNEL}`, shows: 'Event id' },
+  'events of a channel': { at: `/events?appId=${CHANNEL}`, shows: 'Event ID' },
   'an event': {
     at: `/events?appId=${CHANNEL}`,
-    shows: 'Event id',
+    shows: 'Event ID',
     open: async (page) => {
       await page.locator('tbody button, main li button').first().click();
       await page.getByText('Pushes and answers').waitFor();
@@ -105,14 +105,14 @@ const LOOKS: Readonly<Record<string, Look>> = {
   },
   'a test event': {
     at: `/events?appId=${CHANNEL}`,
-    shows: 'Event id',
-    open: press('Send a test event'),
+    shows: 'Event ID',
+    open: press('Send test event'),
   },
   requests: { at: '/requests', shows: 'Choose a channel' },
   'requests of a channel': { at: `/requests?appId=${CHANNEL}`, shows: /^\/openapi\/v1\// },
   differences: { at: '/reconciliation?which=all', shows: /^Only / },
   'compared days': { at: '/reconciliation?view=days', shows: 'file' },
-  'a statement': { at: '/reconciliation', shows: 'Differences', open: press('Compare a day') },
+  'a statement': { at: '/reconciliation', shows: 'Differences', open: press('Reconcile a day') },
   settlement: { at: '/settlement', shows: 'Melody Music' },
   channels: { at: '/channels', shows: 'Melody Music' },
   'a new channel': { at: '/channels', shows: 'Melody Music', open: press('New channel') },
@@ -120,11 +120,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   ...Object.fromEntries(
     (
       [
-        ['branding', 'How the page begins'],
+        ['branding', 'Preview'],
         ['secrets', 'App secret'],
         ['callbacks', 'Where events are pushed'],
         ['allowList', 'Addresses and ranges'],
-        ['rate', 'Calls a second'],
+        ['rate', 'Calls per second'],
         ['authorizations', 'Payment channels'],
       ] as const
     ).map(([tab, shows]) => [
@@ -146,7 +146,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
     open: (page) => page.getByRole('dialog').getByText('Import codes').waitFor(),
   },
   people: { at: '/people', shows: 'Last sign-in' },
-  'a new person': { at: '/people', shows: 'New person', open: press('New person') },
+  'a new person': { at: '/people', shows: 'New operator', open: press('New operator') },
   'the audit log': { at: '/audit?action=events.pause', shows: 'Paused events' },
   'the account': { at: '/account', shows: /authenticator/ },
 };
@@ -228,10 +228,10 @@ describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) =
 
   it('the frame, its menus and the search', async () => {
     await page.evaluate(`history.pushState(null, '', '/console/no/such/page')`);
-    await page.getByText('There is nothing here').waitFor();
+    await page.getByText('Not found').waitFor();
     expect(await faultsOf(page, [])).toEqual([]);
-    await page.getByRole('button', { name: 'Light or dark' }).click();
-    await page.getByRole('menuitem', { name: 'As the system' }).waitFor();
+    await page.getByRole('button', { name: 'Colour scheme' }).click();
+    await page.getByRole('menuitem', { name: 'Follow the system' }).waitFor();
     expect(await barriers(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
@@ -240,7 +240,7 @@ describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) =
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     if (screen !== PHONE) return;
-    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('dialog', { name: 'Menu' }).waitFor();
     expect(await faultsOf(page, AROUND)).toEqual([]);
   });
@@ -249,7 +249,7 @@ describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) =
     const outside = await at.visitor(screen);
     for (const [path, shows] of [
       ['/sign-in', 'Forgot your password?'],
-      ['/setup#abc', 'The same again'],
+      ['/setup#abc', 'Repeat password'],
     ]) {
       await outside.goto(`/console${path}`);
       await outside.getByText(shows ?? '').waitFor();
@@ -310,4 +310,4 @@ const THEIR_OWN = ['the account', 'finding a user'];
 
 /** Beginnings of buttons that change something or show restricted data. */
 const CHANGES =
-  /^(New |Roll |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Take it|Owner:|Comment$|Compare a|Close the|Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;
+  /^(New |Replace |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Assign to me|Owner:|Comment$|Reconcile|Close |Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;

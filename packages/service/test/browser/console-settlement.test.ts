@@ -42,28 +42,28 @@ describe('settlement', () => {
     await page.goto('/console/settlement?month=2026-03');
     await page.getByText('A refund counts in the month in which it is made.').waitFor();
     // February is still open, so it must be closed first.
-    await page.getByText('Months are closed in order. The next one is Feb 2026.').waitFor();
-    expect(await page.getByRole('button', { name: 'Close the month' }).count()).toBe(0);
+    await page.getByText('Months are closed in order. The next is Feb 2026.').waitFor();
+    expect(await page.getByRole('button', { name: 'Close month' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Show Feb 2026' }).click();
-    await page.getByRole('button', { name: 'Close the month' }).click();
+    await page.getByRole('button', { name: 'Close month' }).click();
     const first = page.getByRole('dialog', { name: 'Close Feb 2026?' });
     await first.getByText('A refund that is made later counts in the month in which it is made.').waitFor();
     await first.getByLabel('Type 2026-02 to confirm').fill('2026-02');
-    await first.getByRole('button', { name: 'Close the month' }).click();
-    await page.getByText('Feb 2026 is closed').waitFor();
+    await first.getByRole('button', { name: 'Close month' }).click();
+    await page.getByText('Feb 2026 closed').waitFor();
     await page.getByRole('button', { name: 'Show Mar 2026' }).click();
-    await page.getByRole('button', { name: 'Close the month' }).click();
+    await page.getByRole('button', { name: 'Close month' }).click();
     const dialog = page.getByRole('dialog', { name: 'Close Mar 2026?' });
-    const close = dialog.getByRole('button', { name: 'Close the month' });
+    const close = dialog.getByRole('button', { name: 'Close month' });
     await dialog.getByLabel('Note (optional)').fill('ticket 4711');
     const typed = dialog.getByLabel('Type 2026-03 to confirm');
     await typed.fill('2026-04');
     expect(await close.isDisabled()).toBe(true);
     await typed.fill('2026-03');
     await close.click();
-    await page.getByText('Mar 2026 is closed').waitFor();
+    await page.getByText('Mar 2026 closed').waitFor();
     await page.getByText('Closed by fay').waitFor();
-    await page.getByRole('button', { name: 'Close the month' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Close month' }).waitFor({ state: 'detached' });
     const entries = await service.fresh.database.query(
       `select actor, detail ->> 'note' as note from audit_log where action = 'settlement.close' and subject = '2026-03'`,
     );
@@ -73,7 +73,7 @@ describe('settlement', () => {
 
     // The menu has the counts of other pages.
     await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();
-    await menu(page).getByRole('link', { name: 'Failed payments 12 to be tried again' }).waitFor();
+    await menu(page).getByRole('link', { name: 'Failed payments 12 to be retried' }).waitFor();
     await menu(page).getByRole('link', { name: 'Approvals', exact: true }).waitFor();
     await menu(page).getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('link', { name: /^Renewed today\s*41\s*30 still due today$/ }).waitFor();

@@ -178,7 +178,7 @@ describe('a script in a text', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await moveTo(page, `/orders/${orderNo}`);
-    await page.getByRole('button', { name: /^JSON of: The debit of period 2 failed/ }).click();
+    await page.getByRole('button', { name: /^JSON of: Debit of period 2 failed/ }).click();
     await page.getByText(`"reason": "${SCRIPT}"`).waitFor();
     await expectText(page);
     await page.getByRole('button', { name: 'Debit again now…' }).click();
@@ -190,10 +190,10 @@ describe('a script in a text', () => {
     await expectText(page);
     // An error about a file has the file's name.
     await moveTo(page, '/reconciliation');
-    await page.getByRole('button', { name: 'Compare a day' }).click();
+    await page.getByRole('button', { name: 'Reconcile a day' }).click();
     const dialog = page.getByRole('dialog');
     await dialog
-      .getByLabel('A file')
+      .getByLabel('File')
       .setInputFiles({ name: `${SCRIPT}.csv`, mimeType: 'text/csv', buffer: Buffer.from([0xff, 0xfe, 0x00]) });
     await dialog.getByRole('alert').filter({ hasText: SCRIPT }).waitFor();
     await expectText(page);

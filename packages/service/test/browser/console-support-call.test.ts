@@ -35,34 +35,34 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
   await page.getByRole('heading', { name: `Order ${orderNo}` }).waitFor();
 
   // The institution's reason is visible without scrolling: at the top and at the period.
-  await page.getByText(`Period 2 failed, try 1: ${words}`).waitFor();
+  await page.getByText(`Period 2 failed, attempt 1: ${words}`).waitFor();
   const atPeriod = page.getByRole('table', { name: /^Periods/ }).getByText(words);
   const { height } = page.viewportSize() ?? { height: 0 };
-  for (const place of [page.getByText(`Period 2 failed, try 1: ${words}`), atPeriod]) {
+  for (const place of [page.getByText(`Period 2 failed, attempt 1: ${words}`), atPeriod]) {
     const box = await place.boundingBox();
     expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThan(height);
   }
 
   // The timeline has the reason too, and the next scheduled retry.
-  const past = page.getByRole('list', { name: 'What has happened' });
-  const failure = past.getByRole('listitem').filter({ hasText: 'The debit of period 2 failed, try 1' });
+  const past = page.getByRole('list', { name: 'History' });
+  const failure = past.getByRole('listitem').filter({ hasText: 'Debit of period 2 failed, attempt 1' });
   await failure.getByText(words).waitFor();
-  const next = page.getByRole('list', { name: 'What comes next' });
+  const next = page.getByRole('list', { name: 'Next' });
   await next.getByText(/first of four/).waitFor();
 
   // Retries the debit now instead of on schedule.
   await page.getByRole('button', { name: 'Debit again now…' }).click();
-  const retry = page.getByRole('dialog', { name: 'Debit period 2 again now?' });
+  const retry = page.getByRole('dialog', { name: 'Retry the debit of period 2 now?' });
   await retry.getByText(/¥19\.90 is due now rather than at the next retry/).waitFor();
   await retry.getByRole('button', { name: 'Debit now' }).click();
-  await page.getByText('Period 2 is due now: its debit comes next', { exact: true }).waitFor();
+  await page.getByText('Period 2 is due now and will be debited next', { exact: true }).waitFor();
   await retry.waitFor({ state: 'hidden' });
   await on.renew();
   expect(on.institution.debits).toHaveLength(1);
   await page.reload();
-  await past.getByText('Period 2 was paid, try 2').waitFor();
-  await past.getByText('Had period 2 debited again').waitFor();
-  expect(await page.getByText(`Period 2 failed, try 1: ${words}`).count()).toBe(0);
+  await past.getByText('Period 2 paid, attempt 2').waitFor();
+  await past.getByText('Retried the debit of period 2').waitFor();
+  expect(await page.getByText(`Period 2 failed, attempt 1: ${words}`).count()).toBe(0);
   expect(await page.getByRole('button', { name: 'Debit again now…' }).count()).toBe(0);
 
   // Refunds a part. The operator must confirm their identity, because the last confirmation is too old.
@@ -71,19 +71,19 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
   const refund = page.getByRole('dialog', { name: 'Refund' });
   await refund.getByLabel('Amount in CNY').fill('4.90');
   await refund.getByLabel('Note').fill('first week did not work');
-  await refund.getByText('What will happen').waitFor();
+  await refund.getByText('Effects').waitFor();
   await refund.getByRole('button', { name: 'Refund ¥4.90' }).click();
-  const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+  const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
   await proof.getByLabel('Password', { exact: true }).fill('something else');
-  await proof.getByRole('button', { name: 'Go on' }).click();
-  await proof.getByText('That is not your password.').waitFor();
+  await proof.getByRole('button', { name: 'Continue' }).click();
+  await proof.getByText('The password is wrong.').waitFor();
   expect(on.bank.asked).toEqual([]);
   await proof.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.keyboard.press('Enter');
-  await page.getByText('¥4.90 is refunded').waitFor();
+  await page.getByText('¥4.90 refunded').waitFor();
   await refund.waitFor({ state: 'hidden' });
   expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([490]);
-  await past.getByText('Period 2 was refunded', { exact: true }).waitFor();
+  await past.getByText('Period 2 refunded', { exact: true }).waitFor();
   await past.getByText('first week did not work').first().waitFor();
 
   // Leaves a note for the next call.
@@ -99,14 +99,14 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
   expect(receiver.pushes.map(({ data }) => data.paymentStatus)).toContain('REFUND_PART');
   await page.reload();
   // Each event is one line, with its pushes below.
-  const took = past.getByRole('button', { name: /^1 push: The channel took it, HTTP 200/ });
+  const took = past.getByRole('button', { name: /^1 push: Accepted by the channel, HTTP 200/ });
   await took.first().waitFor();
   expect(await took.count()).toBe(receiver.pushes.length);
   const told = past.getByRole('listitem').filter({ hasText: 'Event: period 2 was refunded in part' });
   await told.getByRole('button', { name: /^1 push/ }).click();
   await told
     .getByRole('list', { name: /^Pushes of/ })
-    .getByText('The channel took it')
+    .getByText('Accepted by the channel')
     .waitFor();
   expect(await past.innerText()).not.toMatch(/\b(FAIL_RETRY|REFUND_PART|SUCCESS|ACTIVE)\b/);
 });

@@ -72,7 +72,7 @@ const REFUSALS: readonly Refusal[] = [
   [/https:/, 'channel', 'set', A, '--callback', 'http://localhost:3000/'],
   [/public internet/, 'channel', 'set', A, '--callback', 'https://0x7f.1/'],
   [/event type/, 'channel', 'set', A, '--callback', 'https://partner.example/', '--event', 'order.created'],
-  [/not the first address/, 'channel', 'set', A, '--ip-list', '203.0.113.7/24'],
+  [/Did you mean 203/, 'channel', 'set', A, '--ip-list', '203.0.113.7/24'],
   [/neither/, 'channel', 'set', A, '--ip-list', '203.0.113.7', 'partner.example'],
   [/already a product/, ...product('DAILY', '--mode', 'SVC_DEDUCT', ...cycle('7'))],
   [/product code must be/, ...product('daily', '--mode', 'SVC_DEDUCT', ...cycle('7'))],

@@ -127,11 +127,18 @@ describe('the texts of alerts and results', () => {
 
   it('are shown in the language of the page, and unchanged if they are unknown', () => {
     const shown = (text: string, said: Said | null) =>
-      (['en', 'zh'] as const).map((language) => sentences.saidText(text, said, language));
+      (['en', 'zh'] as const).map((language) =>
+        sentences.saidText(text, said, language, (cents: number) => `¥${cents / 100}`),
+      );
     const open = 'open: 2 MISSING_HERE, 1 AMOUNT';
     expect(shown(open, readAlertText('reconciliation-difference', open))).toEqual([
-      'Open: 2 only in the statement, 1 of another amount',
-      '未关闭：2 仅对账单有, 1 金额不同',
+      'Open: 2 only in the statement, 1 with another amount',
+      '未关闭：2 仅对账单有, 1 金额不一致',
+    ]);
+    const wrong = 'asked for 2990, debited 2991';
+    expect(shown(wrong, readAlertText('debit-wrong-amount', wrong))).toEqual([
+      'Requested ¥29.9, debited ¥29.91',
+      '请求扣款 ¥29.9，实际扣款 ¥29.91',
     ]);
     const refusal = { code: 'period-refunded', values: ['2', '100'] } as const;
     const result = 'not refunded: period 2 of order 100 was already refunded in full';

@@ -29,9 +29,9 @@ const REFUSED: readonly [text: string, reason: RegExp][] = [
   ['203.0.113.0/-1', /0 to 32/],
   ['203.0.113.0/255.255.255.0', /0 to 32/],
   ['2001:db8::/129', /0 to 128/],
-  ['203.0.113.7/24', /not the first address/],
-  ['128.0.0.0/0', /not the first address/],
-  ['2001:db8::1/64', /not the first address/],
+  ['203.0.113.7/24', /Did you mean 203\.0\.113\.0\/24\?/],
+  ['128.0.0.0/0', /Did you mean 0\.0\.0\.0\/0\?/],
+  ['2001:db8::1/64', /Did you mean 2001:db8::\/64\?/],
   ['::ffff:203.0.113.7', /as an IPv4 address/],
   ['::ffff:203.0.113.0/120', /as an IPv4 address/],
 ];

@@ -4,11 +4,10 @@ import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import type { Alert, AlertAnswer } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
-import { useSaidText } from '../../i18n/use-said-text.ts';
 import { CheckIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { Sheet, SheetButtons, SheetPart } from '../../parts/dialogs/sheet.tsx';
 import { OwnerPicker } from '../../parts/fields/owner-picker.tsx';
-import { WritingForm } from '../../parts/fields/writing-form.tsx';
+import { TextForm } from '../../parts/fields/text-form.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
@@ -17,6 +16,7 @@ import { Copyable } from '../../parts/values/copyable.tsx';
 import { placeAddress } from '../../parts/values/place-link.tsx';
 import { Tag } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo } from '../../session/session.ts';
 import { placeOfSubject } from './subject.ts';
 import { useTexts } from './texts.ts';
@@ -141,7 +141,7 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
                 ))}
               </Stack>
               {mayAct ? (
-                <WritingForm
+                <TextForm
                   label={t('write')}
                   verb={t('send')}
                   onWrite={async (text) => {

@@ -3,15 +3,15 @@ import { useFilters } from '../../address/filters.ts';
 import type { Alert } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
-import { useSaidText } from '../../i18n/use-said-text.ts';
 import { Toggles } from '../../parts/fields/toggles.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { FilterBar } from '../../parts/lists/filter-bar.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { Nothing, oneOf } from '../../parts/lists/pieces.tsx';
+import { EmptyList, filterToggles } from '../../parts/lists/list-parts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Count } from '../../parts/values/money.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useSession } from '../../session/session.ts';
 import { AlertSheet, AlertState } from './alert-sheet.tsx';
 import { ALERT_LIST_FILTERS } from './filters.ts';
@@ -81,7 +81,7 @@ export default function AlertsPage() {
         <Toggles
           label={t('kind')}
           choices={kinds.map((one) => ({ value: one.kind, label: kindText.name(one.kind), count: one.open }))}
-          {...oneOf(filters, 'kind')}
+          {...filterToggles(filters, 'kind')}
         />
       ) : null}
       <List
@@ -90,7 +90,7 @@ export default function AlertsPage() {
         columns={columns}
         rowKey={(alert) => `${alert.kind} ${alert.subject}`}
         onOpen={(alert) => opened.set({ of: alert.kind, subject: alert.subject })}
-        empty={<Nothing filters={filters} t={t} />}
+        empty={<EmptyList filters={filters} t={t} />}
       />
       <AlertSheet
         kind={opened.values.of ?? kind}

@@ -5,15 +5,15 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { Approval } from '../../api/order-types.ts';
 import { isRefusal } from '../../i18n/said.ts';
-import { useSaidText } from '../../i18n/use-said-text.ts';
-import { WordsField } from '../../parts/fields/words-field.tsx';
-import { Figure, known, OrderLink } from '../../parts/lists/pieces.tsx';
+import { NoteField } from '../../parts/fields/note-field.tsx';
+import { Figure, known, OrderLink } from '../../parts/lists/list-parts.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Facts } from '../../parts/page.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
 import { Status } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
 import { useTexts } from './texts.ts';
@@ -132,7 +132,7 @@ function Decision({ approval, onDecided }: ApprovalViewProps) {
   });
   return (
     <Stack gap={12} pt={18} style={{ borderTop: '1px solid var(--line)' }}>
-      <WordsField label={t('noteField')} description={t('noteHint')} value={note} onChange={setNote} />
+      <NoteField label={t('noteField')} description={t('noteHint')} value={note} onChange={setNote} />
       <FormProblem error={decide.error} />
       <Group gap={8}>
         {(['approve', 'decline'] as const).map((verb) => (

@@ -10,7 +10,7 @@ import { SidePanel } from '../../parts/dialogs/dialog.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { FilterBar, TextFilter } from '../../parts/lists/filter-bar.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { at, Nothing } from '../../parts/lists/pieces.tsx';
+import { EmptyList, filterField } from '../../parts/lists/list-parts.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
@@ -45,9 +45,9 @@ export default function AuditPage() {
   return (
     <Page title={t('title')} actions={mayVerify ? <Verification /> : null}>
       <FilterBar filters={filters}>
-        <TextFilter label={t('who')} {...at(filters, 'actor')} />
-        <TextFilter label={t('filterAction')} {...at(filters, 'action')} />
-        <TextFilter label={t('filterSubject')} {...at(filters, 'subject')} />
+        <TextFilter label={t('who')} {...filterField(filters, 'actor')} />
+        <TextFilter label={t('filterAction')} {...filterField(filters, 'action')} />
+        <TextFilter label={t('filterSubject')} {...filterField(filters, 'subject')} />
       </FilterBar>
       <List
         list={list}
@@ -55,7 +55,7 @@ export default function AuditPage() {
         columns={columns}
         rowKey={({ auditId }) => auditId}
         onOpen={(entry) => setOpened(entry)}
-        empty={<Nothing filters={filters} t={t} hint={t('emptyFilteredHint')} />}
+        empty={<EmptyList filters={filters} t={t} hint={t('emptyFilteredHint')} />}
       />
       <SidePanel
         isOpen={opened !== undefined}

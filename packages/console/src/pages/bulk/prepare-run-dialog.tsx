@@ -9,14 +9,14 @@ import { countText } from '../../parts/values/money.tsx';
 import { useFilterText, useKindHints, useKindTexts } from './words.ts';
 
 const useTexts = dictionary({
-  named: ['{count} is chosen.|{count} are chosen.', '已选 {count} 项。'],
+  named: ['{count} item selected.|{count} items selected.', '已选 {count} 项。'],
   matching: [
-    'Everything that matches the filter of the list is meant, also what is not shown.',
-    '列表筛选条件下的全部记录，包括未显示的部分。',
+    'All items that match the list’s filters are selected, also those not shown.',
+    '已选择符合筛选条件的全部记录，包括未显示的。',
   ],
   dryRun: [
-    'Nothing happens yet: a dry run finds out how many it are and what they come to. You start it on the next page.',
-    '此步不会执行任何操作：试运行仅统计数量与金额，在下一页确认后才会启动。',
+    'Nothing is changed yet. The dry run counts the items and adds up the amounts. You start the run on the next page.',
+    '试运行只统计数量与金额，不执行任何操作；在下一页确认后才会启动。',
   ],
   prepare: ['Dry run', '试运行'],
 });

@@ -8,12 +8,11 @@ import type { BulkItem, BulkKind, BulkRun } from '../../api/order-types.ts';
 import type { Role } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { useSaidText } from '../../i18n/use-said-text.ts';
 import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { Toggles } from '../../parts/fields/toggles.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { Figure, known, OrderLink, oneOf } from '../../parts/lists/pieces.tsx';
+import { Figure, filterToggles, known, OrderLink } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Facts, Page, Section } from '../../parts/page.tsx';
@@ -21,6 +20,7 @@ import { Empty, FormProblem, Loading } from '../../parts/states.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { Status, useStatusChoices } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { RUN_FILTERS } from './filters.ts';
 import { RunProgress } from './run-progress.tsx';
@@ -309,7 +309,7 @@ function Items({ run }: RunProps) {
         <Toggles
           label={t('status')}
           choices={choices.map((choice) => ({ ...choice, count: counts[choice.value] }))}
-          {...oneOf(filters, 'status')}
+          {...filterToggles(filters, 'status')}
         />
       }
     >

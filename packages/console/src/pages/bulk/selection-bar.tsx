@@ -9,11 +9,11 @@ import { PrepareRunDialog } from './prepare-run-dialog.tsx';
 
 const useTexts = dictionary({
   selected: ['{count} selected', '已选 {count} 项'],
-  all: ['All {count} that match are meant', '已选全部 {count} 项符合条件的记录'],
-  allUnknown: ['All that match are meant, also those not shown', '已选全部符合条件的记录（含未显示）'],
-  chooseAll: ['Select all {count} that match', '选择全部 {count} 项'],
-  chooseAllUnknown: ['Select all that match', '选择全部符合条件的记录'],
-  label: ['What is selected', '已选内容'],
+  all: ['All {count} matching selected', '已选全部 {count} 项'],
+  allUnknown: ['All matching selected, also those not shown', '已选全部符合条件的记录（含未显示的）'],
+  chooseAll: ['Select all {count} matching', '选择全部 {count} 项'],
+  chooseAllUnknown: ['Select all matching', '选择全部符合条件的记录'],
+  label: ['Selection', '已选内容'],
   atLeast: ['{count}+', '{count}+'],
 });
 

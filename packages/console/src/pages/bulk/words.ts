@@ -12,18 +12,18 @@ export const useKindTexts = dictionary({
 /** What is meant by it, before it is done. */
 export const useKindHints = dictionary({
   RETRY: [
-    'Each of these periods is debited at once, in place of at its next retry.',
-    '所选各期将立即重新扣款，不再等待下一次自动重试。',
+    'Each selected period is debited now instead of at its next retry.',
+    '立即对所选各期重新扣款，不再等待下一次自动重试。',
   ],
   REFUND: [
-    'All that is left of each period is refunded. A second person has to approve it before anything is sent.',
-    '退还所选各期的全部剩余金额。须经第二人批准后才会执行。',
+    'Refunds all that is left of each period. Another finance operator has to approve it first.',
+    '退还所选各期的全部可退金额，须经另一位财务人员批准后执行。',
   ],
   UNSUBSCRIBE: [
-    'Each of these orders ends. What is not paid yet is not collected any more; nothing is refunded.',
-    '所选订单将终止，未收款项不再收取，已收款项不退。',
+    'Ends the selected orders. Unpaid periods are no longer collected, and paid periods are not refunded.',
+    '退订所选订单，未收款项不再收取，已收款项不退。',
   ],
-  REPLAY: ['Each of these events is sent to its channel again.', '所选事件将重新推送给渠道。'],
+  REPLAY: ['Sends the selected events to their channel again.', '将所选事件重新推送给渠道。'],
 });
 
 const useFilterNames = dictionary({
@@ -40,7 +40,7 @@ const useFilterNames = dictionary({
   dueFrom: ['Due from', '扣款时间从'],
   dueTo: ['Due to', '扣款时间至'],
   failed: ['Latest payment failed', '最近一期失败'],
-  unsettled: ['No final result yet', '尚无最终结果'],
+  unsettled: ['No final result yet', '待确认结果'],
   channelUserId: NOUNS.user,
   eventType: ['Event type', '事件类型'],
   orderNo: NOUNS.order,

@@ -10,14 +10,14 @@ import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 const useTexts = dictionary({
   title: ['Notice before a debit', '扣款前通知'],
   hint: [
-    'The channel gets the event payment.upcoming before each renewal, with a link by which its user can still end the subscription.',
-    '每次续期扣款前向渠道推送 payment.upcoming 事件，内含用户可在扣款前退订的链接。',
+    'The channel gets the event payment.upcoming before each renewal, with a link where the user can still unsubscribe.',
+    '每次续费扣款前向渠道推送 payment.upcoming 事件，内含退订链接，用户可在扣款前退订。',
   ],
-  send: ['Tell the channel before each debit', '每次扣款前通知渠道'],
-  days: ['Days before', '提前天数'],
+  send: ['Notify the channel before each debit', '每次扣款前通知渠道'],
+  days: ['Days in advance', '提前天数'],
   daysHint: [
-    '1 to 30. What is due within these days is told at once when it is switched on; running orders follow within minutes.',
-    '1 至 30 天。开启后，此期限内到期的账期立即通知；在途订单数分钟内生效。',
+    '1 to 30. When you turn it on, periods due within these days are announced immediately; existing orders follow within minutes.',
+    '1 至 30 天。开启后，期限内到期的账期立即通知；存量订单数分钟内生效。',
   ],
 });
 

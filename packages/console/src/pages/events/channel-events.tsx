@@ -11,7 +11,7 @@ import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DayRangeFilter } from '../../parts/lists/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/lists/filter-bar.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { at, known, Nothing, OrderLink } from '../../parts/lists/pieces.tsx';
+import { EmptyList, filterField, known, OrderLink } from '../../parts/lists/list-parts.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { EVENT_TYPES, useEventTypeText } from '../../parts/values/event-type.ts';
@@ -97,13 +97,13 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
           ) : null
         }
       >
-        <ChoiceFilter label={t('status')} choices={statuses} {...at(filters, 'status')} />
+        <ChoiceFilter label={t('status')} choices={statuses} {...filterField(filters, 'status')} />
         <ChoiceFilter
           label={t('type')}
           choices={EVENT_TYPES.map((value) => ({ value, label: typeText(value) }))}
-          {...at(filters, 'eventType')}
+          {...filterField(filters, 'eventType')}
         />
-        <TextFilter label={t('filterOrder')} {...at(filters, 'orderNo')} />
+        <TextFilter label={t('filterOrder')} {...filterField(filters, 'orderNo')} />
         <DayRangeFilter
           label={t('recorded')}
           from={filters.values.from}
@@ -129,7 +129,7 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
         rowKey={({ eventId }) => eventId}
         onOpen={({ eventId }) => place.set({ event: eventId })}
         selection={maySend ? choice.selection : undefined}
-        empty={<Nothing filters={filters} t={t} />}
+        empty={<EmptyList filters={filters} t={t} />}
       />
       <EventSheet appId={appId} eventId={place.values.event} onClose={() => place.set({ event: undefined })} />
       {task === 'deliveries' ? (

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { RefreshIcon } from '../../icons/icons.tsx';
 import { Sheet, SheetButtons, SheetPart } from '../../parts/dialogs/sheet.tsx';
-import { known, OrderLink } from '../../parts/lists/pieces.tsx';
+import { known, OrderLink } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';

@@ -9,7 +9,7 @@ const useOutcomeTexts = dictionary({
   REFUSED: ['Refused', '被拒绝'],
   TIMEOUT: ['Timed out', '超时'],
   UNREACHABLE: ['Unreachable', '无法连接'],
-  FORBIDDEN: ['Forbidden address', '禁止的地址'],
+  FORBIDDEN: ['Forbidden address', '地址不允许'],
 });
 
 /** What came of a push. One that this page does not know is shown as it is. */

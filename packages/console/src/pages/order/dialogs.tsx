@@ -9,33 +9,36 @@ import { moneyText } from '../../parts/values/money.tsx';
 import { PreviewBox } from './preview-box.tsx';
 
 const useTexts = dictionary({
-  willHappen: ['What will happen', '将会发生'],
+  willHappen: ['Effects', '执行后'],
   unsubscribeTitle: ['Unsubscribe order {orderNo}?', '退订订单 {orderNo}？'],
   unsubscribe: ['Unsubscribe', '退订'],
-  unsubscribed: ['The order is unsubscribed', '订单已退订'],
-  retryTitle: ['Debit period {cycleNo} again now?', '立即重新扣款第 {cycleNo} 期？'],
+  unsubscribed: ['Order unsubscribed', '订单已退订'],
+  retryTitle: ['Retry the debit of period {cycleNo} now?', '立即对第 {cycleNo} 期重新扣款？'],
   retryHint: [
-    '{amount} is due now rather than at the next retry, and is debited as soon as the institution takes debits. It counts as that retry: when it fails too, the ones after it follow as planned.',
-    '{amount} 立即到期，在机构可扣款时段内随即扣款，代替下一次自动重试并计入重试次数；若再次失败，后续重试照常进行。',
+    '{amount} becomes due now and is debited as soon as the institution accepts debits. It counts as the next retry; if it fails, the later retries follow as planned.',
+    '{amount} 立即到期，并在支付机构可扣款时段内扣款。本次计入重试次数；如再次失败，后续重试照常进行。',
   ],
-  retryCard: ['From the card ending in {tail}, by {institution}.', '扣款卡尾号 {tail}，机构 {institution}。'],
+  retryCard: [
+    'Debits the card ending in {tail} through {institution}.',
+    '扣款银行卡尾号 {tail}，支付机构 {institution}。',
+  ],
   retry: ['Debit now', '立即扣款'],
-  retried: ['Period {cycleNo} is due now: its debit comes next', '第 {cycleNo} 期已设为立即到期，即将扣款'],
-  cancelTitle: ['Cancel the agreement?', '解除签约？'],
+  retried: ['Period {cycleNo} is due now and will be debited next', '第 {cycleNo} 期即将扣款'],
+  cancelTitle: ['Cancel agreement?', '确认解约？'],
   cancelHint: [
-    'The institution is told that it may not be debited any more. Every active order on it is unsubscribed, this one and others of the same user.',
-    '将通知机构不得再扣款。该签约下所有生效订单（本单及同一用户的其他订单）均会退订。',
+    'The institution is notified that the agreement has ended. All active orders on it are unsubscribed: this order and other orders of the same user.',
+    '将通知支付机构解约。该协议下所有生效中的订单（本订单及该用户的其他订单）都会退订。',
   ],
-  cancelOfThis: ['Of this order', '本订单'],
-  cancel: ['Cancel the agreement', '解约'],
+  cancelOfThis: ['This order', '本订单'],
+  cancel: ['Cancel agreement', '解约'],
   canceled: [
-    'The agreement is canceled, {count} order unsubscribed|The agreement is canceled, {count} orders unsubscribed',
+    'Agreement canceled, {count} order unsubscribed|Agreement canceled, {count} orders unsubscribed',
     '已解约，退订 {count} 个订单',
   ],
   unmaskTitle: ['Show personal data?', '查看个人信息？'],
   unmaskHint: [
-    'You will see the mobile and the user’s id in clear. That you looked, and why, stays in the audit log and on the timeline.',
-    '将显示完整手机号与用户标识。查看行为与原因会写入审计日志与时间线。',
+    'You will see the mobile number and the user ID unmasked. This and your reason are recorded in the audit log and on the timeline.',
+    '将显示完整手机号与用户 ID。查看记录与原因会写入审计日志和时间线。',
   ],
   unmask: ['Show', '查看'],
 });

@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
-import { WritingForm } from '../../parts/fields/writing-form.tsx';
+import { TextForm } from '../../parts/fields/text-form.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
@@ -29,7 +29,7 @@ export function NotesSection({ shown }: { readonly shown: OrderAnswer }) {
         ))}
       </Stack>
       {mayWrite ? (
-        <WritingForm
+        <TextForm
           label={t('noteField')}
           hint={t('noteHint')}
           verb={t('addNote')}

@@ -5,7 +5,7 @@ import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
 import { ClockIcon } from '../../icons/icons.tsx';
-import { Sums } from '../../parts/lists/pieces.tsx';
+import { Sums } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Loading } from '../../parts/states.tsx';
@@ -20,7 +20,7 @@ import { OrderActions } from './order-actions.tsx';
 import { BenefitsSection, PeriodsSection } from './periods.tsx';
 import { sumStarted } from './refunds/started-refunds.ts';
 import { useTexts } from './texts.ts';
-import { findFailedTry } from './timeline/failed-try.ts';
+import { findFailedAttempt } from './timeline/failed-attempt.ts';
 import { ORDER_FILTERS } from './timeline/filters.ts';
 import { useNextWords } from './timeline/next-step.ts';
 import { Timeline } from './timeline/timeline.tsx';
@@ -85,7 +85,7 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
   const wordsOf = useNextWords();
   const { next, order } = shown;
   const latest = order.payments.at(-1);
-  const failed = latest && findFailedTry(latest);
+  const failed = latest && findFailedAttempt(latest);
   const moment = next ? momentOf(next.at) : undefined;
   return (
     <Group

@@ -11,7 +11,7 @@ import { Time } from '../../parts/values/time.tsx';
 import { sumStarted } from './refunds/started-refunds.ts';
 import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useBenefitTexts, useTexts } from './texts.ts';
-import { findFailedTry } from './timeline/failed-try.ts';
+import { findFailedAttempt } from './timeline/failed-attempt.ts';
 
 interface PeriodsSectionProps {
   readonly shown: OrderAnswer;
@@ -28,7 +28,7 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
   const periods = shown.order.payments.toReversed();
   /** Why a debit failed, and what is being refunded or waits to be. */
   const besides = (period: Period) => {
-    const reason = findFailedTry(period)?.reason;
+    const reason = findFailedAttempt(period)?.reason;
     const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
     const startedCent = sumStarted(period.refunds);
     return reason || startedCent > 0 || refunds.length > 0 ? (

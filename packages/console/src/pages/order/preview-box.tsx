@@ -16,24 +16,24 @@ import { FormProblem, Problem } from '../../parts/states.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 
 const useTexts = dictionary({
-  refund: ['{amount} goes back to the user', '向用户退回 {amount}'],
-  notCollected: ['{amount} is not collected any more', '不再收取 {amount}'],
-  noMoney: ['No money moves', '不涉及资金变动'],
-  voided: ['{count} period is voided|{count} periods are voided', '作废 {count} 期'],
-  revoked: ['Taken back: {names}', '收回权益：{names}'],
+  refund: ['{amount} will be refunded to the user', '向用户退款 {amount}'],
+  notCollected: ['{amount} will no longer be collected', '不再收取 {amount}'],
+  noMoney: ['No money moves', '不涉及资金'],
+  voided: ['{count} period will be voided|{count} periods will be voided', '作废 {count} 期'],
+  revoked: ['Benefits revoked: {names}', '收回权益：{names}'],
   revokedOf: ['{name} (period {cycleNo})', '{name}（第 {cycleNo} 期）'],
-  noRevoked: ['No benefit is taken back', '不收回权益'],
-  events: ['The channel is told: {events}', '通知渠道：{events}'],
-  noEvents: ['The channel is not told anything', '不通知渠道'],
+  noRevoked: ['No benefit will be revoked', '不收回权益'],
+  events: ['The channel will be notified: {events}', '通知渠道：{events}'],
+  noEvents: ['The channel will not be notified', '不通知渠道'],
   approval: [
-    'It is above the limit: a second person of finance has to approve it before it is sent',
-    '超过限额：须由另一位财务人员批准后才会执行',
+    'Above the limit: another finance operator has to approve it first',
+    '超过限额，须由另一位财务人员批准后执行',
   ],
   waiting: [
-    '{amount} that {name} asked for waits as well, and would go out besides',
-    '{name} 申请的 {amount} 也在等待，将另行执行',
+    'A request by {name} for {amount} is also waiting and would be refunded in addition',
+    '{name} 申请的 {amount} 也在等待审批，将另行退款',
   ],
-  loading: ['Finding out what would happen', '正在预览'],
+  loading: ['Loading the preview', '正在加载预览'],
 });
 
 interface PreviewBoxProps {

@@ -2,6 +2,6 @@ import { dictionary } from '../../i18n/dictionary.ts';
 
 /** Who collects the money. */
 export const useModeTexts = dictionary({
-  SVC_DEDUCT: ['We debit', '平台代扣'],
-  CHANNEL_COLLECT: ['Channel collects', '渠道代收'],
+  SVC_DEDUCT: ['Debited by the service', '平台代扣'],
+  CHANNEL_COLLECT: ['Collected by the channel', '渠道代收'],
 });

@@ -9,7 +9,7 @@ import { DayRangeFilter } from '../../parts/lists/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/lists/filter-bar.tsx';
 import { FoldedFilters } from '../../parts/lists/folded-filters.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { at, Nothing } from '../../parts/lists/pieces.tsx';
+import { EmptyList, filterField } from '../../parts/lists/list-parts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useStatusChoices } from '../../parts/values/status.tsx';
 import { useMayDo } from '../../session/session.ts';
@@ -43,7 +43,7 @@ export default function OrdersPage() {
           rowKey={keyOf}
           rowLink={({ orderNo }) => ({ to: '/orders/$orderNo', params: { orderNo } })}
           selection={maySupport || mayRefund ? choice.selection : undefined}
-          empty={<Nothing filters={filters} t={t} />}
+          empty={<EmptyList filters={filters} t={t} />}
         />
       </div>
       <SelectionBar
@@ -103,12 +103,16 @@ function OrderFilters({ filters }: { readonly filters: FilterControl<(typeof ORD
       </Toggles>
       <FoldedFilters count={filters.count}>
         <FilterBar filters={filters}>
-          <NameFilter label={t('channel')} choices={useChannelNames().choices} {...at(filters, 'appId')} />
-          <NameFilter label={t('product')} choices={useProductNames().choices} {...at(filters, 'productCode')} />
+          <NameFilter label={t('channel')} choices={useChannelNames().choices} {...filterField(filters, 'appId')} />
+          <NameFilter
+            label={t('product')}
+            choices={useProductNames().choices}
+            {...filterField(filters, 'productCode')}
+          />
           <ChoiceFilter
             label={t('mode')}
             choices={(['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const).map((value) => ({ value, label: modeText(value) }))}
-            {...at(filters, 'settlementMode')}
+            {...filterField(filters, 'settlementMode')}
           />
           <DayRangeFilter
             label={t('created')}
@@ -123,7 +127,9 @@ function OrderFilters({ filters }: { readonly filters: FilterControl<(typeof ORD
             to={values.dueTo}
             onChange={({ from, to }) => set({ dueFrom: from, dueTo: to })}
           />
-          {values.channelUserId ? <TextFilter label={t('userExact')} {...at(filters, 'channelUserId')} /> : null}
+          {values.channelUserId ? (
+            <TextFilter label={t('userExact')} {...filterField(filters, 'channelUserId')} />
+          ) : null}
         </FilterBar>
       </FoldedFilters>
     </Stack>

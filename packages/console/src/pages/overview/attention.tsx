@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
-import { useSaidText } from '../../i18n/use-said-text.ts';
 import { AlertIcon, ApprovalIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { countText } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { useSaidText } from '../../parts/values/use-said-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 

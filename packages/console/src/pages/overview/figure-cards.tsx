@@ -5,7 +5,7 @@ import { places } from '../../address/places.ts';
 import type { Overview, OverviewFigures } from '../../api/types.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { ChevronRightIcon } from '../../icons/icons.tsx';
-import { Figure } from '../../parts/lists/pieces.tsx';
+import { Figure } from '../../parts/lists/list-parts.tsx';
 import { Change, shareText } from '../../parts/values/change.tsx';
 import type { ChartProps, ChartSeries } from '../../parts/values/chart.tsx';
 import { countText, moneyText, shortMoneyText } from '../../parts/values/money.tsx';

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { places } from '../../address/places.ts';
 import type { Overview } from '../../api/types.ts';
 import { now as clock } from '../../clock.ts';
-import { Figure } from '../../parts/lists/pieces.tsx';
+import { Figure } from '../../parts/lists/list-parts.tsx';
 import { countText } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Time } from '../../parts/values/time.tsx';

@@ -14,7 +14,7 @@ import { DayRangeFilter } from '../../parts/lists/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/lists/filter-bar.tsx';
 import { FoldedFilters } from '../../parts/lists/folded-filters.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { at, Nothing, oneOf } from '../../parts/lists/pieces.tsx';
+import { EmptyList, filterField, filterToggles } from '../../parts/lists/list-parts.tsx';
 import { Page } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { useMayDo } from '../../session/session.ts';
@@ -88,22 +88,22 @@ export default function PaymentsPage() {
                 { value: 'FAIL_RETRY', label: t('retrying') },
                 { value: 'FAIL', label: t('failed') },
               ]}
-              {...oneOf(filters, 'status')}
+              {...filterToggles(filters, 'status')}
             />
             <FoldedFilters count={filters.count}>
               <FilterBar filters={filters}>
                 <ChoiceFilter
                   label={t('reason')}
                   choices={[...reasons].flatMap((value) => (value ? { value, label: value } : []))}
-                  {...at(filters, 'reason')}
+                  {...filterField(filters, 'reason')}
                 />
                 <NameFilter
                   label={t('institution')}
                   choices={institutions.choices}
-                  {...at(filters, 'paymentChannelCode')}
+                  {...filterField(filters, 'paymentChannelCode')}
                 />
-                <NameFilter label={t('channel')} choices={channels.choices} {...at(filters, 'appId')} />
-                <NameFilter label={t('product')} choices={products.choices} {...at(filters, 'productCode')} />
+                <NameFilter label={t('channel')} choices={channels.choices} {...filterField(filters, 'appId')} />
+                <NameFilter label={t('product')} choices={products.choices} {...filterField(filters, 'productCode')} />
                 <DayRangeFilter label={t('failedAt')} from={from} to={to} onChange={(days) => filters.set(days)} />
               </FilterBar>
             </FoldedFilters>
@@ -117,7 +117,7 @@ export default function PaymentsPage() {
         rowKey={keyOf}
         rowLink={({ orderNo }) => ({ to: '/orders/$orderNo', params: { orderNo } })}
         selection={mayRetry ? choice.selection : undefined}
-        empty={<Nothing filters={filters} t={t} />}
+        empty={<EmptyList filters={filters} t={t} />}
       />
       <SelectionBar
         choice={choice}

@@ -2,7 +2,7 @@ import { Group, Skeleton, Stack } from '@mantine/core';
 import type { FilterControl } from '../../address/filters.ts';
 import type { FailedSummary } from '../../api/order-types.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
-import { Figure } from '../../parts/lists/pieces.tsx';
+import { Figure } from '../../parts/lists/list-parts.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { ShareBars } from '../../parts/values/share-bars.tsx';
 import type { PAYMENTS_FILTERS } from './filters.ts';

@@ -6,7 +6,7 @@ import type { Person, PersonWithLink, Role } from '../../api/types.ts';
 import { useCommonTexts, useRoleTexts } from '../../i18n/common.ts';
 import { Dialog } from '../../parts/dialogs/dialog.tsx';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
-import { useStay } from '../../parts/lists/use-stay.ts';
+import { useLeaveGuard } from '../../parts/dialogs/use-leave-guard.ts';
 import { Problem } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { useTexts } from './texts.ts';
@@ -76,12 +76,12 @@ export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | 
 function SetupLink({ made, onClose }: { readonly made: PersonWithLink; onClose(): void }) {
   const t = useTexts();
   const common = useCommonTexts();
-  const stay = useStay();
+  const guard = useLeaveGuard();
   return (
     <Stack gap={16}>
       <p className="quiet small">{t('linkHint', { name: made.person.name })}</p>
       <Copyable isWhole value={made.setupLink} />
-      {stay.isHeld ? <Problem>{t('linkHeld')}</Problem> : null}
+      {guard.isHeld ? <Problem>{t('linkHeld')}</Problem> : null}
       <Group gap={8} justify="flex-end">
         <Button onClick={onClose}>{common('done')}</Button>
       </Group>

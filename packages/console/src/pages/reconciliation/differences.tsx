@@ -9,8 +9,8 @@ import { usePages } from '../../api/use-pages.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
 import { Sheet, SheetPart } from '../../parts/dialogs/sheet.tsx';
 import { DayField } from '../../parts/fields/day-field.tsx';
+import { NoteField } from '../../parts/fields/note-field.tsx';
 import { OwnerPicker } from '../../parts/fields/owner-picker.tsx';
-import { WordsField } from '../../parts/fields/words-field.tsx';
 import type { Column } from '../../parts/lists/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/lists/filter-bar.tsx';
 import { List } from '../../parts/lists/list.tsx';
@@ -290,7 +290,7 @@ function ClosingNote({ differenceNo, onClosed }: ClosingNoteProps) {
         if (note.trim() !== '') close.mutate();
       }}
     >
-      <WordsField aria-label={t('closing')} description={t('closeHint')} value={note} onChange={setNote} />
+      <NoteField aria-label={t('closing')} description={t('closeHint')} value={note} onChange={setNote} />
       <FormProblem error={close.error} />
       <Button type="submit" disabled={note.trim() === ''} loading={close.isPending}>
         {t('closeVerb')}

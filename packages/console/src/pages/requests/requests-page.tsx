@@ -13,7 +13,7 @@ import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DayRangeFilter } from '../../parts/lists/day-range-filter.tsx';
 import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/lists/filter-bar.tsx';
 import { List } from '../../parts/lists/list.tsx';
-import { at, Nothing, oneOf } from '../../parts/lists/pieces.tsx';
+import { EmptyList, filterField, filterToggles } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Facts, Page, Section } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
@@ -99,10 +99,10 @@ function ChannelRequests({ appId }: { readonly appId: string }) {
         <ChoiceFilter
           label={t('code')}
           choices={[{ value: FAILED, label: t('failed') }, ...CODE_CHOICES]}
-          {...at(filters, 'code')}
+          {...filterField(filters, 'code')}
         />
-        <TextFilter label={t('filterEndpoint')} {...at(filters, 'endpoint')} />
-        <TextFilter label={t('requestId')} {...at(filters, 'requestId')} />
+        <TextFilter label={t('filterEndpoint')} {...filterField(filters, 'endpoint')} />
+        <TextFilter label={t('requestId')} {...filterField(filters, 'requestId')} />
         <DayRangeFilter
           label={t('filterDays')}
           from={filters.values.from}
@@ -116,7 +116,7 @@ function ChannelRequests({ appId }: { readonly appId: string }) {
         columns={columns}
         rowKey={(request) => `${request.at} ${request.requestId}`}
         onOpen={(request) => setOpened(request)}
-        empty={<Nothing filters={filters} t={t} />}
+        empty={<EmptyList filters={filters} t={t} />}
       />
       <Sheet isOpen={opened !== undefined} title={t('request')} onClose={() => setOpened(undefined)}>
         {opened ? (
@@ -169,7 +169,7 @@ interface SummaryProps {
 function Summary({ codes, filters }: SummaryProps) {
   const t = useTexts();
   const most = Math.max(...codes.map(({ count }) => count));
-  const { selected, onChange } = oneOf(filters, 'code');
+  const { selected, onChange } = filterToggles(filters, 'code');
   return (
     <Stack component="ul" className="small" gap={2}>
       {codes.map(({ code, meaning, count }) => (

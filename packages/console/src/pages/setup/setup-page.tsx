@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { SetupAnswer } from '../../api/types.ts';
-import { Outside } from '../../frame/outside.tsx';
+import { SignedOutFrame } from '../../frame/signed-out-frame.tsx';
 import { isNewPassword, NewPassword } from '../../parts/fields/new-password.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { useTexts } from './texts.ts';
@@ -22,21 +22,21 @@ export default function SetupPage() {
   });
   if (set.data)
     return (
-      <Outside title={t('done')}>
+      <SignedOutFrame title={t('done')}>
         <p>{t('doneHint', { name: set.data.name })}</p>
         <Button component={Link} to="/sign-in" size="md" fullWidth mt="md">
           {t('signIn')}
         </Button>
-      </Outside>
+      </SignedOutFrame>
     );
   if (token === '')
     return (
-      <Outside title={t('title')}>
+      <SignedOutFrame title={t('title')}>
         <Problem>{t('incomplete')}</Problem>
-      </Outside>
+      </SignedOutFrame>
     );
   return (
-    <Outside title={t('title')}>
+    <SignedOutFrame title={t('title')}>
       <Stack
         component="form"
         gap={14}
@@ -51,6 +51,6 @@ export default function SetupPage() {
           {t('verb')}
         </Button>
       </Stack>
-    </Outside>
+    </SignedOutFrame>
   );
 }

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { addressOf } from '../../api/client.ts';
 import { EnvironmentBadge } from '../../frame/environment-badge.tsx';
-import { Outside } from '../../frame/outside.tsx';
 import { SignInForm } from '../../frame/sign-in-form.tsx';
+import { SignedOutFrame } from '../../frame/signed-out-frame.tsx';
 import { Note } from '../../parts/states.tsx';
 import { signIn, signInWaysQuery } from '../../session/session.ts';
 import { useTexts } from './texts.ts';
@@ -16,7 +16,7 @@ export default function SignInPage() {
   const ways = useQuery(signInWaysQuery);
   const badge = ways.data ? <EnvironmentBadge environment={ways.data.environment} /> : null;
   return (
-    <Outside title={t('title')} badge={badge}>
+    <SignedOutFrame title={t('title')} badge={badge}>
       {problem || (to && to !== '/') ? (
         <Note tone="progress" mb={14}>
           {t(problem ? 'refusedBySingleSignOn' : 'ended')}
@@ -45,7 +45,7 @@ export default function SignInPage() {
       <Text mt={18} fz="sm" ta="center" c="dimmed">
         {t('forgotten')}
       </Text>
-    </Outside>
+    </SignedOutFrame>
   );
 }
 

@@ -5,10 +5,10 @@ export const useTexts = dictionary({
   or: ['or', '或'],
   singleSignOn: ['Sign in with {name}', '使用 {name} 登录'],
   singleSignOnPlain: ['Single sign-on', '单点登录'],
-  ended: ['Your session has ended. Sign in to go on where you were.', '会话已结束，登录后可继续之前的操作。'],
+  ended: ['Your session has expired. Sign in to continue.', '登录已过期，请重新登录后继续。'],
   refusedBySingleSignOn: [
-    'The single sign-on knows you, the console does not. An admin can make you an account.',
-    '单点登录已识别您，但控制台没有您的账户，请联系管理员开通。',
+    'Single sign-on succeeded, but you have no account in the console. Ask an admin to create one.',
+    '单点登录成功，但您尚未开通控制台账号，请联系管理员开通。',
   ],
-  forgotten: ['Forgot your password? An admin can give you a new link.', '忘记密码？管理员可为您生成新的设置链接。'],
+  forgotten: ['Forgot your password? Ask an admin for a new link.', '忘记密码？请联系管理员重置。'],
 });

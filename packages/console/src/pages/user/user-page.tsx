@@ -7,7 +7,7 @@ import type { Unmasked, User } from '../../api/order-types.ts';
 import { useChannelNames, useInstitutionNames } from '../../catalog/catalog.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable, type DataTableProps } from '../../parts/lists/data-table.tsx';
-import { OrderLink, Sums } from '../../parts/lists/pieces.tsx';
+import { OrderLink, Sums } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';

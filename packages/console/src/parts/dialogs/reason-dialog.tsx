@@ -1,11 +1,11 @@
 import { type ComponentProps, useState } from 'react';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { WordsField } from '../fields/words-field.tsx';
+import { NoteField } from '../fields/note-field.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 
 const useTexts = dictionary({
-  reasonHint: ['For the audit log, and for whoever asks later.', '写入审计日志，供日后查阅。'],
+  reasonHint: ['Stored in the audit log.', '将写入审计日志。'],
 });
 
 interface ReasonDialogProps extends Omit<ComponentProps<typeof ConfirmDialog>, 'isOpen' | 'typed' | 'onConfirm'> {
@@ -21,7 +21,7 @@ export function ReasonDialog({ isIncomplete = false, children, onConfirm, ...res
   return (
     <ConfirmDialog isOpen {...rest} isIncomplete={isIncomplete || reason === ''} onConfirm={() => onConfirm(reason)}>
       {children}
-      <WordsField
+      <NoteField
         label={common('reason')}
         description={t('reasonHint')}
         value={words}

@@ -4,21 +4,21 @@ import { saveFile } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { DownloadIcon } from '../../icons/icons.tsx';
-import { useStay } from '../lists/use-stay.ts';
+import { useLeaveGuard } from '../dialogs/use-leave-guard.ts';
 import { Problem } from '../states.tsx';
 import { Copyable } from '../values/copyable.tsx';
 import { useOpenerFocus } from './opener-focus.ts';
 
 const useTexts = dictionary({
   hint: [
-    'They are shown this one time, and are stored nowhere in a form that could be shown again. Keep them where secrets are kept.',
-    '仅显示这一次，系统不保存可再次查看的形式。请妥善保管。',
+    'Shown only once. The service cannot show it again, so store it in a safe place.',
+    '仅显示一次，之后无法再次查看，请妥善保存。',
   ],
   download: ['Download', '下载'],
-  stored: ['I have stored them', '我已保存'],
+  stored: ['I have stored it', '我已妥善保存'],
   held: [
-    'You were kept on this page: the secrets would be gone. Store them, then press Done.',
-    '已阻止离开本页：离开后密钥将无法再次查看。请先保存，再点“完成”。',
+    'You cannot leave this page yet, because the secrets would be lost. Store them, then press Done.',
+    '离开后将无法再次查看密钥。请先保存，再点击“完成”。',
   ],
 });
 
@@ -35,7 +35,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
   const t = useTexts();
   const common = useCommonTexts();
   const [isStored, setStored] = useState(false);
-  const stay = useStay();
+  const guard = useLeaveGuard();
   useOpenerFocus();
   const asText = () => secrets.map(([name, , value]) => `${name}=${value}\n`).join('');
   return (
@@ -62,7 +62,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
             </div>
           ))}
         </Stack>
-        {stay.isHeld ? <Problem>{t('held')}</Problem> : null}
+        {guard.isHeld ? <Problem>{t('held')}</Problem> : null}
         <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
         <Group gap={8} justify="space-between">
           <Button
@@ -75,7 +75,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
           <Button
             disabled={!isStored}
             onClick={() => {
-              stay.release();
+              guard.release();
               onClose();
             }}
           >

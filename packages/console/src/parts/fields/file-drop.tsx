@@ -7,10 +7,10 @@ import styles from './file-drop.module.css';
 
 const useTexts = dictionary({
   choose: ['Drop a file here, or choose one', '拖入文件，或点击选择'],
-  another: ['Choose another one', '重新选择'],
+  another: ['Choose another file', '重新选择'],
   lines: ['{count} line|{count} lines', '{count} 行'],
-  tooBig: ['{name} has {size} MB; {limit} MB are taken', '{name} 大小为 {size} MB，上限 {limit} MB'],
-  notText: ['{name} is no text file', '{name} 不是文本文件'],
+  tooBig: ['{name} is {size} MB; the limit is {limit} MB', '{name} 大小为 {size} MB，不能超过 {limit} MB'],
+  notText: ['{name} is not a text file', '{name} 不是文本文件'],
 });
 
 /** Reads a file that was chosen; `wrong` says why it could not be read. */

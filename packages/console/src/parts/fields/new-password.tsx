@@ -4,12 +4,12 @@ import { PasswordField } from './password-field.tsx';
 const useTexts = dictionary({
   password: ['New password', '新密码'],
   passwordHint: [
-    '12 characters or more. A few words are easier to keep than signs.',
-    '至少 12 个字符，几个词语组合更易记忆。',
+    'At least 12 characters. Several words are easier to remember than symbols.',
+    '至少 12 个字符，用几个词语组合更容易记住。',
   ],
-  again: ['The same again', '再次输入'],
-  tooShort: ['{count} character is missing|{count} characters are missing', '还差 {count} 个字符'],
-  notSame: ['The two are not the same', '两次输入不一致'],
+  again: ['Repeat password', '确认密码'],
+  tooShort: ['{count} more character needed|{count} more characters needed', '还差 {count} 个字符'],
+  notSame: ['The passwords differ', '两次输入的密码不一致'],
 });
 
 const MIN_PASSWORD = 12;

@@ -7,8 +7,8 @@ import { useSession } from '../../session/session.ts';
 import { notifyProblem } from '../notify.ts';
 
 const useTexts = dictionary({
-  nobody: ['Nobody', '无负责人'],
-  take: ['Take it', '由我负责'],
+  nobody: ['Unassigned', '未分配'],
+  take: ['Assign to me', '分配给我'],
   me: ['{name} (you)', '{name}（您）'],
   label: ['Owner: {name}', '负责人：{name}'],
 });

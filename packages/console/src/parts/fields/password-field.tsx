@@ -2,7 +2,7 @@ import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { dictionary } from '../../i18n/dictionary.ts';
 
 const useTexts = dictionary({
-  show: ['Show or hide what is typed', '显示或隐藏输入内容'],
+  show: ['Show or hide the password', '显示或隐藏密码'],
 });
 
 /** A password, which its owner may look at. */

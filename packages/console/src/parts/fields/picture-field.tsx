@@ -7,15 +7,15 @@ import { DropBox, useReading } from './file-drop.tsx';
 
 const useTexts = dictionary({
   choose: ['Drop a picture here, or choose one', '拖入图片，或点击选择'],
-  another: ['Choose another one', '重新选择'],
-  limit: ['PNG or SVG, at most 64 KiB', 'PNG 或 SVG，最大 64 KiB'],
+  another: ['Choose another picture', '重新选择'],
+  limit: ['PNG or SVG, at most 64 KB', 'PNG 或 SVG，最大 64 KB'],
   stored: ['{kind}, {size} KB', '{kind}，{size} KB'],
   notSaved: ['{size} KB, not saved yet', '{size} KB，尚未保存'],
   none: ['None', '无'],
   remove: ['Remove', '移除'],
   undo: ['Undo', '撤销更改'],
-  removed: ['Removed once it is saved', '保存后移除'],
-  tooBig: ['{name} has {size} KB; 64 KiB are taken', '{name} 大小为 {size} KB，上限 64 KiB'],
+  removed: ['Will be removed when saved', '保存后移除'],
+  tooBig: ['The file is {size} KB; the limit is 64 KB', '文件大小为 {size} KB，不能超过 64 KB'],
   unreadable: ['{name} cannot be read', '无法读取 {name}'],
 });
 
@@ -37,11 +37,11 @@ const MAX_BYTES = 65_536;
 /** How a PNG begins, in base64. */
 const PNG = 'iVBORw0KGgo';
 
-const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
+const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(1);
 
 async function readPicture(file: File, t: ReturnType<typeof useTexts>): Promise<ChosenPicture> {
   const { name, size } = file;
-  if (size > MAX_BYTES) throw new Error(t('tooBig', { name, size: kilobytes(size) }));
+  if (size > MAX_BYTES) throw new Error(t('tooBig', { size: kilobytes(size) }));
   try {
     const base64 = toBase64(new Uint8Array(await file.arrayBuffer()));
     const type = base64.startsWith(PNG) ? 'image/png' : 'image/svg+xml';

@@ -6,7 +6,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import styles from './data-table.module.css';
 
 const useTexts = dictionary({
-  selectAll: ['Select all that are shown', '选择当前全部'],
+  selectAll: ['Select all rows shown', '选择当前页全部'],
   select: ['Select {name}', '选择 {name}'],
 });
 

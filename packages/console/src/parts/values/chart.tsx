@@ -6,7 +6,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import styles from './chart.module.css';
 
 const useTexts = dictionary({
-  nothing: ['Nothing in this range', '所选范围内没有数据'],
+  nothing: ['No data in this range', '所选范围内没有数据'],
 });
 
 export interface ChartSeries {

@@ -7,7 +7,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import { BenefitIcon, PictureIcon } from '../../icons/icons.tsx';
 
 const useTexts = dictionary({
-  broken: ['It cannot be shown', '无法显示'],
+  broken: ['Cannot be displayed', '无法显示'],
 });
 
 interface PictureBoxProps {

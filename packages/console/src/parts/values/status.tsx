@@ -7,7 +7,7 @@ type Words = readonly [tone: Tone, en: string, zh: string];
 /** What each status means to a reader, by what has it. */
 const STATUSES = {
   order: {
-    INITIALIZING: ['progress', 'Starting', '初始化'],
+    INITIALIZING: ['progress', 'Starting', '待生效'],
     ACTIVE: ['positive', 'Active', '生效中'],
     UNSUBSCRIBED: ['neutral', 'Unsubscribed', '已退订'],
     COMPLETED: ['neutral', 'Completed', '已完成'],
@@ -25,17 +25,17 @@ const STATUSES = {
     REFUND_FULL: ['neutral', 'Refunded', '已退款'],
   },
   agreement: {
-    BIND_ING: ['progress', 'Binding', '签约中'],
-    BIND_SUCCESS: ['positive', 'Bound', '已签约'],
-    BIND_FAIL: ['negative', 'Binding failed', '签约失败'],
+    BIND_ING: ['progress', 'Signing', '签约中'],
+    BIND_SUCCESS: ['positive', 'Signed', '已签约'],
+    BIND_FAIL: ['negative', 'Signing failed', '签约失败'],
     CANCELED: ['neutral', 'Canceled', '已解约'],
     REPLACED: ['neutral', 'Replaced', '已更换'],
   },
   delivery: {
-    PENDING: ['progress', 'Waiting', '待推送'],
+    PENDING: ['progress', 'Pending', '待推送'],
     DELIVERED: ['positive', 'Delivered', '已送达'],
     GIVE_UP: ['negative', 'Given up', '已放弃'],
-    NO_CALLBACK: ['neutral', 'No address', '无回调地址'],
+    NO_CALLBACK: ['neutral', 'No callback address', '无回调地址'],
   },
   refund: {
     PROCESSING: ['progress', 'Processing', '处理中'],
@@ -65,7 +65,7 @@ const STATUSES = {
     APPROVED: ['positive', 'Approved', '已批准'],
     DECLINED: ['negative', 'Declined', '已拒绝'],
     WITHDRAWN: ['neutral', 'Withdrawn', '已撤回'],
-    FAILED: ['negative', 'Approved, not done', '已批准未执行'],
+    FAILED: ['negative', 'Approved, failed', '批准后执行失败'],
   },
   person: {
     ACTIVE: ['positive', 'Active', '启用'],

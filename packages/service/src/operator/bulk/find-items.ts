@@ -97,11 +97,13 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
     const amountCent = leftCent - waits;
     const isPossible = settlementMode === 'SVC_DEDUCT' && isRefundable({ status }) && amountCent > 0;
     const nothingLeft =
-      waits > 0
-        ? refusal(
-            'refund-waits',
-          )`period ${cycleNo} of order ${orderNo} is ${status}: the whole rest was already requested`
-        : refusal('nothing-to-refund')`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`;
+      status === 'REFUND_FULL'
+        ? refusal('period-refunded')`period ${cycleNo} of order ${orderNo} is refunded in full`
+        : waits > 0
+          ? refusal(
+              'refund-waits',
+            )`period ${cycleNo} of order ${orderNo} is ${status}: the whole rest was already requested`
+          : refusal('nothing-to-refund')`period ${cycleNo} of order ${orderNo} is ${status}: nothing is left to refund`;
     return {
       subject,
       orderNo,

@@ -7,7 +7,7 @@ import type { OrderAction, OrderAnswer } from '../../../api/order-types.ts';
 import { newRequestKey } from '../../../api/request-key.ts';
 import { dictionary } from '../../../i18n/dictionary.ts';
 import { ConfirmDialog } from '../../../parts/dialogs/confirm-dialog.tsx';
-import { WordsField } from '../../../parts/fields/words-field.tsx';
+import { NoteField } from '../../../parts/fields/note-field.tsx';
 import { notifyDone } from '../../../parts/notify.ts';
 import { currencySign, getCurrency, moneyText } from '../../../parts/values/money.tsx';
 import { useSession } from '../../../session/session.ts';
@@ -32,29 +32,29 @@ const useTexts = dictionary({
   period: ['Period', '账期'],
   periodLeft: ['Period {cycleNo} · {amount} left', '第 {cycleNo} 期 · 可退 {amount}'],
   amount: ['Amount in {currency}', '金额（{currency}）'],
-  amountHint: ['At most {amount}, which is all that is left.', '最多 {amount}（全部剩余金额）。'],
-  amountWrong: ['Give an amount between 0.01 and {amount}.', '请输入 0.01 至 {amount} 之间的金额。'],
-  nothingLeft: ['Nothing of this period is left to refund.', '该期已无可退金额。'],
+  amountHint: ['At most {amount}, the amount that is left.', '最多可退 {amount}。'],
+  amountWrong: ['Enter an amount from 0.01 to {amount}.', '请输入 0.01 至 {amount} 之间的金额。'],
+  nothingLeft: ['Nothing is left to refund in this period.', '该期已无可退金额。'],
   note: ['Note', '说明'],
-  noteHint: ['Why. It stays with the refund and in the audit log.', '退款原因，随退款单与审计日志保存。'],
-  willHappen: ['What will happen', '将会发生'],
+  noteHint: ['The reason. It is stored with the refund and in the audit log.', '退款原因，将记入退款单与审计日志。'],
+  willHappen: ['Effects', '执行后'],
   unanswered: [
-    'A refund of {amount} was sent before and has no answer yet. Sent again with this amount it is the same refund: the money goes back once.',
-    '此前提交的 {amount} 退款尚未收到答复。以相同金额再次提交视为同一笔退款，只退一次。',
+    'A refund of {amount} was sent before and has no answer yet. If you send the same amount again, it is the same refund: the money is refunded once.',
+    '此前提交的 {amount} 退款尚未收到结果。以相同金额再次提交视为同一笔退款，不会重复退款。',
   ],
   arrived: [
-    'The refund of {amount} that you sent before has arrived; only its answer got lost. Another amount would be another refund.',
-    '此前提交的 {amount} 退款已受理，只是答复丢失。提交其他金额将是另一笔退款。',
+    'Your earlier refund of {amount} was received; only its answer was lost. Another amount would be another refund.',
+    '此前提交的 {amount} 退款已受理，只是未收到结果。提交其他金额将视为另一笔退款。',
   ],
   elsewhere: [
-    'You have sent a refund of {amount} in another tab. Sent from here with this amount it is the same refund: the money goes back once. To refund as much again, close this dialog and open it anew.',
-    '您已在另一个标签页提交 {amount} 退款。在此以相同金额提交视为同一笔退款，只退一次。如需再退相同金额，请关闭后重新打开。',
+    'You have sent a refund of {amount} in another tab. If you send the same amount here, it is the same refund: the money is refunded once. To refund this amount again, close this dialog and reopen it.',
+    '您已在另一个标签页提交 {amount} 退款。在此以相同金额提交视为同一笔退款，不会重复退款。如需再退相同金额，请关闭后重新打开。',
   ],
   verb: ['Refund {amount}', '退款 {amount}'],
-  verbAsk: ['Ask a second person', '提交审批'],
-  done: ['{amount} is refunded', '已退款 {amount}'],
-  started: ['The refund of {amount} is under way', '{amount} 退款处理中'],
-  waiting: ['A second person has been asked for {amount}', '{amount} 退款已提交审批'],
+  verbAsk: ['Request approval', '提交审批'],
+  done: ['{amount} refunded', '已退款 {amount}'],
+  started: ['The refund of {amount} is in progress', '{amount} 退款处理中'],
+  waiting: ['Approval requested for {amount}', '{amount} 退款已提交审批'],
 });
 
 interface RefundDialogProps {
@@ -154,7 +154,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
         classNames={{ input: 'figures' }}
         data-autofocus
       />
-      <WordsField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
+      <NoteField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
       {amountCent === undefined ? null : (
         <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
       )}

@@ -6,54 +6,54 @@ import { cardinalText, ordinalText } from './number-words.ts';
 
 /** By what happens; `now` is for what is due already. */
 const STEPS = {
-  debit: ['Period {cycleNo} is debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
-  'debit now': ['Period {cycleNo} is debited any moment', '第 {cycleNo} 期即将扣款'],
-  bill: ['Period {cycleNo} is billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
-  'bill now': ['Period {cycleNo} is billed any moment', '第 {cycleNo} 期即将出账'],
+  debit: ['Period {cycleNo} will be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
+  'debit now': ['Period {cycleNo} will be debited any moment', '第 {cycleNo} 期即将扣款'],
+  bill: ['Period {cycleNo} will be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
+  'bill now': ['Period {cycleNo} will be billed any moment', '第 {cycleNo} 期即将出账'],
   retry: [
-    'Period {cycleNo} is debited again on {time}, {nth} of {tries} retries',
-    '第 {cycleNo} 期将于 {time} 再次扣款（共 {tries} 次重试中的第 {nth} 次）',
+    'Period {cycleNo} will be debited again on {time}, {nth} of {tries} retries',
+    '第 {cycleNo} 期将于 {time} 重试扣款（第 {nth} 次，共 {tries} 次）',
   ],
   'retry now': [
-    'Period {cycleNo} is debited again any moment, {nth} of {tries} retries',
-    '第 {cycleNo} 期即将再次扣款（共 {tries} 次重试中的第 {nth} 次）',
+    'Period {cycleNo} will be debited again any moment, {nth} of {tries} retries',
+    '第 {cycleNo} 期即将重试扣款（第 {nth} 次，共 {tries} 次）',
   ],
   'retry only': [
-    'Period {cycleNo} is debited again on {time}, the only retry',
-    '第 {cycleNo} 期将于 {time} 再次扣款（仅此一次重试）',
+    'Period {cycleNo} will be debited again on {time}, the only retry',
+    '第 {cycleNo} 期将于 {time} 重试扣款（仅重试一次）',
   ],
   expire: [
-    'Period {cycleNo} fails for good on {time}: the period after it is due then',
-    '第 {cycleNo} 期将于 {time} 最终失败：届时下一期到期',
+    'Period {cycleNo} will fail for good on {time}, when the next period is due',
+    '第 {cycleNo} 期将于 {time} 最终失败，届时下一期到期',
   ],
-  complete: ['The order is completed on {time}, when its last period ends', '订单将于 {time} 完成（最后一期结束）'],
+  complete: [
+    'The order will be completed on {time}, when its last period ends',
+    '订单将于 {time} 完成（最后一期结束）',
+  ],
   'wait-for-institution': [
-    'The institution is asked on {time} what became of the debit of period {cycleNo}',
-    '将于 {time} 向机构查询第 {cycleNo} 期扣款结果',
+    'The institution will be asked on {time} for the result of the debit of period {cycleNo}',
+    '将于 {time} 向支付机构查询第 {cycleNo} 期扣款结果',
   ],
   'wait-for-institution now': [
-    'The institution is being asked what became of the debit of period {cycleNo}',
-    '正在向机构查询第 {cycleNo} 期扣款结果',
+    'The institution is being asked for the result of the debit of period {cycleNo}',
+    '正在向支付机构查询第 {cycleNo} 期扣款结果',
   ],
 } as const;
 const useStepTexts = dictionary(STEPS);
 
 const useTexts = dictionary({
-  UNSUBSCRIBED: ['Nothing more is collected: {who} unsubscribed on {time}', '不再收款：{who}于 {time} 退订'],
-  COMPLETED: ['All {count} periods are over; nothing follows', '全部 {count} 期已结束，无后续动作'],
-  TERMINATED: [
-    'The order was terminated: its first debit failed. Nothing follows',
-    '订单已终止：首期扣款失败，无后续动作',
-  ],
-  INITIALIZING: ['The first payment is still to succeed', '等待首期支付成功'],
-  ACTIVE: ['Nothing is planned', '暂无计划'],
+  UNSUBSCRIBED: ['Nothing more will be collected: {who} unsubscribed on {time}', '不再收款：{who}于 {time} 退订'],
+  COMPLETED: ['All {count} periods are over. No further steps', '全部 {count} 期已结束，无后续操作'],
+  TERMINATED: ['Order terminated: its first debit failed. No further steps', '订单已终止：首期扣款失败，无后续操作'],
+  INITIALIZING: ['Waiting for the first payment to succeed', '等待首期扣款成功'],
+  ACTIVE: ['No steps planned', '暂无计划'],
 });
 
 export const useSourceTexts = dictionary({
   CHANNEL: ['the channel', '渠道'],
   USER: ['the user', '用户'],
-  OPERATIONS: ['an operator', '运营人员'],
-  AGREEMENT_INVALID: ['the end of the agreement', '签约失效'],
+  OPERATIONS: ['an operator', '操作员'],
+  AGREEMENT_INVALID: ['the end of the agreement', '协议失效'],
 });
 
 /** What happens next by itself, as a sentence; and when nothing does, why. */

@@ -27,31 +27,31 @@ export const useGroupTexts = dictionary({
   events: ['Events', '事件'],
   benefits: ['Benefits', '权益'],
   order: ['Order', '订单'],
-  people: ['People', '人工'],
+  people: ['Operators', '人工操作'],
   alerts: ['Alerts', '告警'],
 });
 
 /** By the kind of an entry, and by its status where that makes a difference. */
 const TITLES = {
-  created: ['The order was created', '订单创建'],
+  created: ['Order created', '订单创建'],
   period: ['Period {cycleNo} was due', '第 {cycleNo} 期到期'],
-  attempt: ['The debit of period {cycleNo} is under way, try {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
-  'attempt SUCCESS': ['Period {cycleNo} was paid, try {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
-  'attempt FAIL': ['The debit of period {cycleNo} failed, try {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
-  refund: ['A refund of period {cycleNo} is under way', '第 {cycleNo} 期退款处理中'],
-  'refund SUCCESS': ['Period {cycleNo} was refunded', '第 {cycleNo} 期已退款'],
-  'refund FAIL': ['The institution refused a refund of period {cycleNo}', '机构拒绝第 {cycleNo} 期退款'],
-  benefit: ['{name} was issued', '发放权益 {name}'],
-  claim: ['{name} was claimed', '领取权益 {name}'],
-  'claim PENDING': ['{name} was claimed; its code is still to come', '领取权益 {name}（待发码）'],
+  attempt: ['Debit of period {cycleNo} in progress, attempt {tryNo}', '第 {cycleNo} 期扣款中（第 {tryNo} 次）'],
+  'attempt SUCCESS': ['Period {cycleNo} paid, attempt {tryNo}', '第 {cycleNo} 期扣款成功（第 {tryNo} 次）'],
+  'attempt FAIL': ['Debit of period {cycleNo} failed, attempt {tryNo}', '第 {cycleNo} 期扣款失败（第 {tryNo} 次）'],
+  refund: ['Refund of period {cycleNo} in progress', '第 {cycleNo} 期退款处理中'],
+  'refund SUCCESS': ['Period {cycleNo} refunded', '第 {cycleNo} 期已退款'],
+  'refund FAIL': ['The institution refused a refund of period {cycleNo}', '支付机构拒绝第 {cycleNo} 期退款'],
+  benefit: ['{name} issued', '发放权益 {name}'],
+  claim: ['{name} claimed', '领取权益 {name}'],
+  'claim PENDING': ['{name} claimed, code pending', '领取权益 {name}（待发码）'],
   event: ['Event: {what}', '事件：{what}'],
   push: ['{outcome}: {what}', '{outcome}：{what}'],
-  agreement: ['The agreement was signed with {institution}', '与 {institution} 签约'],
-  'agreement CANCELED': ['The agreement was canceled', '签约已解除'],
-  'agreement REPLACED': ['The agreement was replaced by another', '签约已更换'],
+  agreement: ['Agreement signed with {institution}', '与 {institution} 签约'],
+  'agreement CANCELED': ['Agreement canceled', '已解约'],
+  'agreement REPLACED': ['Agreement replaced', '协议已更换'],
   ended: ['Unsubscribed by {who}', '{who}退订'],
-  'ended COMPLETED': ['The order was completed', '订单完成'],
-  'ended TERMINATED': ['The order was terminated: its first debit failed', '订单已终止：首期扣款失败'],
+  'ended COMPLETED': ['Order completed', '订单完成'],
+  'ended TERMINATED': ['Order terminated: its first debit failed', '订单已终止：首期扣款失败'],
   note: ['Note', '备注'],
   alert: ['Alert: {alert}', '告警：{alert}'],
 } as const;
@@ -59,10 +59,13 @@ const useTitles = dictionary(TITLES);
 
 const useTexts = dictionary({
   eventById: ['event {eventId}', '事件 {eventId}'],
-  pushNext: ['The channel is told: {what}', '将通知渠道：{what}'],
-  pushAgain: ['The channel is told again, retry {retryNo}: {what}', '将再次通知渠道（第 {retryNo} 次重试）：{what}'],
+  pushNext: ['The channel will be notified: {what}', '将通知渠道：{what}'],
+  pushAgain: [
+    'The channel will be notified again, retry {retryNo}: {what}',
+    '将再次通知渠道（第 {retryNo} 次重试）：{what}',
+  ],
   approvedRefund: [
-    'Sent the refund of period {cycleNo} that {name} asked for',
+    'Sent the refund of period {cycleNo} that {name} requested',
     '执行 {name} 申请的第 {cycleNo} 期退款',
   ],
 });
@@ -70,24 +73,24 @@ const useTexts = dictionary({
 /** What a person did. */
 const useActionTexts = dictionary({
   'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
-  'order.retry': ['Had period {cycleNo} debited again', '重新扣款第 {cycleNo} 期'],
-  'order.refund': ['Asked for a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
-  'order.unmask': ['Looked at personal data', '查看个人信息'],
-  'order.advance': ['Moved the order in time', '推进订单时间'],
-  'agreement.cancel': ['Canceled the agreement', '解除签约'],
-  'approval.request': ['Asked a second person about a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
+  'order.retry': ['Retried the debit of period {cycleNo}', '对第 {cycleNo} 期重新扣款'],
+  'order.refund': ['Requested a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
+  'order.unmask': ['Viewed personal data', '查看个人信息'],
+  'order.advance': ['Advanced the order in time', '推进订单时间'],
+  'agreement.cancel': ['Canceled the agreement', '解约'],
+  'approval.request': ['Requested approval for a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
   'approval.approve': ['Approved a refund', '批准退款'],
   'approval.decline': ['Declined a refund', '拒绝退款'],
-  'approval.withdraw': ['Withdrew the request for a refund', '撤回退款申请'],
-  'approval.fail': ['The approved refund was not made', '已批准的退款未能执行'],
+  'approval.withdraw': ['Withdrew the refund request', '撤回退款申请'],
+  'approval.fail': ['The approved refund failed', '已批准的退款执行失败'],
 });
 
 const useOutcomes = dictionary({
-  ACCEPTED: ['The channel took it', '渠道已接收'],
-  REFUSED: ['The channel refused it', '渠道拒绝'],
-  TIMEOUT: ['The channel did not answer in time', '渠道响应超时'],
-  UNREACHABLE: ['The channel could not be reached', '无法连接渠道'],
-  FORBIDDEN: ['It was not sent: its address is not allowed', '未发送：回调地址不被允许'],
+  ACCEPTED: ['Accepted by the channel', '渠道已接收'],
+  REFUSED: ['Refused by the channel', '渠道拒绝接收'],
+  TIMEOUT: ['No answer from the channel in time', '渠道应答超时'],
+  UNREACHABLE: ['Channel unreachable', '无法连接渠道'],
+  FORBIDDEN: ['Not sent: the address is not allowed', '未发送：回调地址不允许'],
 });
 
 /** What an event says of a period, by the status that it has become. */
@@ -95,8 +98,8 @@ const usePaymentEventTexts = dictionary({
   WAIT: ['period {cycleNo} is not due yet', '第 {cycleNo} 期待扣款'],
   PROCESSING: ['period {cycleNo} is being debited', '第 {cycleNo} 期扣款中'],
   SUCCESS: ['period {cycleNo} was paid', '第 {cycleNo} 期已支付'],
-  FAIL_RETRY: ['the debit of period {cycleNo} failed and is tried again', '第 {cycleNo} 期扣款失败，将重试'],
-  FAIL: ['period {cycleNo} failed for good', '第 {cycleNo} 期最终失败'],
+  FAIL_RETRY: ['the debit of period {cycleNo} failed and will be retried', '第 {cycleNo} 期扣款失败，将重试'],
+  FAIL: ['period {cycleNo} failed for good', '第 {cycleNo} 期扣款最终失败'],
   BILLED: ['period {cycleNo} was billed', '第 {cycleNo} 期已出账'],
   CANCELED: ['period {cycleNo} was canceled', '第 {cycleNo} 期已取消'],
   REFUND_PART: ['period {cycleNo} was refunded in part', '第 {cycleNo} 期部分退款'],
@@ -105,8 +108,8 @@ const usePaymentEventTexts = dictionary({
 
 /** What is told before a period, by who collects. */
 const useNoticeTexts = dictionary({
-  SVC_DEDUCT: ['period {cycleNo} is to be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
-  CHANNEL_COLLECT: ['period {cycleNo} is to be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
+  SVC_DEDUCT: ['period {cycleNo} will be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
+  CHANNEL_COLLECT: ['period {cycleNo} will be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
 });
 
 const useOrderEventTexts = dictionary({

@@ -5,7 +5,6 @@ import type { TimelineEntry } from '../../../api/order-types.ts';
 import { useCommonTexts } from '../../../i18n/common.ts';
 import { dictionary } from '../../../i18n/dictionary.ts';
 import type { Said } from '../../../i18n/said.ts';
-import { useSaidText } from '../../../i18n/use-said-text.ts';
 import { ChevronDownIcon, ChevronRightIcon, CloseIcon, RequestIcon } from '../../../icons/icons.tsx';
 import { Toggles } from '../../../parts/fields/toggles.tsx';
 import { Section } from '../../../parts/page.tsx';
@@ -23,6 +22,7 @@ import {
   timeText,
   VIEWERS_ZONE,
 } from '../../../parts/values/time-text.ts';
+import { useSaidText } from '../../../parts/values/use-said-text.ts';
 import { PushLine } from '../../events/pushes.tsx';
 import type { ORDER_FILTERS } from './filters.ts';
 import { type FoldedEntry, foldPushes } from './fold-pushes.ts';
@@ -41,20 +41,20 @@ import {
 
 const useTexts = dictionary({
   title: ['Timeline', '时间线'],
-  hint: ['Times are of Beijing.', '时间均为北京时间。'],
-  here: ['Here, {offset}', '本地 {offset}'],
-  show: ['What is shown', '显示内容'],
+  hint: ['Times are in Beijing time.', '时间均为北京时间。'],
+  here: ['Local, {offset}', '本地 {offset}'],
+  show: ['Show', '显示内容'],
   onlyPeriod: ['Period {cycleNo} only', '仅第 {cycleNo} 期'],
-  next: ['What comes next', '接下来'],
-  past: ['What has happened', '已发生'],
-  empty: ['Nothing of this kind', '没有此类记录'],
-  cut: ['Older entries of this order are left out here.', '更早的记录未显示。'],
+  next: ['Next', '接下来'],
+  past: ['History', '已发生'],
+  empty: ['No entries of this kind', '没有此类记录'],
+  cut: ['Older entries are not shown.', '更早的记录未显示。'],
   jsonOf: ['JSON of: {title}', 'JSON 原始记录：{title}'],
   latency: ['{ms} ms', '{ms} 毫秒'],
   retryNo: ['retry {retryNo}', '第 {retryNo} 次重试'],
   by: ['by {actor}', '操作人 {actor}'],
   ref: ['reference {ref}', '流水号 {ref}'],
-  pushes: ['{count} push: {last}|{count} pushes, the last one: {last}', '推送 {count} 次，最近一次：{last}'],
+  pushes: ['{count} push: {last}|{count} pushes, the last: {last}', '推送 {count} 次，最近一次：{last}'],
   eventId: ['event {eventId}', '事件 {eventId}'],
   pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
 });

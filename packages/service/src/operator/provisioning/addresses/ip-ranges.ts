@@ -32,8 +32,11 @@ function requireIpRange(value: string): string {
     )`${quoted(value)}: write it as an IPv4 address, because callers are compared in that form`;
   }
   const kind = family === 6 ? ipaddr.IPv6 : ipaddr.IPv4;
-  if (kind.networkAddressFromCIDR(`${address}/${prefix}`).toString() !== parsed.toString()) {
-    throw refusal('range-not-at-start')`${quoted(value)} is not the first address of a /${prefix} range`;
+  const start = kind.networkAddressFromCIDR(`${address}/${prefix}`).toString();
+  if (start !== parsed.toString()) {
+    throw refusal(
+      'range-not-at-start',
+    )`${quoted(value)} is not the start of a range. Did you mean ${`${start}/${prefix}`}?`;
   }
   return `${address.toLowerCase()}/${prefix}`;
 }

@@ -4,10 +4,10 @@ import { setLanguage, useLanguage } from '../i18n/language.ts';
 import { AutoSchemeIcon, LanguageIcon, MoonIcon, SunIcon } from '../icons/icons.tsx';
 
 const useTexts = dictionary({
-  scheme: ['Light or dark', '明暗模式'],
+  scheme: ['Colour scheme', '外观'],
   light: ['Light', '浅色'],
   dark: ['Dark', '深色'],
-  auto: ['As the system', '跟随系统'],
+  auto: ['Follow the system', '跟随系统'],
   language: ['Language', '语言'],
 });
 

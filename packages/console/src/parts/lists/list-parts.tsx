@@ -7,24 +7,24 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import { Empty } from '../states.tsx';
 
 const useTexts = dictionary({
-  fewerFilters: ['Take a filter away, or widen the days.', '请减少筛选条件或扩大日期范围。'],
+  fewerFilters: ['Remove a filter or widen the date range.', '请减少筛选条件或扩大日期范围。'],
 });
 
 /** For a field that is one of the filters. */
-export const at = <Name extends string>({ values, set }: FilterControl<Name>, name: Name) => ({
+export const filterField = <Name extends string>({ values, set }: FilterControl<Name>, name: Name) => ({
   value: values[name],
   onChange: (value: string | undefined) => set({ [name]: value } as Parameters<typeof set>[0]),
 });
 
 /** For toggles of which one is pressed; a second press takes it back. */
-export const oneOf = <Name extends string>({ values, set }: FilterControl<Name>, name: Name) => ({
+export const filterToggles = <Name extends string>({ values, set }: FilterControl<Name>, name: Name) => ({
   isSingle: true,
   selected: [values[name] ?? []].flat(),
   onChange: ([chosen]: readonly string[]) =>
     set({ [name]: chosen === values[name] ? undefined : chosen } as Parameters<typeof set>[0]),
 });
 
-interface NothingProps {
+interface EmptyListProps {
   readonly filters: Pick<FilterControl<string>, 'count' | 'clear'>;
   t(key: 'empty' | 'emptyHint' | 'emptyFiltered'): string;
   /** What to do when nothing matches. */
@@ -32,7 +32,7 @@ interface NothingProps {
 }
 
 /** What a list says when it is empty: there is nothing, or nothing matches. */
-export function Nothing({ filters, t, hint }: NothingProps) {
+export function EmptyList({ filters, t, hint }: EmptyListProps) {
   const common = useCommonTexts();
   const own = useTexts();
   if (filters.count === 0) return <Empty title={t('empty')} hint={t('emptyHint')} />;

@@ -3,7 +3,7 @@ import type { Attempt, Period } from '../../../api/order-types.ts';
 const UNPAID = new Set(['FAIL_RETRY', 'FAIL', 'PROCESSING']);
 
 /** Of a period that is not paid, the latest try that failed: it says why. */
-export const findFailedTry = ({
+export const findFailedAttempt = ({
   paymentStatus,
   attempts,
 }: Pick<Period, 'paymentStatus' | 'attempts'>): Attempt | undefined =>

@@ -6,26 +6,23 @@ import { addressOf } from '../api/client.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { useIsTopmost } from '../parts/dialogs/open-dialogs.ts';
 import { useOpenerFocus } from '../parts/dialogs/opener-focus.ts';
-import { signInQuestion } from '../session/questions.ts';
+import { signInQuestion } from '../session/identity-questions.ts';
 import { forgetSession, resumeSession, signInAgain, signInWaysQuery, useSession } from '../session/session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 const useTexts = dictionary({
-  title: ['Your session has ended', '会话已结束'],
-  why: [
-    'Sign in to go on where you were. What you have typed is still there.',
-    '登录后可继续之前的操作，已填写的内容不会丢失。',
-  ],
-  singleSignOn: ['Sign in with {name}, in a new tab', '在新标签页使用 {name} 登录'],
-  singleSignOnPlain: ['Single sign-on, in a new tab', '在新标签页单点登录'],
-  other: ['Sign in as somebody else', '使用其他账户登录'],
+  title: ['Your session has expired', '登录已过期'],
+  why: ['Sign in to continue. Your entries on this page are kept.', '重新登录后可继续操作，已填写的内容不会丢失。'],
+  singleSignOn: ['Sign in with {name} in a new tab', '在新标签页使用 {name} 登录'],
+  singleSignOnPlain: ['Single sign-on in a new tab', '在新标签页单点登录'],
+  other: ['Sign in with another account', '使用其他账号登录'],
 });
 
 /**
  * Asks the person whose session has ended to sign in again, and sends what was refused. The page stays as it is below: whatever was typed is
  * not lost. None of it can be seen before that.
  */
-export function SignInAgain() {
+export function SessionExpiredDialog() {
   const t = useTexts();
   const [isAsked, setAsked] = useState(false);
   useEffect(() => signInQuestion.listen(setAsked), []);

@@ -9,35 +9,35 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { Dialog } from '../parts/dialogs/dialog.tsx';
 import { PasswordField } from '../parts/fields/password-field.tsx';
 import { FormProblem, Problem } from '../parts/states.tsx';
-import { proofQuestion } from '../session/questions.ts';
+import { identityQuestion } from '../session/identity-questions.ts';
 import { takeSession, useSession } from '../session/session.ts';
 
 const useTexts = dictionary({
-  title: ['Is it still you?', '请再次验证身份'],
+  title: ['Confirm your identity', '身份验证'],
   why: [
-    'What moves money, shows a secret or changes a channel asks again. You will not be asked for the next five minutes.',
-    '涉及资金、密钥或渠道设置的操作需要再次验证，五分钟内有效。',
+    'Actions that move money, reveal a secret or change a channel need it. You will not be asked again for five minutes.',
+    '涉及资金、密钥或渠道配置的操作需验证身份，5 分钟内无需重复验证。',
   ],
   password: ['Password', '密码'],
-  code: ['Code of your authenticator', '验证器动态码'],
+  code: ['Authenticator code', '身份验证器动态码'],
   useCode: ['Use a code instead', '改用动态码'],
-  usePassword: ['Use the password instead', '改用密码'],
-  wrongPassword: ['That is not your password.', '密码不正确。'],
-  wrongCode: ['This code is not right, or was used already.', '动态码不正确或已使用。'],
-  go: ['Go on', '继续'],
+  usePassword: ['Use your password instead', '改用密码'],
+  wrongPassword: ['The password is wrong.', '密码错误。'],
+  wrongCode: ['The code is wrong or already used.', '动态码错误或已使用。'],
+  go: ['Continue', '继续'],
   none: [
-    'You sign in by single sign-on and have no password here. Sign in again to go on.',
-    '您通过单点登录，没有本地密码。请重新登录后继续。',
+    'You sign in by single sign-on and have no password here. Sign in again to continue.',
+    '您使用单点登录，没有设置密码，请重新登录后继续。',
   ],
 });
 
 /** Asks who somebody is when an operation needs it, and lets that go on where it stood. */
-export function ProofDialog() {
+export function IdentityDialog() {
   const t = useTexts();
   const [isAsked, setAsked] = useState(false);
-  useEffect(() => proofQuestion.listen(setAsked), []);
+  useEffect(() => identityQuestion.listen(setAsked), []);
   return (
-    <Dialog isOpen={isAsked} onClose={() => proofQuestion.settle(false)} title={t('title')} size="sm" isOnTop>
+    <Dialog isOpen={isAsked} onClose={() => identityQuestion.settle(false)} title={t('title')} size="sm" isOnTop>
       <Question />
     </Dialog>
   );
@@ -54,7 +54,7 @@ function Question() {
       api.session<Session>('POST', '/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
     onSuccess: (session) => {
       takeSession(session);
-      proofQuestion.settle(true);
+      identityQuestion.settle(true);
     },
   });
   if (!hasPassword && !hasTotp) return <p className="quiet small">{t('none')}</p>;
@@ -108,7 +108,7 @@ function Question() {
             {way === 'code' ? t('usePassword') : t('useCode')}
           </Button>
         ) : null}
-        <Button variant="default" onClick={() => proofQuestion.settle(false)}>
+        <Button variant="default" onClick={() => identityQuestion.settle(false)}>
           {common('cancel')}
         </Button>
         <Button type="submit" disabled={given === ''} loading={prove.isPending}>

@@ -40,7 +40,7 @@ function createQuestion(): Question {
 }
 
 /** Who somebody is, before what moves money or shows a secret. */
-export const proofQuestion = createQuestion();
+export const identityQuestion = createQuestion();
 
 /** Who somebody is, after their session has ended. */
 export const signInQuestion = createQuestion();

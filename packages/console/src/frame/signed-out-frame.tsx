@@ -2,16 +2,16 @@ import { Container, Group, Paper, Stack, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { Mark } from '../icons/icons.tsx';
-import { LanguageButton, SchemeMenu } from './taste.tsx';
+import { LanguageButton, SchemeMenu } from './display-menus.tsx';
 
-interface OutsideProps {
+interface SignedOutFrameProps {
   readonly title: string;
   readonly badge?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** What is around a page of somebody who is not signed in. */
-export function Outside({ title, badge, children }: OutsideProps) {
+export function SignedOutFrame({ title, badge, children }: SignedOutFrameProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (
     <Stack gap={0} mih="100dvh" bg="var(--ground)">

@@ -5,7 +5,7 @@ import { useRef, useState } from 'react';
  * Keeps the browser's Back button and a closed tab from dropping what is shown only once, as long as the component is there. `isHeld`:
  * somebody has tried to leave. `release` lets them go.
  */
-export function useStay(): { readonly isHeld: boolean; release(): void } {
+export function useLeaveGuard(): { readonly isHeld: boolean; release(): void } {
   const isReleased = useRef(false);
   const [isHeld, setHeld] = useState(false);
   useBlocker({

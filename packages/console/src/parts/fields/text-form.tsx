@@ -2,9 +2,9 @@ import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FormProblem } from '../states.tsx';
-import { WordsField } from './words-field.tsx';
+import { NoteField } from './note-field.tsx';
 
-interface WritingFormProps {
+interface TextFormProps {
   readonly label: string;
   /** Who reads it; said while something is written. */
   readonly hint?: string;
@@ -13,7 +13,7 @@ interface WritingFormProps {
 }
 
 /** A note or a comment that is written, and sent by its button or by Enter with Control. */
-export function WritingForm({ label, hint, verb, onWrite }: WritingFormProps) {
+export function TextForm({ label, hint, verb, onWrite }: TextFormProps) {
   const [text, setText] = useState('');
   const write = useMutation({ mutationFn: () => onWrite(text.trim()), onSuccess: () => setText('') });
   const isEmpty = text.trim() === '';
@@ -27,7 +27,7 @@ export function WritingForm({ label, hint, verb, onWrite }: WritingFormProps) {
         if (!isEmpty) write.mutate();
       }}
     >
-      <WordsField
+      <NoteField
         aria-label={label}
         placeholder={label}
         description={isEmpty ? undefined : hint}

@@ -1,0 +1,9 @@
+import { useLanguage } from '../../i18n/language.ts';
+import { type Said, saidText } from '../../i18n/said.ts';
+import { moneyText } from './money.tsx';
+
+/** Returns a function that gives a text of the service in the page's language. */
+export function useSaidText(): (text: string, said: Said | null | undefined) => string {
+  const language = useLanguage();
+  return (text, said) => saidText(text, said, language, moneyText);
+}
