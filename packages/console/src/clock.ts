@@ -1,2 +1,1 @@
-/** The present moment, in milliseconds. */
 export const now = (): number => Date.now();

@@ -26,14 +26,14 @@ watchForSigns(window);
 watchForLosses(window);
 watchForMissingFiles();
 
-/** The service puts one into the page for each answer; a style element without it is refused by the page's policy. */
+/** The nonce that the service puts into each page. The page's policy refuses style elements without it. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 
-// The part of a dialog that keeps the page behind it from scrolling asks for it under this name.
+// Mantine's scroll lock reads the nonce under this name.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const place = document.getElementById('page');
-if (!place) throw new Error('The page has no place for the console');
+if (!place) throw new Error('The page has no element with the id "page"');
 createRoot(place).render(
   <StrictMode>
     <MantineProvider

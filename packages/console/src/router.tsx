@@ -13,7 +13,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
-  // Data is the query client's business.
+  // The query client caches data.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultPendingComponent: Loading,

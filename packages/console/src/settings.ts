@@ -1,4 +1,4 @@
-/** What this browser remembers of a person's taste. A browser may refuse to: then each visit begins anew. */
+/** Settings that this browser remembers. If the browser refuses to store them, each visit begins with the defaults. */
 type Setting = 'language' | 'color-scheme';
 const key = (name: Setting) => `perennial-console-${name}`;
 
@@ -14,7 +14,7 @@ export function writeSetting(name: Setting, value: string): void {
   try {
     localStorage.setItem(key(name), value);
   } catch {
-    // Refused: it holds until the page is closed.
+    // Storage refused: the setting lasts until the page is closed.
   }
 }
 

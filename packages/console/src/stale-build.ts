@@ -1,24 +1,25 @@
 /**
- * A service that was built anew has other files, and a page that was opened before asks for some that are gone. Then the page
- * is loaded anew, once: `import.meta.url` names the build, so one that still lacks them is not loaded over and over.
+ * After a new build of the service, an open page may ask for files that no longer exist. The page is then reloaded,
+ * once per build: `import.meta.url` names the build, so a build that still lacks the files does not cause a reload
+ * loop.
  */
 const KEY = 'perennial-console-reloaded';
 
 let lacksFiles = false;
 
 export function watchForMissingFiles(): void {
-  // Not at once: it may be a page that was only pointed at, while another is being filled in.
+  // Not immediately, because the missing page may only have been preloaded while another page is being filled in.
   addEventListener('vite:preloadError', () => {
     lacksFiles = true;
   });
 }
 
-/** For whatever could not be shown: if its files were missing, the page begins anew. */
+/** Reloads the page if an error is due to missing files. */
 export function reloadIfFilesAreMissing(): void {
   if (lacksFiles && rememberReload()) reloadPage();
 }
 
-/** Loads the page anew, if the service answers: otherwise there would be no page at all. */
+/** Reloads the page only if the service answers, because otherwise the browser would show its own error page. */
 export function reloadPage(): void {
   fetch(import.meta.env.BASE_URL, { cache: 'no-store' }).then(
     ({ ok }) => ok && location.reload(),
@@ -26,7 +27,7 @@ export function reloadPage(): void {
   );
 }
 
-/** False when this build was given up on before, or if this cannot be remembered. */
+/** Returns false if this build was already reloaded, or if the browser cannot remember it. */
 function rememberReload(): boolean {
   try {
     if (sessionStorage.getItem(KEY) === import.meta.url) return false;

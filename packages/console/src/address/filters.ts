@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 
-/** The filters of a page, as they stand in its address. */
+/** The filters of a page as they are in its URL. */
 export type Filters<Name extends string> = { readonly [Each in Name]?: string };
 
-/** For `validateSearch` of a route: keeps the filters that the page knows, drops everything else. */
+/** Returns a route's `validateSearch`: keeps the filters that the page knows and drops all others. */
 export const filtersOf =
   <const Name extends string>(names: readonly Name[]) =>
   (search: Readonly<Record<string, unknown>>): Filters<Name> =>
@@ -20,14 +20,14 @@ function pick<Name extends string>(names: readonly Name[], search: Readonly<Reco
 
 export interface FilterControl<Name extends string> {
   readonly values: Filters<Name>;
-  /** How many are set. */
+  /** The number of filters set. */
   readonly count: number;
-  /** An empty or absent value takes a filter away. */
+  /** Sets filters. An empty or absent value removes one. */
   set(changes: { readonly [Each in Name]?: string | undefined | null }): void;
   clear(): void;
 }
 
-/** Filters that live in the address, so that a filtered list can be sent to a colleague and found again by Back. */
+/** Keeps filters in the URL, so that a filtered list can be shared and Back restores it. */
 export function useFilters<const Name extends string>(names: readonly Name[]): FilterControl<Name> {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -35,7 +35,7 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
   const values = useMemo(() => pick(known.split(',') as Name[], search), [known, search]);
   const change = useCallback(
     (changes: Readonly<Record<string, unknown>>) => {
-      // Another page's address has other filters; here they are known by the list of names.
+      // Typed loosely, because each page's URL has other filters; the list of names decides here.
       void navigate({ to: '.', search: ((old: object) => ({ ...old, ...changes })) as never, replace: true });
     },
     [navigate],

@@ -2,10 +2,7 @@ import { stringifySearch } from './search-text.ts';
 
 type Filters = Readonly<Record<string, string | null | undefined>>;
 
-/**
- * The addresses of pages that others lead to, by one text each. They are below the console's own address, and are opened by
- * PlaceLink.
- */
+/** URLs of pages that other pages link to, below the console's own URL. PlaceLink opens them. */
 export const places = {
   orders: (filters: Filters = {}) => `/orders${stringifySearch(filters)}`,
   order: (orderNo: string) => `/orders/${encodeURIComponent(orderNo)}`,

@@ -1,6 +1,6 @@
 /**
- * The part of the address after the question mark, as plain text in both directions. The router's own way reads JSON, and an
- * order number of twenty digits does not survive that.
+ * Reads and writes the query string as plain text. The router's default parses JSON, which corrupts order numbers of
+ * twenty digits.
  */
 export const parseSearch = (search: string): Record<string, string> => Object.fromEntries(new URLSearchParams(search));
 

@@ -1,14 +1,14 @@
 import { now } from '../clock.ts';
 
-/** What only a person does to a page. */
+/** DOM events that only a user causes. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
-/** For so long after the last sign somebody counts as being there. */
+/** How long after the last such event the user counts as present. */
 const ATTENDED_MS = 60_000;
 
 let lastSignAt = now();
 
-/** To be called once, when the page starts. */
+/** Starts listening. Called once, when the page starts. */
 export function watchForSigns(page: Pick<EventTarget, 'addEventListener'>): void {
   const note = () => {
     lastSignAt = now();
@@ -17,7 +17,7 @@ export function watchForSigns(page: Pick<EventTarget, 'addEventListener'>): void
 }
 
 /**
- * Whether nobody is there: what the page then asks for, it asks for by itself. The service does not let that keep a session
- * alive, so a page that was left open ends half an hour after its person has left.
+ * Returns true if the user is absent, so that requests are automatic. The service does not let automatic requests
+ * extend a session, so an abandoned page expires after half an hour.
  */
 export const isUnattended = (): boolean => now() - lastSignAt > ATTENDED_MS;

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from './client.ts';
 
-/** What was set up: read by many pages, changed seldom. */
+/** Configuration that many pages read and that rarely changes. */
 const MINUTE = 60_000;
 
 export const channelsQuery = queryOptions({
@@ -34,7 +34,10 @@ export const benefitsQuery = queryOptions({
   queryFn: async ({ signal }) => (await api.get('/benefits', {}, signal)).benefits,
 });
 
-/** A logo or an icon, as an address that an image element takes. A file is named by its bytes, so it never changes. */
+/**
+ * Returns a logo or an icon as a URL for an image element. It is cached forever, because files are named by their
+ * content.
+ */
 export const pictureQuery = (file: string) =>
   queryOptions({
     queryKey: ['/images', file],
@@ -45,13 +48,13 @@ export const pictureQuery = (file: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** A channel's name, for those who know it by that; its app id until the names have come. */
+/** Returns a channel's name, or its app id until the names are loaded. */
 export function useChannelName(appId: string): string {
   const { data } = useQuery(channelsQuery);
   return data?.find((one) => one.appId === appId)?.name ?? appId;
 }
 
-/** The channels with their names, for a filter. */
+/** Returns the channels with their names, for a filter. */
 export function useChannelChoices(): { value: string; label: string }[] {
   const { data = [] } = useQuery(channelsQuery);
   return data.map(({ appId, name }) => ({ value: appId, label: name }));

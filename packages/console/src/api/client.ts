@@ -10,30 +10,30 @@ type Query = Readonly<Record<string, string | number | boolean | null | undefine
 type Method = TableRow['method'];
 type RowOf<Of extends Method, Path> = Extract<TableRow, { readonly method: Of; readonly path: Path }>;
 type TypesOf<Of extends Method, Path> = NonNullable<RowOf<Of, Path>['types']>;
-/** The paths of the operations that have this method. */
+/** The paths of the operations with this method. */
 export type PathOf<Of extends Method> = Extract<TableRow, { readonly method: Of }>['path'];
-/** What an operation takes: the fields that its path names, and those of its query or body. */
+/** The input of an operation: the fields in its path, and the fields of its query or body. */
 type Input<Of extends Method, Path> = TypesOf<Of, Path>['input'];
 export type Answer<Of extends Method, Path> = TypesOf<Of, Path>['answer'];
-/** Of a query everything is text, and what is empty is not given. */
+/** A query's values are text; empty values are omitted. */
 export type QueryOf<Path extends PathOf<'GET'>> = { readonly [Field in keyof Input<'GET', Path>]: Query[string] };
 
 interface Call {
   readonly query?: Query | undefined;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Before there is a session: a 401 is the answer, not the end of one. */
+  /** Set before there is a session: a 401 is then returned and does not end a session. */
   readonly isSignIn?: boolean;
   readonly hasNewToken?: boolean;
 }
 
-/** What the page does about some of the refusals; set once, when it starts. */
+/** The page's reactions to some refusals. Set once, when the page starts. */
 interface Reactions {
-  /** Asks the person to sign in again, since the session has ended. False: they would rather not. */
+  /** Asks the operator to sign in again after the session has ended. Resolves to false if they decline. */
   signInAgain(): Promise<boolean>;
-  /** Asks who the person is. False: they would rather not. */
+  /** Asks the operator to confirm their identity. Resolves to false if they decline. */
   askForProof(): Promise<boolean>;
-  /** Somebody signed in anew in another window, and this one has the former session's token. */
+  /** Called when another window has begun a new session, so that this window's token is outdated. */
   renewToken(): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ export const reactBy = (given: Reactions): void => {
 };
 
 let csrfToken = '';
-/** Each session has its own; whatever changes something carries it. */
+/** Sets the CSRF token of the session. All changing requests carry it. */
 export const carryToken = (token: string): void => {
   csrfToken = token;
 };
@@ -87,14 +87,16 @@ async function sendForJson<Of>(method: string, path: string, call: Call): Promis
   });
 }
 
-/** The address of an operation, for what a browser opens by itself. */
+/** Returns the URL of an operation that the browser opens itself, such as a download. */
 export function addressOf(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return `${API}${path}${text && `?${text}`}`;
 }
 
-/** Puts the fields that a path names in its place, and leaves the others. What a field contains cannot become another path. */
+/**
+ * Fills the fields that a path names and returns the others. Values are encoded, so that they cannot change the path.
+ */
 function fillPath(path: string, input: object): { readonly place: string; readonly rest: Query } {
   const rest: Record<string, Query[string]> = { ...input };
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -117,20 +119,22 @@ const change =
     return sendForJson<Answer<Method, Path>>(method, place, method === 'DELETE' ? {} : { body: rest });
   };
 
-/** The console's operations, by their paths below /console/api. What they take and answer, the service's table says. */
+/**
+ * Calls the console's operations by their paths below /console/api. The service's schemas type their input and output.
+ */
 export const api = {
   get: read,
   post: change('POST'),
   put: change('PUT'),
   delete: change('DELETE'),
-  /** What is no operation: signing in, and what is about the session itself. */
+  /** Calls that are not operations: signing in and the session itself. */
   session: <Of>(method: 'POST' | 'DELETE', path: string, body?: unknown) => sendForJson<Of>(method, path, { body }),
-  /** Before there is a session. */
+  /** Calls before there is a session. */
   signIn: <Of>(method: 'GET' | 'POST', path: string, body?: unknown) =>
     sendForJson<Of>(method, path, { body, isSignIn: true }),
 };
 
-/** Fetches a file and hands it to the browser to keep; `onPiece` hears of each part of it as it comes. */
+/** Fetches a file and saves it in the browser. Calls `onPiece` for each chunk. */
 export async function download<Path extends PathOf<'GET'>>(
   path: Path,
   input: QueryOf<Path>,
@@ -148,7 +152,7 @@ export async function download<Path extends PathOf<'GET'>>(
   saveFile(name ?? 'export.csv', new Blob(pieces, { type: response.headers.get('Content-Type') ?? 'text/csv' }));
 }
 
-/** Hands a file to the browser to keep. */
+/** Saves a file in the browser. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);

@@ -1,4 +1,4 @@
-/** Whether the service answers, by what became of the last request. */
+/** True if the last request was answered. */
 let isConnected = true;
 const listeners = new Set<() => void>();
 
@@ -15,7 +15,7 @@ export function watchConnection(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The browser knows of some losses before a request does. That it is back is known once a request is answered. */
+/** The browser reports a lost connection early. A regained one counts only once a request is answered. */
 export function watchForLosses(window: Window): void {
   window.addEventListener('offline', () => noteConnection(false));
 }

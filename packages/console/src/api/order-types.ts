@@ -2,7 +2,7 @@ import type * as schemas from '@perennial/service/console-schemas';
 import type { Static } from '@perennial/wire';
 import type { Answer } from './client.ts';
 
-/** What the operations about orders, payments and those that act on many take and answer. */
+/** Inputs and outputs of the operations on orders, payments and bulk runs. */
 
 export type OrderLine = Static<typeof schemas.orders.orderLine>;
 export type OrderAnswer = Answer<'GET', '/orders/{orderNo}'>;
@@ -23,7 +23,7 @@ type BulkItems = Static<typeof schemas.payments.bulkItems>;
 export type BulkItem = BulkItems['items'][number];
 export type Approval = Static<typeof schemas.payments.approval>;
 
-/** An order as `npx perennial order show` has it, with personal data masked. */
+/** An order as `npx perennial order show` prints it, with masked personal data. */
 export type Order = OrderAnswer['order'];
 export type Period = Order['payments'][number];
 export type Attempt = Period['attempts'][number];

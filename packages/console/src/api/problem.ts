@@ -1,16 +1,16 @@
-/** A refusal or a fault, as the service words it (application/problem+json). */
+/** A refusal or a fault of the service (application/problem+json). */
 export class Problem extends Error {
   override readonly name = 'Problem';
   constructor(
     readonly status: number,
-    /** The last part of the type's address, such as proof-needed. */
+    /** The last part of the type's URL, such as proof-needed. */
     readonly kind: string,
     readonly title: string,
     readonly detail: string | undefined,
     readonly requestId: string | undefined,
-    /** Of a refusal for now: after how many seconds to ask again. */
+    /** Seconds until a retry makes sense, if the refusal is temporary. */
     readonly retryAfterSeconds: number | undefined,
-    /** Which refusal it is, and what fills its text: by these it is said in other languages. */
+    /** The refusal's code and the values of its text, for translation. */
     readonly code: string | null = null,
     readonly values: readonly string[] = [],
   ) {
@@ -18,12 +18,12 @@ export class Problem extends Error {
   }
 }
 
-/** The service did not answer at all: no network, or it is being restarted. */
+/** The service did not answer: no network, or a restart. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The files of a page did not come: no network, or the service was built anew. */
+/** The files of a page could not be loaded: no network, or a new build of the service. */
 export class PageMissing extends Unreachable {}
 
 export async function readProblem(response: Response): Promise<Problem> {

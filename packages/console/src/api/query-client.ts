@@ -1,7 +1,7 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { Unreachable } from './problem.ts';
 
-/** What waits for somebody: any change may be one of that. */
+/** Queries of the waiting counts. Any change may affect them. */
 export const WAITING_KEY = '/waiting';
 
 export const queryClient: QueryClient = new QueryClient({
@@ -11,10 +11,10 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // A refusal stays one; an answer that did not come may come.
+      // Refusals are final; missing answers are retried.
       retry: (failures, error) => error instanceof Unreachable && failures < 2,
       refetchOnWindowFocus: true,
-      // Otherwise a query waits in silence while the browser is offline, and a change is sent whenever it is back.
+      // Otherwise queries wait silently while the browser is offline, and changes are sent later without notice.
       networkMode: 'always',
       refetchOnReconnect: 'always',
     },

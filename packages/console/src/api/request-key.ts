@@ -1,6 +1,6 @@
 /**
- * A key for a request that must not be done twice. The page makes it once and sends it with each try, so that a second press,
- * or a try after an answer that got lost, is the same request. (randomUUID is only there over HTTPS and on this machine.)
+ * Returns an idempotency key. The page creates it once and sends it with each retry, so that a double click or a retry
+ * after a lost answer is the same request. (randomUUID exists only over HTTPS and on localhost.)
  */
 export function newRequestKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,7 +1,7 @@
 import type * as schemas from '@perennial/service/console-schemas';
 import type { Static } from '@perennial/wire';
 
-/** What the operations take and answer, made from the schemas that the service validates by. */
+/** Inputs and outputs of the operations, derived from the schemas that the service validates with. */
 
 // Session and account
 export type Session = Static<typeof schemas.session.session>;
@@ -33,14 +33,14 @@ export type RequestsSummary = Static<typeof schemas.events.requestsSummary>;
 export type Alert = Static<typeof schemas.alerts.alert>;
 export type AlertAnswer = Static<typeof schemas.alerts.alertAnswer>;
 
-// Books
+// Accounting
 export type Reconciliation = Static<typeof schemas.books.reconciliation>;
 export type Difference = Static<typeof schemas.books.difference>;
 export type SettlementMonth = Static<typeof schemas.books.settlementMonth>;
 export type SettlementMonths = Static<typeof schemas.books.settlementMonths>;
 export type ReconcileRequest = Static<typeof schemas.books.reconcileRequest>;
 
-// Set-up
+// Settings
 export type Channel = Static<typeof schemas.setup.channel>;
 export type ChannelCreated = Static<typeof schemas.setup.channelCreated>;
 export type CredentialsAnswer = Static<typeof schemas.setup.credentialsAnswer>;
@@ -60,7 +60,7 @@ export type Branding = Channel['branding'];
 export type BrandingChange = Static<typeof schemas.setup.brandingChange>;
 export type StoredPicture = NonNullable<Branding['logo']>;
 
-// People and the audit log
+// Operators and the audit log
 export type Person = Static<typeof schemas.people.person>;
 export type PersonWithLink = Static<typeof schemas.people.personWithLink>;
 type Audit = Static<typeof schemas.people.audit>;

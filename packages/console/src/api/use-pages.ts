@@ -1,14 +1,13 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { type Answer, api, type PathOf, type QueryOf } from './client.ts';
 
-/** The paths of lists. */
 type ListPath = {
   [Path in PathOf<'GET'>]: Answer<'GET', Path> extends { nextCursor: string | null } ? Path : never;
 }[PathOf<'GET'>];
 
 /**
- * A list that pages by the key of its last row. `rowsOf` says where in an answer the rows are:
- * `usePages('/audit', filters.values, (page) => page.entries)`.
+ * Loads a list with keyset paging. `rowsOf` returns the rows of an answer: `usePages('/audit', filters.values, (page)
+ * => page.entries)`.
  */
 export function usePages<Path extends ListPath, Row>(
   path: Path,
@@ -21,7 +20,7 @@ export function usePages<Path extends ListPath, Row>(
     queryFn: async ({ pageParam, signal }) => {
       const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
       let page = await read(pageParam);
-      // What is rare may lie far back: an empty page says how far was looked, and not that there is nothing.
+      // An empty page is not the last one if it has a cursor: the service stops its scan early when matches are rare.
       while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
       return page;
     },
@@ -32,7 +31,7 @@ export function usePages<Path extends ListPath, Row>(
   });
   return {
     rows: found.data?.pages.flatMap((page) => [...rowsOf(page)]),
-    /** Of the first page, for what an answer says beside its rows. */
+    /** The first page, for the fields beside its rows. */
     answer: found.data?.pages[0],
     error: found.error,
     isRefreshing: found.isPlaceholderData,

@@ -6,9 +6,9 @@ interface Choice {
   readonly label: string;
 }
 
-/** Names of what changes seldom. Without them a page shows codes, and its filters take a code as text. */
+/** Names of rarely changed configuration. Without names a page shows codes, and its filters accept a code as text. */
 interface Names {
-  /** By its name, or by its code while that is not known. */
+  /** Returns the name, or the code while the name is unknown. */
   of(code: string): string;
   readonly choices: readonly Choice[];
 }
@@ -28,7 +28,7 @@ export function useProductNames(): Names {
   return namesOf(data.map(({ productCode, productName }) => ({ value: productCode, label: productName })));
 }
 
-/** Institutions: what operators call them, and what a payment names. */
+/** Names of payment channels, which operators call institutions. */
 export function useInstitutionNames(): Names {
   const { data = [] } = useQuery(paymentChannelsQuery);
   return namesOf(data.map(({ code, displayName }) => ({ value: code, label: displayName })));

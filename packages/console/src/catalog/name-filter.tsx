@@ -7,7 +7,7 @@ interface NameFilterProps {
   onChange(value: string | undefined): void;
 }
 
-/** A choice by name; where the names are not to be had, a field for the code. */
+/** A filter by name, or by code if no names are available. */
 export function NameFilter(props: NameFilterProps) {
   return props.choices.length > 0 ? <ChoiceFilter {...props} /> : <TextFilter {...props} />;
 }

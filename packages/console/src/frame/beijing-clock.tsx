@@ -12,7 +12,7 @@ const useTexts = dictionary({
   ],
 });
 
-/** What time it is where the times of all pages are of. */
+/** Shows the current Beijing time, because all pages use it. */
 export function BeijingClock() {
   const t = useTexts();
   const [at, setAt] = useState(now);

@@ -44,7 +44,7 @@ export function SchemeMenu() {
   );
 }
 
-/** Two languages need no menu: the button shows the other one's name, in its own letters. */
+/** Toggles between the two languages. The button shows the other language's own name. */
 export function LanguageButton() {
   const t = useTexts();
   const language = useLanguage();

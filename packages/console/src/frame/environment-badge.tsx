@@ -7,7 +7,7 @@ const useTexts = dictionary({
   production: ['Live', '生产环境'],
 });
 
-/** Whether money is real here. */
+/** Shows whether the installation moves real money. */
 export function EnvironmentBadge({ environment }: Pick<Session, 'environment'>) {
   const t = useTexts();
   return <Tag tone={environment === 'sandbox' ? 'waiting' : 'neutral'}>{t(environment)}</Tag>;

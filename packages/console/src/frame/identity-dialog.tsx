@@ -31,7 +31,7 @@ const useTexts = dictionary({
   ],
 });
 
-/** Asks who somebody is when an operation needs it, and lets that go on where it stood. */
+/** Asks the operator to confirm their identity, and then continues the operation that needs it. */
 export function IdentityDialog() {
   const t = useTexts();
   const [isAsked, setAsked] = useState(false);

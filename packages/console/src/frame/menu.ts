@@ -51,9 +51,9 @@ interface MenuItem {
   readonly text: MenuText;
   readonly to: NonNullable<LinkProps['to']>;
   readonly icon: IconComponent;
-  /** Other addresses that belong to it, by their beginning. */
+  /** Prefixes of other URLs that belong to the item. */
   readonly also?: readonly string[];
-  /** What of it waits for somebody. */
+  /** The count of waiting things that is shown beside the item. */
   readonly waiting?: keyof WaitingCounts;
 }
 
@@ -62,7 +62,7 @@ interface MenuGroup {
   readonly items: readonly MenuItem[];
 }
 
-/** The pages, from what is looked at daily to what is set once. Everybody may open all of them. */
+/** The pages, from daily work to one-time configuration. All roles may open all pages. */
 export const MENU: readonly MenuGroup[] = [
   { items: [{ text: 'overview', to: '/', icon: OverviewIcon }] },
   {

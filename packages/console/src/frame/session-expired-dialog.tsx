@@ -19,15 +19,15 @@ const useTexts = dictionary({
 });
 
 /**
- * Asks the person whose session has ended to sign in again, and sends what was refused. The page stays as it is below: whatever was typed is
- * not lost. None of it can be seen before that.
+ * Asks the operator to sign in again after their session has ended, then repeats the refused requests. The page below
+ * keeps its entries but is hidden until then.
  */
 export function SessionExpiredDialog() {
   const t = useTexts();
   const [isAsked, setAsked] = useState(false);
   useEffect(() => signInQuestion.listen(setAsked), []);
   useOpenerFocus(isAsked);
-  // So that Escape closes nothing behind it.
+  // Registered as open, so that Escape closes no dialog behind it.
   useIsTopmost(isAsked, 2);
   return (
     <Modal
@@ -91,7 +91,7 @@ function Question() {
   );
 }
 
-/** Whoever has signed in in another tab goes on in this one too, as soon as they look at it. */
+/** Continues here once the operator returns to this tab after signing in in another tab. */
 function useResumption(): void {
   useEffect(() => {
     const look = async () => {

@@ -21,7 +21,7 @@ import { Sidebar } from './sidebar.tsx';
 const loadSearchBox = () => import('../search/search-box.tsx');
 const SearchBox = lazy(loadSearchBox);
 
-/** After the page's own files and its first answers. */
+/** Loaded after the page's own files and first answers. */
 const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({
@@ -39,7 +39,7 @@ const useTexts = dictionary({
 
 const LINE = { borderColor: 'var(--line)' };
 
-/** What is around every page of somebody who is signed in. */
+/** The frame around every page of a signed-in operator. */
 export function Shell() {
   const t = useTexts();
   const [isMenuOpen, menu] = useDisclosure(false);
@@ -133,7 +133,7 @@ export function Shell() {
   );
 }
 
-/** Says that what is shown may be old, as long as the service does not answer. */
+/** Warns that the data may be out of date while the service does not answer. */
 function ConnectionLost() {
   const t = useTexts();
   const isConnected = useSyncExternalStore(watchConnection, getConnection);
@@ -150,8 +150,8 @@ function ConnectionLost() {
 }
 
 /**
- * The search is loaded once the page stands. Who presses its key types on at once: until its field is there, the keys are kept for
- * it, so that nothing of a number is lost.
+ * Loads the search after the page. Keys typed after its shortcut are buffered until the field has the focus, so that no
+ * digit is lost.
  */
 function useSearchBox() {
   const [isWanted, setWanted] = useState(false);
@@ -168,7 +168,7 @@ function useSearchBox() {
     keys.begin(() => {
       isStillWanted = false;
     });
-    // The box too: its field takes the keys over.
+    // The box counts too, because its field takes over the buffered keys.
     Promise.all([import('@mantine/spotlight'), loadSearchBox()]).then(
       ([{ spotlight }]) => isStillWanted && spotlight.open(),
       () => {

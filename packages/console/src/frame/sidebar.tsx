@@ -13,7 +13,6 @@ const useTexts = dictionary({
   zone: ['Beijing time, UTC+8', '北京时间（UTC+8）'],
 });
 
-/** The menu of all pages. */
 export function Sidebar({ onOpened }: { readonly onOpened?: () => void }) {
   const t = useTexts();
   const text = useMenuTexts();

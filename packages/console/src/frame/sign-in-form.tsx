@@ -22,13 +22,13 @@ const useTexts = dictionary({
 });
 
 interface SignInFormProps {
-  /** Whose session has ended: nobody else is asked for. */
+  /** The operator whose session has ended. The name is then fixed. */
   readonly person?: string;
   onSignIn(request: SignInRequest): Promise<void>;
   readonly children?: ReactNode;
 }
 
-/** Asks for a name and a password, and for a code where one is needed. `children` stand above its button. */
+/** Asks for a name and a password, and for a code if needed. `children` are above its button. */
 export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
   const t = useTexts();
   const [name, setName] = useState(person ?? '');
@@ -108,7 +108,7 @@ export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
   );
 }
 
-/** Counts down, once a second, to a moment. */
+/** Returns the seconds left until a moment, updated every second. */
 function useSecondsUntil(moment: number): number {
   const left = () => Math.max(0, Math.ceil((moment - now()) / 1000));
   const [seconds, setSeconds] = useState(left);

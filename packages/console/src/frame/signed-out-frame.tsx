@@ -10,7 +10,7 @@ interface SignedOutFrameProps {
   readonly children: ReactNode;
 }
 
-/** What is around a page of somebody who is not signed in. */
+/** The frame around a page for visitors who are not signed in. */
 export function SignedOutFrame({ title, badge, children }: SignedOutFrameProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (

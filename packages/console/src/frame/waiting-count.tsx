@@ -10,16 +10,16 @@ const useTexts = dictionary({
   alerts: ['{count} open', '{count} 条未处理'],
   approvals: ['{count} waiting', '{count} 条待审批'],
   differences: ['{count} open', '{count} 条未关闭'],
-  // The page has those too that failed for good.
+  // The page also lists payments that failed for good.
   failedPayments: ['{count} to be retried', '{count} 笔待重试'],
 });
 
-/** The service counts no further. */
+/** The service stops counting here. */
 const MOST = 999;
 
 const REFRESH_MS = 60_000;
 
-/** How many of a page's things wait for somebody. Nothing while there are none, or while it is not known. */
+/** Shows how many items of a page wait for an operator. Renders nothing if the count is 0 or unknown. */
 export function WaitingCount({ of }: { readonly of: keyof WaitingCounts }) {
   const t = useTexts();
   const { data } = useQuery({

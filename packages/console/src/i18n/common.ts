@@ -1,6 +1,6 @@
 import { dictionary } from './dictionary.ts';
 
-/** Words that every page needs. */
+/** Texts that every page needs. */
 export const useCommonTexts = dictionary({
   beijing: ['Beijing', '北京时间'],
   cancel: ['Cancel', '取消'],

@@ -1,9 +1,9 @@
 import { getLanguage, type Language, useLanguage } from './language.ts';
 
-/** Each text in both languages, side by side, so that neither can be forgotten. */
+/** Each text in both languages, side by side, so that neither can be missing. */
 type Texts = Readonly<Record<string, readonly [en: string, zh: string]>>;
 
-/** The names in braces: of 'Ends {count} of {total}' they are count and total. */
+/** The names in braces: count and total in 'Ends {count} of {total}'. */
 type Blanks<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Blanks<Rest> : never;
 
 type Fillings<Text> = [Blanks<Text>] extends [never] ? [] : [values: Readonly<Record<Blanks<Text>, string | number>>];
@@ -11,9 +11,9 @@ type Fillings<Text> = [Blanks<Text>] extends [never] ? [] : [values: Readonly<Re
 export type Translate<T extends Texts> = <Key extends keyof T>(key: Key, ...values: Fillings<T[Key][0]>) => string;
 
 /**
- * The texts of one page or part. `const useTexts = dictionary({ title: ['Orders', '订单'] })`, then in a component
- * `const t = useTexts(); t('title')`. Blanks stand in braces. A text with a bar has two forms, of which the first is for a
- * `count` of one: '{count} order|{count} orders'.
+ * Creates the texts of one page or part. `const useTexts = dictionary({ title: ['Orders', '订单'] })`, then in a
+ * component `const t = useTexts(); t('title')`. Blanks are in braces. A text with a bar has two forms; the first is for
+ * a `count` of one: '{count} order|{count} orders'.
  */
 export function dictionary<const T extends Texts>(texts: T): { (): Translate<T>; now(): Translate<T> } {
   const translate = (language: Language): Translate<T> => {
@@ -21,7 +21,7 @@ export function dictionary<const T extends Texts>(texts: T): { (): Translate<T>;
     return (key, ...[values]) => fill(texts[key]?.[index] ?? String(key), values ?? {});
   };
   const byLanguage = { en: translate('en'), zh: translate('zh') };
-  /** For what is not a component: as the language is at this moment. */
+  /** Returns the texts in the current language, for code outside components. */
   const now = () => byLanguage[getLanguage()];
   return Object.assign(() => byLanguage[useLanguage()], { now });
 }

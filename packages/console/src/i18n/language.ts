@@ -4,7 +4,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 export const LANGUAGES = ['en', 'zh'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** As Intl and the document name them. Dates of the English pages are written the day first. */
+/** Locales for Intl and the document. en-GB, because English pages write the day first. */
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' };
 export const localeOf = (language: Language): string => LOCALES[language];
 
@@ -30,7 +30,7 @@ export function setLanguage(language: Language): void {
   for (const listener of listeners) listener();
 }
 
-/** For the browser's own line breaks, fonts and screen readers. */
+/** Sets the document's language for line breaks, fonts and screen readers. */
 export function markDocument(): void {
   document.documentElement.lang = localeOf(current);
 }

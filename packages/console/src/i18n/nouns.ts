@@ -1,4 +1,4 @@
-/** What many pages call the same way; each spreads them into its own texts. */
+/** Nouns that several pages share. Each page spreads them into its own texts. */
 export const NOUNS = {
   amount: ['Amount', '金额'],
   channel: ['Channel', '渠道'],

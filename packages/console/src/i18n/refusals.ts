@@ -2,8 +2,8 @@ import type { ProblemKind, RefusalCode } from '@perennial/service/problems';
 import type { Language } from './language.ts';
 
 /**
- * What the service refuses, by its code, in Chinese: in English it says it itself. Blanks are the values that it gives, from 1;
- * {detail} is its own sentence.
+ * Chinese texts of refusals by code. The service supplies the English texts. Blanks are the refusal's values, from 1;
+ * {detail} is its English sentence.
  */
 export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'not-signed-in': '请先登录',
@@ -157,7 +157,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'url-not-https': '{1} {2} 须以 https:// 开头',
 };
 
-/** Values that are words. */
+/** Chinese words for values. */
 export const CHINESE_WORDS: Readonly<Record<string, string>> = {
   'the note': '备注',
   'the reason': '原因',
@@ -265,14 +265,17 @@ export const CHINESE_WORDS: Readonly<Record<string, string>> = {
 };
 
 interface Told {
-  /** In the service's words. */
+  /** The English sentence of the service. */
   readonly detail: string;
   readonly code: string | null;
   readonly values: readonly string[];
   readonly seconds?: number | undefined;
 }
 
-/** Why something is refused. A code that these pages do not know is of a later service: then its own words are shown. */
+/**
+ * Returns a refusal's text, or the service's sentence if the code is unknown because the service is newer than these
+ * pages.
+ */
 export function refusalText({ detail, code, values, seconds }: Told, language: Language): string {
   const text = language === 'zh' ? (CHINESE as Readonly<Record<string, string>>)[code ?? ''] : undefined;
   if (text === undefined) return toSentence(detail);
@@ -284,7 +287,7 @@ export function refusalText({ detail, code, values, seconds }: Told, language: L
   });
 }
 
-/** Statuses and kinds as they stand in the service's sentences, for whatever they are of. */
+/** Statuses and kinds that occur in the service's sentences. */
 const CHINESE_STATUSES: Readonly<Record<string, string>> = {
   SUCCESS: '成功',
   FAIL: '失败',
@@ -319,5 +322,5 @@ const CHINESE_STATUSES: Readonly<Record<string, string>> = {
 
 export const chineseWord = (word: string): string | undefined => CHINESE_STATUSES[word];
 
-/** The steps word their refusals for the command line, as a part of a sentence. */
+/** Capitalizes a refusal, because the service words them for the command line as a part of a sentence. */
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -4,12 +4,12 @@ import { Broken, LoadingRows } from './states.tsx';
 
 interface LoadedProps<Answer> {
   readonly query: UseQueryResult<Answer>;
-  /** What stands there meanwhile, when that is no list. */
+  /** The placeholder while loading, if it is not a list. */
   readonly meanwhile?: ReactNode;
   children(answer: Answer): ReactNode;
 }
 
-/** One answer in all its states: on its way, not come, and there. */
+/** Renders one query in all its states: loading, failed and loaded. */
 export function Loaded<Answer>({ query, meanwhile = <LoadingRows />, children }: LoadedProps<Answer>) {
   if (query.data !== undefined) return children(query.data);
   return query.error ? <Broken error={query.error} onRetry={() => void query.refetch()} /> : meanwhile;

@@ -11,17 +11,17 @@ const texts = dictionary({
   fault: ['The action failed. Request ID {requestId}', '操作失败，请求 ID {requestId}'],
 });
 
-/** Says in a corner that something was done. */
+/** Shows a notification that an action succeeded. */
 export function notifyDone(message: string): void {
   notifications.show({ message, color: 'green', autoClose: 4000 });
 }
 
-/** Says in a corner whether a change has changed anything. */
+/** Shows a notification whether a save changed anything. */
 export function notifySaved(changed: boolean, saved = texts.now()('saved')): void {
   notifyDone(changed ? saved : texts.now()('asBefore'));
 }
 
-/** Says in a corner what was not, and why. */
+/** Shows a notification that an action failed, with the reason. */
 export function notifyProblem(error: unknown): void {
   const t = texts.now();
   const isFault = isProblem(error) && error.status >= 500;

@@ -5,16 +5,15 @@ import styles from './page.module.css';
 
 interface PageProps {
   readonly title: string;
-  /** Beside the title: a status, a count. */
+  /** Shown beside the title: a status or a count. */
   readonly aside?: ReactNode;
-  /** Above the title: where this page hangs. */
+  /** Shown above the title: a link to the parent page. */
   readonly above?: ReactNode;
   /** Buttons at the right. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A page's heading and what is below it. */
 export function Page({ title, aside, above, actions, children }: PageProps) {
   useDocumentTitle(`${title} · Perennial`);
   return (
@@ -40,7 +39,7 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A part of a page under a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({ title, hint, actions, children }: SectionProps) {
   return (
     <Stack component="section" gap={12} mt={12}>
@@ -56,7 +55,7 @@ export function Section({ title, hint, actions, children }: SectionProps) {
   );
 }
 
-/** What somebody should know before they use what is below it. */
+/** A hint above the fields or rows that it explains. */
 export function Hint({ children }: { readonly children: ReactNode }) {
   return (
     <Text maw="70ch" fz="sm" c="dimmed" textWrap="pretty">
@@ -65,7 +64,7 @@ export function Hint({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Names and values, one below the other or in columns where there is room. */
+/** Names and values, below one another or in columns if there is room. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles.facts}>

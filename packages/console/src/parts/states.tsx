@@ -35,7 +35,7 @@ interface NoteProps extends BoxProps {
   readonly children: ReactNode;
 }
 
-/** Words on the ground of their tone. */
+/** A text on the background of its tone. */
 export function Note({ tone, ...props }: NoteProps) {
   return <Box fz="sm" px={12} py={9} bdrs="sm" c={`var(--${tone})`} bg={`var(--${tone}-soft)`} {...props} />;
 }
@@ -46,11 +46,11 @@ interface NoticeProps {
   readonly hint?: ReactNode;
   readonly children?: ReactNode;
   readonly role?: 'alert';
-  /** It is all that the page has. */
+  /** Set if it is the only content of the page. */
   readonly isPage?: boolean;
 }
 
-/** The one shape of a page or a part that has nothing else to show. */
+/** The common layout of a page or part without other content. */
 function Notice({ icon, title, hint, children, role, isPage }: NoticeProps) {
   return (
     <Stack gap={4} align="center" px={20} py={56} ta="center" role={role}>
@@ -84,7 +84,7 @@ export function Loading() {
   );
 }
 
-/** Where rows will be. Their words are of other lengths. */
+/** Placeholders for rows, with texts of various lengths. */
 export function LoadingRows() {
   const t = useTexts();
   return (
@@ -103,7 +103,7 @@ export function LoadingRows() {
 interface EmptyProps {
   readonly title: string;
   readonly hint?: ReactNode;
-  /** Nothing matches, as opposed to: there is nothing. */
+  /** Set if rows exist but none matches the filters. */
   readonly isFiltered?: boolean;
   readonly children?: ReactNode;
 }
@@ -119,7 +119,7 @@ export function NotFound({ isPage = false }: { readonly isPage?: boolean }) {
 
 export const NotFoundPage = () => <NotFound isPage />;
 
-/** What did not come, and why, in the words that fit the error. */
+/** Shows that loading failed, with a text that fits the error. */
 export function Broken({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const t = useTexts();
   const language = useLanguage();
@@ -150,7 +150,7 @@ export function Broken({ error, onRetry }: { readonly error: unknown; readonly o
   );
 }
 
-/** What is wrong, as a line inside a form. */
+/** An error line inside a form. */
 export function Problem({ children }: { readonly children: ReactNode }) {
   return (
     <Note tone="negative" role="alert">
@@ -162,7 +162,7 @@ export function Problem({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Why a form could not be done. */
+/** Shows why a form could not be submitted. */
 export function FormProblem({ error }: { readonly error: unknown }) {
   const t = useTexts();
   const language = useLanguage();
@@ -189,7 +189,7 @@ function PageBroken() {
   );
 }
 
-/** A fault of the pages themselves: what is around it stays. Another page, named by `of`, gets a new chance. */
+/** Catches an error of a page and keeps the frame around it. Resets when another page, named by `of`, is opened. */
 export class ErrorBoundary extends Component<{ readonly children: ReactNode; readonly of?: string }> {
   override state = { isBroken: false };
 

@@ -21,7 +21,7 @@ import { sessionQuery } from '../session/session.ts';
 
 const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()();
 
-/** Pages of somebody who is signed in hang below this one. Whoever is not signs in first, and comes back. */
+/** The parent of all pages that need a session. Visitors without one sign in first and then return. */
 const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
@@ -39,17 +39,17 @@ const signedInRoute = createRoute({
 type LoadPage = () => Promise<{ default: ComponentType }>;
 
 /**
- * A page that is loaded when it is opened. The router would load the whole console anew if its file does not come, and without a
- * connection nothing would be left: so the router sees another error, and `stale-build.ts` decides.
+ * Loads a page when it is opened. A failed import is wrapped in another error, because the router would otherwise
+ * reload the whole console, and offline nothing would be left. `stale-build.ts` decides instead.
  */
 const lazyPage = (load: LoadPage) =>
   lazyRouteComponent(() =>
     load().catch((cause: unknown) => {
-      throw new PageMissing('The files of the page did not come', { cause });
+      throw new PageMissing('The files of the page could not be loaded', { cause });
     }),
   );
 
-/** A page of somebody who is signed in, with the filters that its address may hold. */
+/** Creates the route of a page that needs a session, with the filters of its URL. */
 const page = <const Path extends string, const Filter extends string = never>(
   path: Path,
   load: LoadPage,

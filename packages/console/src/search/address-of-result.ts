@@ -2,8 +2,8 @@ import { places } from '../address/places.ts';
 import type { SearchResult } from '../api/types.ts';
 
 /**
- * Where a result leads: to its order where it belongs to one, else to its own page. Nowhere, of a user whose id is not shown in
- * clear to those who search.
+ * Returns the URL of a result: its order if it belongs to one, else its own page. Returns undefined for a user whose id
+ * is masked for the searching operator.
  */
 export function addressOfResult({ kind, id, orderNo, appId, channelUserId }: SearchResult): string | undefined {
   if (kind === 'channel') return places.channel(id);

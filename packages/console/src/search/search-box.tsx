@@ -46,7 +46,7 @@ const useTexts = dictionary({
 
 const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
 
-/** Of those kinds that have statuses, whose words they are. */
+/** The status vocabulary of each kind that has statuses. */
 const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
   order: 'order',
   payment: 'payment',
@@ -57,12 +57,12 @@ const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
 };
 
 interface SearchBoxProps {
-  /** Called when the field has the focus; answers with what was typed before. */
+  /** Called when the field gets the focus; returns the buffered keys. */
   onReady(): TypedAhead;
   onClose(): void;
 }
 
-/** Finds anything by any of its numbers, while it is being typed. */
+/** Finds records by any of their numbers while the operator types. */
 export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');
@@ -105,7 +105,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
           setText(text + typed.text);
           if (typed.isEntered) enter.ask((text + typed.text).trim());
         }}
-        // Before the box's own handler, which would open whatever stood first when the text was another.
+        // Runs before the box's own handler, which would open the first result of the former text.
         onKeyDownCapture={enter.onKeyDown}
       />
       <Spotlight.ActionsList
@@ -138,10 +138,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
 
 const isOpenable = (result: SearchResult): boolean => addressOfResult(result) !== undefined;
 
-/**
- * What is found by the text. While it is being searched for, what was found by the text before stays in sight, so that the list
- * does not flicker.
- */
+/** Searches for the text. The former results stay visible during the search, so that the list does not flicker. */
 function useResults(asked: string) {
   const [settled] = useDebouncedValue(asked, 120);
   const found = useQuery({
@@ -180,8 +177,8 @@ function NothingFound({ text, state, isMobileLeftOut }: NothingFoundProps) {
 }
 
 /**
- * Enter opens what was chosen by the arrows; without that the first, which looks chosen, but only of what the text as it stands
- * has found: pressed before that, it waits for it.
+ * Opens a result on Enter: the one chosen with the arrow keys, otherwise the first. Enter pressed before the current
+ * text's results arrive waits for them.
  */
 function useEnter(asked: string, isFound: boolean, openFirst: () => void) {
   const [awaited, setAwaited] = useState<string>();
@@ -251,7 +248,7 @@ function Result({ result }: { readonly result: SearchResult }) {
   );
 }
 
-/** Pages are found by their names; without a word, all of them. */
+/** Finds pages by name; without a text, returns all pages. */
 function usePagesNamed(text: string) {
   const menuText = useMenuTexts();
   const navigate = useNavigate();

@@ -1,7 +1,7 @@
-/** What was typed before there was a field to type into. */
+/** Text typed before the search field existed. */
 export interface TypedAhead {
   readonly text: string;
-  /** Enter came last: what the text finds is opened once it is found. */
+  /** Enter was the last key: the first result opens once it is found. */
   readonly isEntered: boolean;
 }
 
@@ -9,7 +9,7 @@ export const NOTHING_TYPED: TypedAhead = { text: '', isEntered: false };
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing'>;
 
-/** What is typed after one more key. Undefined when the key is none of the text: shortcuts are left to whoever they are for. */
+/** Returns the text after one more key, or undefined if the key is not part of the text, such as a shortcut. */
 export function typeAhead(before: TypedAhead, { key, ctrlKey, metaKey, altKey, isComposing }: Key) {
   if (ctrlKey || metaKey || altKey || isComposing) return undefined;
   if (key === 'Enter') return { ...before, isEntered: true };
@@ -17,9 +17,9 @@ export function typeAhead(before: TypedAhead, { key, ctrlKey, metaKey, altKey, i
   return [...key].length === 1 ? { text: before.text + key, isEntered: false } : undefined;
 }
 
-/** Keeps what is typed from the press that asks for the search until its field has the focus, however long its files take. */
+/** Buffers keys from the search shortcut until the search field has the focus. */
 export interface KeyKeeper {
-  /** Escape ends it, and is told. */
+  /** Called when Escape ends the buffering. */
   begin(onEscape: () => void): void;
   end(): TypedAhead;
 }

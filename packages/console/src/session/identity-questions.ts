@@ -1,13 +1,13 @@
 type Answer = (given: boolean) => void;
 
 /**
- * A question to the person at the page. Requests that need the answer wait for it; a dialog listens and settles it. Several that ask at
- * the same time wait for one answer.
+ * A question to the operator. Requests that need the answer wait; a dialog listens and settles the question. Concurrent
+ * requests share one answer.
  */
 export interface Question {
-  /** Returns what ends the listening. */
+  /** Registers the dialog and returns a function that unregisters it. */
   listen(listener: (isAsked: boolean) => void): () => void;
-  /** False if the person would rather not, or if no dialog listens. */
+  /** Resolves to false if the operator declines or no dialog listens. */
   ask(): Promise<boolean>;
   settle(given: boolean): void;
 }
@@ -39,8 +39,8 @@ function createQuestion(): Question {
   };
 }
 
-/** Who somebody is, before what moves money or shows a secret. */
+/** Confirms the operator's identity before an action that moves money or reveals a secret. */
 export const identityQuestion = createQuestion();
 
-/** Who somebody is, after their session has ended. */
+/** Asks the operator to sign in again after their session has ended. */
 export const signInQuestion = createQuestion();

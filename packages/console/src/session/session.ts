@@ -18,14 +18,14 @@ function keep(session: Session): Session {
   return session;
 }
 
-/** Of whoever is signed in; only below the routes that need somebody to be. */
+/** Returns the signed-in operator's session. Only for components below a route that needs one. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery);
-  if (!data) throw new Error('Nobody is signed in');
+  if (!data) throw new Error('No operator is signed in');
   return data;
 }
 
-/** Whether the person who is signed in may do what this role may. */
+/** Returns whether the signed-in operator has the rights of this role. */
 export const useMayDo = (needed: Role | readonly Role[]): boolean => mayDo(useSession().role, needed);
 
 export const signInWaysQuery = queryOptions({
@@ -35,18 +35,18 @@ export const signInWaysQuery = queryOptions({
 
 export async function signIn(request: SignInRequest): Promise<void> {
   const session = await api.signIn<Session>('POST', '/session', request);
-  // What a person before may have left behind is not this person's to see.
+  // The new operator must not see data cached for the previous one.
   forgetSession();
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 }
 
-/** Begins another session of the person whose session has ended; what is shown and typed stays. */
+/** Begins a new session for the same operator. The page and its entries stay. */
 export const signInAgain = async (request: SignInRequest): Promise<void> =>
   takeSession(await api.signIn<Session>('POST', '/session', request));
 
 /**
- * Takes the session that another window of this browser has begun. Returns false if there is none. The page of somebody else begins
- * anew: nothing that this person has typed may be sent in another name.
+ * Adopts the session that another window of this browser has begun. Returns false if there is none. Reloads the page if
+ * the session is another operator's, because entries must not be sent under another name.
  */
 export async function resumeSession(): Promise<boolean> {
   const session = await api.signIn<Session>('GET', '/session').catch(() => undefined);
@@ -60,14 +60,14 @@ export async function resumeSession(): Promise<boolean> {
   return true;
 }
 
-/** After what changes one's own session: another proof, a second factor. */
+/** Stores a session that has changed, such as after a confirmed identity or a second factor. */
 export const takeSession = (session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 };
 
 export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 
-/** To be followed by `forgetSession`, once nothing is shown any more that belongs to it. */
+/** Ends the session at the service. Call `forgetSession` once no page of it is shown. */
 export const signOut = (): Promise<unknown> => api.session('DELETE', '/session');
 
 export const forgetSession = (): void =>

@@ -15,7 +15,7 @@ import {
 } from '@mantine/core';
 import { useCommonTexts } from '../i18n/common.ts';
 
-/** The colour of what can be pressed. Named after the flower. */
+/** The colour of buttons and links. Named after the flower. */
 const iris: MantineColorsTuple = [
   '#f2f2fd',
   '#e6e5fb',
@@ -89,7 +89,7 @@ const amber: MantineColorsTuple = [
   '#653514',
 ];
 
-/** What Mantine takes for text, ground and lines is what the pages take for them (global.css). */
+/** Maps Mantine's text, background and line colours to the variables of global.css. */
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const ours = {
     '--mantine-color-text': 'var(--text)',
@@ -106,14 +106,14 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
   return { variables: {}, light: ours, dark: ours };
 };
 
-/** The head of a dialog is a header element, which outside of the page's main part would be heard as another head of the page. */
+/** Hides the role of a dialog's header element, because screen readers would announce it as another page header. */
 const NO_BANNER = { header: { role: 'presentation' } };
 const DIALOG_STYLES = {
   title: { fontSize: '1.0625rem', fontWeight: 600, overflowWrap: 'anywhere' },
   header: { paddingBottom: 12 },
 } as const;
 
-/** Text first, the system's own letters, the same size of line in both languages. */
+/** System fonts, with the same line height in both languages. */
 export const theme = createTheme({
   colors: { iris, gray, dark, red, green, amber, yellow: amber },
   primaryColor: 'iris',
@@ -145,7 +145,7 @@ export const theme = createTheme({
     Select: Select.extend({
       defaultProps: { size: 'sm', allowDeselect: false, checkIconPosition: 'right' },
     }),
-    // Those of dialogs, sheets, messages and fields: a cross says nothing to who does not see it.
+    // Labels for close buttons of dialogs, sheets, messages and fields, for screen readers.
     CloseButton: { defaultProps: () => ({ 'aria-label': useCommonTexts.now()('close') }) },
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
     Modal: Modal.extend({
@@ -163,7 +163,7 @@ export const theme = createTheme({
       styles: DIALOG_STYLES,
     }),
     Menu: Menu.extend({
-      // The first item is focused, not an element before it that says nothing.
+      // Focuses the first item instead of an unlabelled element before it.
       defaultProps: {
         shadow: 'md',
         radius: 'md',

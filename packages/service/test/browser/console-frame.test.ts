@@ -280,7 +280,7 @@ describe('on every page', () => {
     await page.getByRole('link', { name: 'Orders', exact: true }).click();
     await page.getByLabel('Status').getByRole('button', { name: 'Terminated' }).click();
     await page.getByText('The service does not answer').waitFor();
-    for (const one of complaints) expect(one).toContain('The files of the page did not come');
+    for (const one of complaints) expect(one).toContain('The files of the page could not be loaded');
   });
 
   it('on a phone the menu is a drawer that closes after a choice; an unknown address keeps the frame', async () => {

@@ -5,12 +5,12 @@ import { FormDialog, type FormDialogProps } from './form-dialog.tsx';
 
 interface ConfirmDialogProps extends Omit<FormDialogProps, 'onSubmit'> {
   readonly isOpen: boolean;
-  /** To be typed before the button can be pressed, where an accident would be dear. */
+  /** A text to type before the button is enabled, for actions that are costly by accident. */
   readonly typed?: string;
   onConfirm(): Promise<unknown>;
 }
 
-/** Asks before something happens; shows why it did not. Closes itself once it is done. */
+/** Asks for confirmation, shows the error if the action fails, and closes when it succeeds. */
 export function ConfirmDialog({ isOpen, ...props }: ConfirmDialogProps) {
   return isOpen ? <Question {...props} /> : null;
 }

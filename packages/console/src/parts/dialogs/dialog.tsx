@@ -12,13 +12,13 @@ interface SidePanelProps {
 
 interface DialogProps extends SidePanelProps {
   readonly size?: 'sm' | 'md' | 'lg' | 'xl';
-  /** Shows what is shown only once: a press beside it does not close it. */
+  /** Set if the content is shown only once: a click outside does not close the dialog. */
   readonly isKept?: boolean;
-  /** Above other dialogs. */
+  /** Set if the dialog is above other dialogs. */
   readonly isOnTop?: boolean;
 }
 
-/** In front of the page, in its middle. What is in it comes and goes with it, so a form in it begins empty. */
+/** A dialog in the middle of the page. Its content is mounted with it, so a form in it begins empty. */
 export function Dialog({ isOpen, size = 'md', isKept = false, isOnTop = false, ...props }: DialogProps) {
   useOpenerFocus(isOpen);
   const isTopmost = useIsTopmost(isOpen, isOnTop ? 1 : 0);
@@ -34,7 +34,7 @@ export function Dialog({ isOpen, size = 'md', isKept = false, isOnTop = false, .
   );
 }
 
-/** At the right of the page: one row of a list, looked at closely. */
+/** A panel at the right with the details of one row. */
 export function SidePanel({ isOpen, ...props }: SidePanelProps) {
   const isTopmost = useIsTopmost(isOpen, 0);
   return <Drawer {...props} opened={isOpen} closeOnEscape={isTopmost} position="right" size={480} padding="lg" />;

@@ -7,20 +7,20 @@ import { Dialog } from './dialog.tsx';
 
 export interface FormDialogProps {
   readonly title: string;
-  /** What the button says: Make the channel. */
+  /** The label of the button: Create channel. */
   readonly verb: string;
   readonly size?: 'md' | 'lg' | 'xl';
-  /** A press beside it does not close it, since that would drop what was typed. */
+  /** A click outside does not close the dialog, because that would discard the entries. */
   readonly isKept?: boolean;
   readonly isDangerous?: boolean;
   readonly isIncomplete?: boolean;
   readonly children: ReactNode;
-  /** What it throws is shown below the fields; the dialog stays, with all that was typed. */
+  /** Submits the form. A thrown error is shown below the fields, and the dialog keeps its entries. */
   onSubmit(): Promise<unknown>;
   onClose(): void;
 }
 
-/** Fields in a dialog. It is there only while it is open, so what was typed is forgotten with it. */
+/** A dialog with fields. It is mounted only while open, so its entries are discarded when it closes. */
 export function FormDialog(props: FormDialogProps) {
   const { title, verb, size = 'md', isKept = true, isDangerous, isIncomplete = false, children } = props;
   const { onSubmit, onClose } = props;
@@ -33,7 +33,7 @@ export function FormDialog(props: FormDialogProps) {
         gap={16}
         onSubmit={(event) => {
           event.preventDefault();
-          // A form inside a form of the page, by its place among the components, is not the page's.
+          // React would bubble the event to a form of the page that contains this component.
           event.stopPropagation();
           if (!isIncomplete && !submit.isPending) submit.mutate();
         }}

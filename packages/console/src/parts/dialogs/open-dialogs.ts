@@ -18,11 +18,13 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** The id of the dialog in front of all others: of the highest level, the one that was opened last. */
+/** Returns the id of the topmost dialog: the last one opened on the highest level. */
 const topmost = () =>
   open.reduce<OpenDialog | undefined>((top, one) => (top && top.level > one.level ? top : one), undefined)?.id;
 
-/** Whether Escape is meant for this dialog. Mantine gives it to every open one, so that it would close those behind too. */
+/**
+ * Returns whether Escape is for this dialog. Mantine passes it to all open dialogs, which would close those behind too.
+ */
 export function useIsTopmost(isOpen: boolean, level: number): boolean {
   const id = useId();
   useEffect(() => {

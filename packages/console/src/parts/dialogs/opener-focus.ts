@@ -1,23 +1,23 @@
 import { useEffect, useRef } from 'react';
 
-/** What was pressed last. An item goes with its menu, so for one of those it is the button of the menu. */
+/** The element clicked last. For a menu item it is the menu's button, because the item disappears with its menu. */
 function findOpener(): HTMLElement | null {
   const pressed = document.activeElement as HTMLElement | null;
   const menu = pressed?.closest('[role="menu"]');
   return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : pressed;
 }
 
-/** After what else moves the focus when something closes. */
+/** Runs after other code that moves the focus on closing. */
 const LOOK_AFTER_MS = 30;
 
 /**
- * Whoever closes a dialog with the keyboard goes on where it was opened. The dialogs of Mantine see to that only where they stay
- * in the page while they are closed, and most of ours do not.
+ * Returns the focus to the element that opened a dialog. Mantine does so only for dialogs that stay mounted while
+ * closed, and most of ours do not.
  */
 export function useOpenerFocus(isOpen = true): void {
   const opener = useRef<HTMLElement | null>(null);
   const wasOpen = useRef(false);
-  // While it is rendered: once it is there, the focus is in it.
+  // Read during rendering, because afterwards the focus is inside the dialog.
   if (isOpen && !wasOpen.current) opener.current = findOpener();
   wasOpen.current = isOpen;
   useEffect(() => {

@@ -12,7 +12,7 @@ interface ReasonDialogProps extends Omit<ComponentProps<typeof ConfirmDialog>, '
   onConfirm(reason: string): Promise<unknown>;
 }
 
-/** Asks before something happens, and for the reason. */
+/** Asks for confirmation and for a reason. */
 export function ReasonDialog({ isIncomplete = false, children, onConfirm, ...rest }: ReasonDialogProps) {
   const t = useTexts();
   const common = useCommonTexts();

@@ -26,11 +26,11 @@ interface SecretsDialogProps {
   readonly title: string;
   readonly secrets: readonly (readonly [name: string, label: string, value: string])[];
   readonly fileName: string;
-  /** The dialog was the only one that had them: from here on they are gone. */
+  /** Called on closing. The secrets are then lost, because only the dialog had them. */
   onClose(): void;
 }
 
-/** Secrets, once. It closes only when somebody says that they are stored, not by a slip. */
+/** Shows secrets once. It closes only after the operator confirms that they are stored. */
 export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDialogProps) {
   const t = useTexts();
   const common = useCommonTexts();

@@ -9,9 +9,9 @@ interface SheetProps {
   onClose(): void;
 }
 
-/** One thing of a list, beside the list. On a phone it takes the whole width. */
+/** Shows one item of a list beside the list, on a phone at full width. */
 export function Sheet({ isOpen, title, children, onClose }: SheetProps) {
-  // What is shown stays while the sheet moves away.
+  // Keeps the content while the sheet slides out.
   const last = useRef<{ readonly title: ReactNode; readonly children: ReactNode }>({ title, children });
   if (isOpen) last.current = { title, children };
   return (

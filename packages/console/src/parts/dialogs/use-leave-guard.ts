@@ -2,8 +2,8 @@ import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 
 /**
- * Keeps the browser's Back button and a closed tab from dropping what is shown only once, as long as the component is there. `isHeld`:
- * somebody has tried to leave. `release` lets them go.
+ * Blocks Back and closing the tab while content is mounted that is shown only once. `isHeld` becomes true when the
+ * operator tries to leave. `release` allows leaving.
  */
 export function useLeaveGuard(): { readonly isHeld: boolean; release(): void } {
   const isReleased = useRef(false);

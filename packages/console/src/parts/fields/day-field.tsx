@@ -7,11 +7,11 @@ import { ClockIcon } from '../../icons/icons.tsx';
 import { dayText, momentOf } from '../values/time-text.ts';
 
 const DAY_MS = 86_400_000;
-/** The last day of Beijing that is over. */
+/** Returns yesterday in Beijing time. */
 export const yesterday = (): string => new Date(now() + DAY_MS / 3 - DAY_MS).toISOString().slice(0, 10);
 
 interface DayFieldProps extends Pick<DatePickerInputProps, 'label' | 'description' | 'size' | 'w'> {
-  /** Where there is no label to be seen. */
+  /** For fields without a visible label. */
   readonly placeholder?: string;
   /** 2026-01-31. */
   readonly value: string | undefined;
@@ -19,7 +19,7 @@ interface DayFieldProps extends Pick<DatePickerInputProps, 'label' | 'descriptio
   onChange(day: string | undefined): void;
 }
 
-/** A day of Beijing that is over. */
+/** A field for a past day, Beijing time. */
 export function DayField({ value, placeholder, isClearable = false, onChange, ...props }: DayFieldProps) {
   const language = useLanguage();
   return (

@@ -3,7 +3,7 @@ import { isProblem } from '../../api/problem.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { problemText } from '../problem-text.ts';
 
-/** Which field a refusal is about, by its code. */
+/** The field that a refusal concerns, by the refusal's code. */
 const BY_CODE: Readonly<Record<string, string>> = {
   'accent-malformed': 'accent',
   'picture-not-base64': 'picture',
@@ -14,7 +14,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   'svg-unusable': 'picture',
 };
 
-/** Other refusals name what they are about, as their first value. */
+/** The field by the refusal's first value, for refusals that name their subject. */
 const BY_NAME: Readonly<Record<string, string>> = {
   'the display name': 'displayName',
   'the support address': 'support',
@@ -28,10 +28,12 @@ const BY_NAME: Readonly<Record<string, string>> = {
 const fieldOf = (error: unknown): string | undefined =>
   isProblem(error) ? (BY_CODE[error.code ?? ''] ?? BY_NAME[error.values[0] ?? '']) : undefined;
 
-/** Whether a refusal can be said at a field. */
+/** Returns whether a refusal can be shown at a field. */
 export const isAboutField = (error: unknown): boolean => fieldOf(error) !== undefined;
 
-/** Says a refusal at the field that it is about, and puts the focus there. What is about none is for the end of the form. */
+/**
+ * Shows a refusal at the field that it concerns and focuses the field. Other refusals are shown at the end of the form.
+ */
 export function useFieldProblem(error: unknown, form: RefObject<HTMLElement | null>) {
   const language = useLanguage();
   const field = fieldOf(error);

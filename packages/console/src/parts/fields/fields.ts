@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { currencySign } from '../values/money.tsx';
 
-/** What is typed into the fields of a form, and what the components of Mantine need to show and change it. */
+/** Holds the values of a form's fields, and returns the props that Mantine's components need. */
 export function useFields<Values extends object>(initial: () => Values) {
   const [values, setValues] = useState(initial);
   const set = (changes: Partial<Values>) => setValues((before) => ({ ...before, ...changes }));
@@ -14,7 +14,7 @@ export function useFields<Values extends object>(initial: () => Values) {
       value: values[name] as string,
       onChange: ({ currentTarget }: Typed) => set({ [name]: currentTarget.value } as Partial<Values>),
     }),
-    /** Of a NumberInput, or of whatever else hands its value over. */
+    /** Props for a NumberInput or another component that passes its value directly. */
     value: <Name extends keyof Values>(name: Name) => ({
       value: values[name],
       onChange: (value: Values[Name]) => set({ [name]: value } as unknown as Partial<Values>),
@@ -27,7 +27,7 @@ export function useFields<Values extends object>(initial: () => Values) {
   };
 }
 
-/** The texts that are others than those that are stored, an empty one as null; undefined when none is. */
+/** Returns the texts that differ from the stored ones, with null for empty ones, or undefined if none differs. */
 export function changedTexts<Name extends string>(
   stored: Readonly<Record<Name, string>>,
   typed: Readonly<Record<Name, string>>,
@@ -37,7 +37,7 @@ export function changedTexts<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, typed[name].trim() || null])) as Record<Name, string | null>;
 }
 
-/** How fields differ by what is typed into them. */
+/** Props of fields by the kind of their value. */
 export const CODE = { classNames: { input: 'mono' }, maxLength: 64, spellCheck: false, autoComplete: 'off' } as const;
 export const ADDRESS = {
   placeholder: 'https://',

@@ -13,7 +13,7 @@ const useTexts = dictionary({
   notText: ['{name} is not a text file', '{name} 不是文本文件'],
 });
 
-/** Reads a file that was chosen; `wrong` says why it could not be read. */
+/** Reads a chosen file. `wrong` is the reason if the file could not be read. */
 export function useReading<Content>(read: (file: File) => Promise<Content>, onRead: (content: Content) => void) {
   const [wrong, setWrong] = useState<string>();
   const take = async (file: File) => {
@@ -34,7 +34,7 @@ interface DropBoxProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   onFile(file: File): void;
 }
 
-/** A file is dropped there, or chosen by a press or with the keyboard. The browser does all of it: its own field covers the box. */
+/** An area to drop or choose a file. The browser's own file input covers the box and does the work. */
 export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
   return (
     <label className={styles.drop}>
@@ -49,7 +49,7 @@ export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
         onChange={(event) => {
           const [file] = event.currentTarget.files ?? [];
           if (file) onFile(file);
-          // The same file, corrected, can be chosen again.
+          // Reset, so that the same file can be chosen again after a correction.
           event.currentTarget.value = '';
         }}
       />
@@ -57,7 +57,6 @@ export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
   );
 }
 
-/** A text file that was chosen. */
 export interface ChosenFile {
   readonly name: string;
   readonly text: string;
@@ -73,7 +72,7 @@ interface FileDropProps {
   onChange(file: ChosenFile): void;
 }
 
-/** A place for a text file. */
+/** A field for a text file. */
 export function FileDrop({ label, hint, accept, file, onChange }: FileDropProps) {
   const t = useTexts();
   const read = async (given: File): Promise<ChosenFile> => {

@@ -28,7 +28,7 @@ interface NewPasswordProps {
   readonly size?: 'sm' | 'md';
 }
 
-/** A password that is being chosen, typed twice. What is wrong with it is said once the field is left. */
+/** Fields for a new password, typed twice. Errors appear when a field loses the focus. */
 export function NewPassword({ value, onChange, size = 'sm' }: NewPasswordProps) {
   const t = useTexts();
   const missing = MIN_PASSWORD - [...value.password].length;

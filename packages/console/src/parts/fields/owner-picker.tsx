@@ -19,7 +19,7 @@ interface OwnerPickerProps {
   onChange(owner: string | null): Promise<unknown>;
 }
 
-/** Who looks after something. Oneself stands first: that is what is mostly chosen. */
+/** Chooses the owner of an alert or a difference. The operator's own name is first, because it is chosen most. */
 export function OwnerPicker({ owner, mayChange, onChange }: OwnerPickerProps) {
   const t = useTexts();
   const { name: ownName } = useSession();

@@ -19,22 +19,22 @@ const useTexts = dictionary({
   unreadable: ['{name} cannot be read', '无法读取 {name}'],
 });
 
-/** A picture that was chosen and is not saved yet. */
+/** A chosen picture that is not saved yet. */
 interface ChosenPicture {
   readonly name: string;
   readonly bytes: number;
-  /** What is sent. */
+  /** The content of the request. */
   readonly base64: string;
-  /** For an image element. */
+  /** The source of an image element. */
   readonly address: string;
 }
 
-/** Undefined: it stays as it is. Null: it is removed. */
+/** Undefined keeps the stored picture; null removes it. */
 export type PictureChange = ChosenPicture | null | undefined;
 
-/** The service judges a picture by its bytes; what is far too large is not even sent to it. */
+/** The limit of the service. Larger files are not sent. */
 const MAX_BYTES = 65_536;
-/** How a PNG begins, in base64. */
+/** The first bytes of a PNG, in base64. */
 const PNG = 'iVBORw0KGgo';
 
 const kilobytes = (bytes: number): string => (bytes / 1024).toFixed(1);
@@ -53,7 +53,7 @@ async function readPicture(file: File, t: ReturnType<typeof useTexts>): Promise<
 
 const toBase64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 
-/** The picture as it will be: the chosen one, none, or the one that is stored. */
+/** Returns the picture after saving: the chosen one, none, or the stored one. */
 export function useShownPicture(stored: StoredPicture | null, change: PictureChange) {
   return useStoredPicture(change === undefined ? stored : null, change === undefined).address ?? change?.address;
 }
@@ -65,12 +65,11 @@ interface PictureFieldProps {
   readonly change: PictureChange;
   readonly isReadOnly?: boolean;
   readonly ofBenefit?: boolean;
-  /** Why the service did not take it. */
+  /** The reason why the service refused the picture. */
   readonly error?: string | undefined;
   onChange(change: PictureChange): void;
 }
 
-/** A picture with a place to drop another one. */
 export function PictureField(props: PictureFieldProps) {
   const { label, description, stored, change, isReadOnly = false, ofBenefit = false, onChange } = props;
   const t = useTexts();

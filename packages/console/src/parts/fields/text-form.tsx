@@ -6,13 +6,13 @@ import { NoteField } from './note-field.tsx';
 
 interface TextFormProps {
   readonly label: string;
-  /** Who reads it; said while something is written. */
+  /** Says who can read the text. Shown while the operator writes. */
   readonly hint?: string;
   readonly verb: string;
   onWrite(text: string): Promise<void>;
 }
 
-/** A note or a comment that is written, and sent by its button or by Enter with Control. */
+/** A form for a note or a comment, sent by its button or Ctrl+Enter. */
 export function TextForm({ label, hint, verb, onWrite }: TextFormProps) {
   const [text, setText] = useState('');
   const write = useMutation({ mutationFn: () => onWrite(text.trim()), onSuccess: () => setText('') });

@@ -5,7 +5,7 @@ import styles from './toggles.module.css';
 interface Choice {
   readonly value: string;
   readonly label: string;
-  /** How many there are of it. */
+  /** The number of rows with this choice. */
   readonly count?: number | undefined;
 }
 
@@ -13,13 +13,13 @@ interface TogglesProps {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly selected: readonly string[];
-  /** One at a time, as opposed to any number of them. */
+  /** Set if only one can be pressed at a time. */
   readonly isSingle?: boolean;
   onChange(selected: readonly string[]): void;
   readonly children?: ReactNode;
 }
 
-/** A row of buttons that stay pressed: the few most used choices of a list, all in sight. */
+/** A row of toggle buttons for a list's most used filters. */
 export function Toggles({ label, choices, selected, isSingle, onChange, children }: TogglesProps) {
   const toggle = (value: string) => {
     if (isSingle) return onChange([value]);

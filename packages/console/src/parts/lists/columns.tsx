@@ -8,10 +8,13 @@ import type { Column } from './data-table.tsx';
 type More = Pick<Column<never>, 'align' | 'grows' | 'inCard'>;
 type Text = string | null;
 type Figure = number | null;
-/** The fields of a row that are of this type. */
+/** The names of a row's fields that have this type. */
 type FieldOf<Row, Type> = { [Name in keyof Row]-?: Row[Name] extends Type ? Name : never }[keyof Row];
 
-/** The columns that lists are made of: `columnsOf<Order>().money(t('paid'), 'paidCent')`. A column is known by its header. */
+/**
+ * Returns factories for the columns of a list: `columnsOf<Order>().money(t('paid'), 'paidCent')`. A column's header is
+ * its id.
+ */
 export function columnsOf<Row>() {
   const of = (header: string, cell: (row: Row) => ReactNode, more: More = {}): Column<Row> => ({
     id: header,
@@ -22,7 +25,7 @@ export function columnsOf<Row>() {
   return {
     of,
     text: (header: string, field: FieldOf<Row, Text>, more?: More) => of(header, (row) => row[field] as Text, more),
-    /** Takes what is left of the row. */
+    /** A text column that takes the remaining width. */
     words: (header: string, textOf: (row: Row) => Text | undefined) =>
       of(
         header,

@@ -13,16 +13,16 @@ const useTexts = dictionary({
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
-  /** What is in the column says what it is; the header is there for those who hear it. */
+  /** Hides a header that the cells make obvious. Screen readers still read it. */
   readonly hidesHeader?: boolean;
   cell(row: Row): ReactNode;
-  /** Figures stand at the end. */
+  /** Aligns numbers at the end. */
   readonly align?: 'end';
-  /** Takes what is left, and is cut where that is little. */
+  /** Takes the remaining width and truncates its text. */
   readonly grows?: boolean;
   /**
-   * On a phone a row is a card: this is its title, stands at the end of the title's line, is text below it, a line with its
-   * name, or not there.
+   * The column's place in a card, which a row is on a phone: the title, at the end of the title's line, a text below
+   * it, a line with its name, or hidden.
    */
   readonly inCard?: 'title' | 'aside' | 'text' | 'line' | 'none';
 }
@@ -35,24 +35,24 @@ export interface Selection {
 type Address = Pick<LinkProps, 'to' | 'params' | 'search'>;
 
 export interface DataTableProps<Row> {
-  /** What the table is about, for those who hear it. */
+  /** The table's subject, for screen readers. */
   readonly caption: string;
-  /** The first one names the row, and is the link that opens it. */
+  /** The first column names the row and is the link that opens it. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   rowKey(row: Row): string;
-  /** Where a row leads to. */
+  /** Returns the page that a row opens. */
   rowLink?(row: Row): Address;
-  /** What a press on a row does, when it does not lead to another page. */
+  /** Opens a row that has no page of its own. */
   onOpen?(row: Row): void;
   readonly selection?: Selection | undefined;
-  /** What is shown belongs to a former question; the answer is under way. */
+  /** Set if the rows belong to the previous query while the next one loads. */
   readonly isRefreshing?: boolean;
 }
 
 export const PHONE = '(max-width: 47.99em)';
 
-/** A table on a desk, cards on a phone. Rows are reached with Tab, and with the arrow keys from one to the next. */
+/** A table on a desktop, cards on a phone. Tab and the arrow keys reach the rows. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   return isPhone ? <Cards {...props} /> : <Table {...props} />;
@@ -85,7 +85,7 @@ function Table<Row>(props: DataTableProps<Row>) {
           {rows.map((row) => {
             const key = rowKey(row);
             return (
-              // The link in its first cell is what the keyboard reaches; a press anywhere on the row is a convenience.
+              // Keyboard users reach the link in the first cell; a click anywhere on the row is a shortcut.
               <tr
                 key={key}
                 data-opens={open !== undefined || undefined}
@@ -200,7 +200,7 @@ function Opener<Row>({ row, rowLink, onOpen, children }: OpenerProps<Row>) {
 const isHandledInside = (event: MouseEvent) =>
   event.target instanceof Element && event.target.closest('a, button, input, label, summary') !== null;
 
-/** Text that is being selected, to be copied, is no press. */
+/** Selecting text to copy it does not count as a click. */
 const isSelecting = () => (getSelection()?.toString() ?? '') !== '';
 
 function useOpening<Row>({ rowLink, onOpen }: DataTableProps<Row>) {
@@ -225,7 +225,7 @@ interface SelectBoxProps {
   readonly keys: readonly string[];
 }
 
-/** Selects one row, or all that are shown. */
+/** Selects one row or all rows shown. */
 function SelectBox({ selection: { selected, onChange }, label, keys }: SelectBoxProps) {
   const count = keys.filter((key) => selected.has(key)).length;
   return (
@@ -242,7 +242,7 @@ function SelectBox({ selection: { selected, onChange }, label, keys }: SelectBox
   );
 }
 
-/** Up and down lead from row to row, Home and End to the first and the last. */
+/** Moves the focus between rows: Up and Down by one, Home and End to the first and the last. */
 function moveByArrows(event: KeyboardEvent, list: HTMLElement | null): void {
   const openers = [...(list?.querySelectorAll<HTMLElement>('[data-opener]') ?? [])];
   const at = openers.indexOf(document.activeElement as HTMLElement);

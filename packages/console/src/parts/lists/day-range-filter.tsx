@@ -21,31 +21,31 @@ const useTexts = dictionary({
 
 interface DayRangeFilterProps {
   readonly label: string;
-  /** The first day that counts: 2026-01-31. */
+  /** The first day included: 2026-01-31. */
   readonly from: string | undefined;
-  /** The first day that does not count any more, as the API has it. */
+  /** The first day excluded, as in the API. */
   readonly to: string | undefined;
-  /** It is about what is to come. */
+  /** Set if the range is in the future. */
   readonly isAhead?: boolean;
   onChange(range: { readonly from: string | undefined; readonly to: string | undefined }): void;
 }
 
 const dayBefore = (day: string) => dayjs(day).subtract(1, 'day').format('YYYY-MM-DD');
-/** Of a moment within a day, that day: a part of it counts. */
+/** Returns the day of a moment, which is included even if only a part of it is. */
 const lastDayBefore = (end: string) => (/[1-9]/.test(end.slice(10)) ? end.slice(0, 10) : dayBefore(end.slice(0, 10)));
 const dayAfter = (day: string) => dayjs(day).add(1, 'day').format('YYYY-MM-DD');
 
-/** Nothing while no day is chosen, so that the label stands there. */
+/** Empty while no day is chosen, so that the label is shown as the placeholder. */
 const rangeText = (days: readonly (string | null)[]): string =>
   days.every((day) => day === null)
     ? ''
     : [...new Set(days.map((day) => (day ? shortDayText(momentOf(day)) : '…')))].join(' – ');
 
-/** Days of Beijing, both of them included as people mean it: 1 to 31 January is all of January. */
+/** Filters by days in Beijing time. Both days are included: 1 to 31 January is all of January. */
 export function DayRangeFilter({ label, from, to, isAhead, onChange }: DayRangeFilterProps) {
   const t = useTexts();
   const language = useLanguage();
-  // Between the first and the second press there is half a range, which filters nothing yet.
+  // After the first click the range is incomplete and does not filter yet.
   const [chosen, setChosen] = useState<[string | null, string | null]>();
   const shown: [string | null, string | null] = chosen ?? [from?.slice(0, 10) ?? null, to ? lastDayBefore(to) : null];
   const today = new Date(now() + 8 * 3_600_000).toISOString().slice(0, 10);

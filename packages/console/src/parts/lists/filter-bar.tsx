@@ -7,14 +7,14 @@ import { SearchIcon } from '../../icons/icons.tsx';
 import styles from './filter-bar.module.css';
 
 interface FilterBarProps {
-  /** For the button that takes all of them away. */
+  /** For the button that clears all filters. */
   readonly filters: Pick<FilterControl<string>, 'count' | 'clear'>;
   readonly children: ReactNode;
-  /** At the right: an export, a count. */
+  /** Shown at the right: an export or a count. */
   readonly aside?: ReactNode;
 }
 
-/** The filters of a list, in a line above it. */
+/** The line of filters above a list. */
 export function FilterBar({ filters, children, aside }: FilterBarProps) {
   const t = useCommonTexts();
   return (
@@ -36,7 +36,7 @@ interface FieldProps {
   onChange(value: string | undefined): void;
 }
 
-/** Text that filters a moment after the typing has stopped, or at once by Enter. */
+/** A text filter that applies shortly after the last key, or immediately on Enter. */
 export function TextFilter({ label, value = '', onChange }: FieldProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
@@ -65,7 +65,7 @@ interface ChoiceProps extends FieldProps {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** One of a few; the label stands where nothing is chosen. */
+/** A filter with a few choices. Its label is the placeholder. */
 export function ChoiceFilter({ label, value, choices, onChange }: ChoiceProps) {
   return (
     <Select

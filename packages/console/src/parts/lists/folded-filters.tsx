@@ -11,12 +11,12 @@ const useTexts = dictionary({
 });
 
 interface FoldedFiltersProps {
-  /** How many of them are set. */
+  /** The number of filters set. */
   readonly count: number;
   readonly children: ReactNode;
 }
 
-/** Filters that fill half of a phone's screen stand behind a button there; on a desk they are in sight. */
+/** Filters that are behind a button on a phone, where they would fill half of the screen. */
 export function FoldedFilters({ count, children }: FoldedFiltersProps) {
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });

@@ -10,13 +10,13 @@ const useTexts = dictionary({
   fewerFilters: ['Remove a filter or widen the date range.', '请减少筛选条件或扩大日期范围。'],
 });
 
-/** For a field that is one of the filters. */
+/** Returns the props of a field for one of the filters. */
 export const filterField = <Name extends string>({ values, set }: FilterControl<Name>, name: Name) => ({
   value: values[name],
   onChange: (value: string | undefined) => set({ [name]: value } as Parameters<typeof set>[0]),
 });
 
-/** For toggles of which one is pressed; a second press takes it back. */
+/** Returns the props of toggles for one filter. A second press on a toggle clears the filter. */
 export const filterToggles = <Name extends string>({ values, set }: FilterControl<Name>, name: Name) => ({
   isSingle: true,
   selected: [values[name] ?? []].flat(),
@@ -27,11 +27,11 @@ export const filterToggles = <Name extends string>({ values, set }: FilterContro
 interface EmptyListProps {
   readonly filters: Pick<FilterControl<string>, 'count' | 'clear'>;
   t(key: 'empty' | 'emptyHint' | 'emptyFiltered'): string;
-  /** What to do when nothing matches. */
+  /** Advice when no row matches. */
   readonly hint?: string;
 }
 
-/** What a list says when it is empty: there is nothing, or nothing matches. */
+/** Says that a list is empty, or that no row matches its filters. */
 export function EmptyList({ filters, t, hint }: EmptyListProps) {
   const common = useCommonTexts();
   const own = useTexts();
@@ -47,10 +47,10 @@ export function EmptyList({ filters, t, hint }: EmptyListProps) {
 
 type Fact = readonly [name: string, value: ReactNode];
 
-/** Those facts that are known. */
+/** Returns the facts that have a value. */
 export const known = (facts: readonly Fact[]): readonly Fact[] => facts.filter(([, value]) => value);
 
-/** An order, by its number or by what it is called here. */
+/** A link to an order, by its number or the given text. */
 export function OrderLink({ orderNo, children }: { readonly orderNo: string; readonly children?: ReactNode }) {
   return (
     <Link to="/orders/$orderNo" params={{ orderNo }} className="figures">
@@ -65,7 +65,7 @@ interface FigureProps {
   readonly children: ReactNode;
 }
 
-/** A figure that is seen first. */
+/** A prominent figure. */
 export function Figure({ size, children, ...rest }: FigureProps) {
   return (
     <Box component="span" className="figures" fz={size} fw={600} lh={1.3} lts="-0.015em" {...rest}>
@@ -74,7 +74,7 @@ export function Figure({ size, children, ...rest }: FigureProps) {
   );
 }
 
-/** The sums of an order or a user, in a line. */
+/** The totals of an order or a user, in a line. */
 export function Sums({ sums }: { readonly sums: readonly Fact[] }) {
   return (
     <Group component="dl" gap="12px 44px" align="flex-start">

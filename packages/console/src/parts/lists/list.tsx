@@ -7,11 +7,11 @@ import { DataTable, type DataTableProps } from './data-table.tsx';
 
 interface ListProps<Row> extends Omit<DataTableProps<Row>, 'rows' | 'isRefreshing'> {
   readonly list: PagedList<Row>;
-  /** What stands there when there is nothing. */
+  /** Shown if there are no rows. */
   readonly empty: ReactNode;
 }
 
-/** A paged list in all its states: loading, broken, empty, and rows with a way to more of them. */
+/** A paged list in all its states: loading, failed, empty, and rows with a button for more. */
 export function List<Row>({ list, empty, ...table }: ListProps<Row>) {
   const t = useCommonTexts();
   if (!list.rows) return list.error ? <Broken error={list.error} onRetry={list.reload} /> : <LoadingRows />;

@@ -16,7 +16,7 @@ export const shareText = (share: number, digits = 1): string =>
 const decimal = (value: number): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
 
-/** 7.4 %, 58 %; what is ten times as much is easier said as such. */
+/** 7.4 %, 58 %; from tenfold on as a factor. */
 function timesText(share: number): string {
   if (share >= 9) return `×${Math.round(share + 1)}`;
   return shareText(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
@@ -25,18 +25,18 @@ function timesText(share: number): string {
 interface ChangeProps {
   readonly value: number;
   readonly before: number;
-  /** Whether more of it is good news, bad news, or neither. */
+  /** Whether an increase is good, bad or neutral. */
   readonly more?: 'good' | 'bad' | 'neutral';
-  /** Of a share of a hundred: the difference itself, in points. */
+  /** Set for percentages: the difference is shown in percentage points. */
   readonly isShare?: boolean;
-  /** What it is compared with, in words. */
+  /** The range of the comparison, in words. */
   readonly than?: string;
 }
 
-/** How a figure differs from that of the range before. */
+/** Shows how a figure differs from the previous range. */
 export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
-  // Nothing now, or nothing then: there is no change to speak of.
+  // Without a value now or before there is no change to show.
   if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
   const words = than ? <span className="quiet tiny">{than}</span> : null;
   if (value === before || before === 0)

@@ -12,28 +12,28 @@ const useTexts = dictionary({
 export interface ChartSeries {
   readonly name: string;
   readonly values: readonly number[];
-  /** One of the colours of global.css. */
+  /** A colour of global.css. */
   readonly color: '--chart-1' | '--chart-2' | '--chart-3';
 }
 
 export interface ChartProps {
   readonly title: string;
-  /** One for each column. */
+  /** One label per column. */
   readonly labels: readonly string[];
-  /** As the labels, but short: for the axis. */
+  /** Short labels for the axis. */
   readonly ticks: readonly string[];
-  /** From the bottom up. */
+  /** The series, from the bottom up. */
   readonly series: readonly ChartSeries[];
   readonly height: number;
   valueText(value: number): string;
   tickText(value: number): string;
-  /** Lines of the grid are this far apart, or a multiple of it. */
+  /** The distance of grid lines is this or a multiple of it. */
   readonly step: number;
-  /** A press on a column. */
+  /** Called on a click on a column. */
   onPick?: ((column: number) => void) | undefined;
 }
 
-/** Columns on top of one another, by the hour, the day or the month. Those who hear the page get the same as a table. */
+/** A chart of stacked columns by hour, day or month. Screen readers get the same data as a table. */
 export function Chart(props: ChartProps) {
   const { title, labels, series, height, valueText, onPick } = props;
   const t = useTexts();
@@ -123,7 +123,7 @@ export function Chart(props: ChartProps) {
 const isEmpty = (series: readonly ChartSeries[]): boolean =>
   series.every(({ values }) => values.every((value) => value === 0));
 
-/** Each series on top of those before it; the highest comes first, so that the lower ones are drawn over it. */
+/** Adds each series to those before it. The highest is first, so that the lower ones are drawn over it. */
 function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
   const count = series[0]?.values.length ?? 0;
   const sums = series.map((_, upTo) =>
@@ -206,7 +206,7 @@ const ROUND = Array.from({ length: 33 }, (_, n) => [1, 2, 5][n % 3] as number).m
   (digit, n) => digit * 10 ** Math.floor(n / 3),
 );
 
-/** Which columns have a label: as many as there is room for, the last one among them. */
+/** Returns the columns that get a label: as many as fit, including the last. */
 function splitsOf(count: number, room: number): number[] {
   const step = Math.max(1, Math.ceil(count / room));
   return Array.from({ length: Math.ceil(count / step) }, (_, n) => count - 1 - n * step).toReversed();

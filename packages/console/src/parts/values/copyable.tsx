@@ -6,13 +6,13 @@ import styles from './copyable.module.css';
 
 interface CopyableProps {
   readonly value: string;
-  /** What is shown, when that is something else. */
+  /** The text shown, if it differs from the value. */
   readonly children?: React.ReactNode;
-  /** In a box, where the whole of it can be read and selected: for what is shown once. */
+  /** Shows the whole value in a box, for values that are shown only once. */
   readonly isWhole?: boolean;
 }
 
-/** A number or an id with a button that copies it. */
+/** A number or an id with a copy button. */
 export function Copyable({ value, children, isWhole }: CopyableProps) {
   const t = useCommonTexts();
   const [isCopied, setCopied] = useState(false);
@@ -47,7 +47,7 @@ export function Copyable({ value, children, isWhole }: CopyableProps) {
   );
 }
 
-/** Over plain HTTP of another host a browser has no clipboard for scripts; then the text is at least selected. */
+/** Selects the text if there is no clipboard: browsers offer it only over HTTPS and on localhost. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

@@ -1,6 +1,6 @@
 import { dictionary } from '../../i18n/dictionary.ts';
 
-/** What events are about, by their types in the interface. */
+/** Names of the API's event types. */
 const useTexts = dictionary({
   '*': ['All events', '全部事件'],
   'order.status.changed': ['Order status', '订单状态'],

@@ -11,19 +11,19 @@ const createFormats = (currency: string) => ({
 });
 let formats = createFormats(DEFAULT_CURRENCY);
 
-/** The session says it, before any amount is shown. */
+/** Sets the currency. Called with the session, before any amount is shown. */
 export function setCurrency(currency: string): void {
   if (currency !== formats.currency) formats = createFormats(currency);
 }
 export const getCurrency = (): string => formats.currency;
 
-/** Stands before an amount that is typed. */
+/** Returns the sign shown before an amount field. */
 export const currencySign = (): string => formats.sign[getLanguage()];
 
-/** Cents in the currency of the installation: ¥1,234.50. */
+/** Formats cents in the installation's currency: ¥1,234.50. */
 export const moneyText = (cents: number): string => formats.exact[getLanguage()](cents).replace('-', '−');
 
-/** For axes and tiles: ¥1.2M, ¥123万. */
+/** Formats cents for axes and tiles: ¥1.2M, ¥123万. */
 export const shortMoneyText = (cents: number): string => formats.compact[getLanguage()](cents).replace('-', '−');
 
 export function Money({ cents }: { readonly cents: number | null | undefined }) {

@@ -11,14 +11,17 @@ const useTexts = dictionary({
 });
 
 interface PictureBoxProps {
-  /** Undefined: there is none, or it has not come yet. */
+  /** Undefined if there is no picture, or while it loads. */
   readonly address: string | undefined;
   readonly size?: 28 | 56;
   readonly isBroken?: boolean;
   readonly ofBenefit?: boolean;
 }
 
-/** A picture on white in both schemes, as users see it: most are drawn for that. As an image it can neither run nor load anything. */
+/**
+ * A picture on white in both colour schemes, as users see it. It is an img element, which can neither run scripts nor
+ * load anything.
+ */
 export function PictureBox({ address = '', size = 56, isBroken = false, ofBenefit = false }: PictureBoxProps) {
   const t = useTexts();
   const Icon = ofBenefit && !isBroken ? BenefitIcon : PictureIcon;
@@ -39,14 +42,14 @@ export function PictureBox({ address = '', size = 56, isBroken = false, ofBenefi
   );
 }
 
-/** The address of a picture that is stored; undefined until it has come. */
+/** Returns the URL of a stored picture, or undefined while it loads. */
 export function useStoredPicture(picture: StoredPicture | null, isWanted = true) {
   const file = picture?.file ?? '';
   const { data, isError } = useQuery({ ...pictureQuery(file), enabled: isWanted && file !== '' });
   return { address: picture ? data : undefined, isBroken: picture !== null && isError };
 }
 
-/** The icon of a benefit in a list. It is asked for when it is seen. */
+/** A benefit's icon in a list, loaded when visible. */
 export function BenefitPicture({ icon }: { readonly icon: StoredPicture | null }) {
   const { ref, inViewport } = useInViewport();
   const stored = useStoredPicture(icon, inViewport);

@@ -9,7 +9,7 @@ interface PlaceLinkProps {
   readonly children: ReactNode;
 }
 
-/** Leads to a place of the console, without loading the page anew. */
+/** A link to a page of the console that does not reload the page. */
 export function PlaceLink({ to, className, children }: PlaceLinkProps) {
   return (
     <Link {...placeAddress(to)} className={className}>
@@ -18,7 +18,7 @@ export function PlaceLink({ to, className, children }: PlaceLinkProps) {
   );
 }
 
-/** A place as the router takes it, for a row of a table or a button. */
+/** Returns a place in the router's form, for a table row or a button. */
 export function placeAddress(place: string): Pick<LinkProps, 'to' | 'search'> {
   const [to = '/', search = ''] = place.split('?');
   return { to, search: parseSearch(search) } as Pick<LinkProps, 'to' | 'search'>;

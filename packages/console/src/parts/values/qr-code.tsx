@@ -3,7 +3,7 @@ import { encode } from 'uqr';
 
 const LOOK = { width: 184, height: 184, border: '1px solid var(--line)', borderRadius: 8, background: '#fff' };
 
-/** A code to be read by a camera: dark on light in both schemes, one path with a stroke for each run of dark fields. */
+/** A QR code, dark on light in both colour schemes. It is one path with a stroke per run of dark modules. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { path, size } = useMemo(() => draw(text), [text]);
   return (

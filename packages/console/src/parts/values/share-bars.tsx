@@ -7,7 +7,7 @@ interface Share {
   readonly label: string;
   readonly count: number;
   readonly amountCent: number;
-  /** What a press does; without it the row is only read. */
+  /** Called on a click; without it the row is read-only. */
   readonly onChoose?: (() => void) | undefined;
   readonly isChosen?: boolean;
 }
@@ -15,12 +15,12 @@ interface Share {
 interface ShareBarsProps {
   readonly title: string;
   readonly shares: readonly Share[];
-  /** What is said when there is none. */
+  /** Shown if there are no groups. */
   readonly empty: string;
   readonly tone?: 'positive';
 }
 
-/** A few groups with their number and money, each as long as its share of the largest. */
+/** A few groups with their counts and amounts, as bars relative to the largest. */
 export function ShareBars({ title, shares, empty, tone }: ShareBarsProps) {
   const most = Math.max(1, ...shares.map(({ count }) => count));
   return (

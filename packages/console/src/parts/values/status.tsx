@@ -1,10 +1,10 @@
 import { useLanguage } from '../../i18n/language.ts';
 
-/** positive: done well; progress: under way; waiting: somebody or something has to act; negative: failed; neutral: over. */
+/** positive: succeeded; progress: in progress; waiting: needs an action; negative: failed; neutral: over. */
 export type Tone = 'positive' | 'progress' | 'waiting' | 'negative' | 'neutral';
 type Words = readonly [tone: Tone, en: string, zh: string];
 
-/** What each status means to a reader, by what has it. */
+/** The tone and the names of each status, by the kind of record. */
 const STATUSES = {
   order: {
     INITIALIZING: ['progress', 'Starting', '待生效'],
@@ -88,7 +88,7 @@ export type StatusKind = keyof typeof STATUSES;
 const wordsOf = (of: StatusKind, value: string): Words =>
   (STATUSES[of] as Readonly<Record<string, Words>>)[value] ?? ['neutral', value, value];
 
-/** The statuses of something with their names, for a filter. */
+/** Returns the statuses of a kind with their names, for a filter. */
 export function useStatusChoices(of: StatusKind): { value: string; label: string }[] {
   const language = useLanguage();
   return Object.entries(STATUSES[of]).map(([value, [, en, zh]]) => ({ value, label: language === 'en' ? en : zh }));
@@ -112,7 +112,7 @@ const TAG = {
   whiteSpace: 'nowrap',
 } as const;
 
-/** A word on a ground of its tone. */
+/** A word on the background of its tone. */
 export function Tag({ tone, children }: { readonly tone: Tone; readonly children: React.ReactNode }) {
   return <span style={{ ...TAG, color: `var(--${tone})`, background: `var(--${tone}-soft)` }}>{children}</span>;
 }

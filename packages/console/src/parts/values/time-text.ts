@@ -4,7 +4,7 @@ import { getLanguage, localeOf } from '../../i18n/language.ts';
 export const BEIJING = 'Asia/Shanghai';
 export const VIEWERS_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Times of the API are yyyy-MM-dd HH:mm:ss of Asia/Shanghai, which is eight hours ahead of UTC all the year. */
+/** Parses the API's times: yyyy-MM-dd HH:mm:ss in Asia/Shanghai, which is UTC+8 all year. */
 export const momentOf = (value: string): Date =>
   new Date(`${value.slice(0, 10)}T${value.slice(11) || '00:00:00'}+08:00`);
 
@@ -23,7 +23,7 @@ const SECOND = { ...MINUTE, second: '2-digit' } as const;
 const yearOf = (moment: Date, zone: string) =>
   new Intl.DateTimeFormat('en', { timeZone: zone, year: 'numeric' }).format(moment);
 
-/** 16 Nov 2026, 18:03; without the year when it is this one. */
+/** 16 Nov 2026, 18:03; without the year if it is the current one. */
 export function timeText(moment: Date, zone: string, withSeconds = false): string {
   const isThisYear = yearOf(moment, zone) === yearOf(new Date(now()), zone);
   const day = format(zone, isThisYear ? DAY : { ...DAY, year: 'numeric' }).format(moment);
@@ -38,13 +38,13 @@ export const monthText = (moment: Date, zone = BEIJING): string =>
   format(zone, { month: 'short', year: 'numeric' }).format(moment);
 export const hourText = (moment: Date, zone = BEIJING): string => format(zone, MINUTE).format(moment);
 
-/** UTC+8, by which two zones can be told apart. */
+/** The offset of a zone, such as UTC+8. */
 export function offsetText(moment: Date, zone: string): string {
   const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(moment);
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
 }
 
-/** Whether the viewer's clock shows something else than Beijing's. */
+/** Returns whether the operator's local time differs from Beijing time. */
 export const isElsewhere = (moment: Date): boolean => offsetText(moment, VIEWERS_ZONE) !== offsetText(moment, BEIJING);
 
 const STEPS = [
@@ -63,7 +63,7 @@ export function agoText(moment: Date): string {
   return words.format(Math.round(seconds / length), unit);
 }
 
-/** 1 h 5 min, 40 s: how long something takes. */
+/** The length of a duration: 1 h 5 min, 40 s. */
 export function durationText(seconds: number): string {
   const locale = localeOf(getLanguage());
   const inUnit = (value: number, unit: string) =>

@@ -4,20 +4,20 @@ import { useCommonTexts } from '../../i18n/common.ts';
 import { agoText, BEIJING, isElsewhere, momentOf, offsetText, timeText, VIEWERS_ZONE } from './time-text.ts';
 
 interface TimeProps {
-  /** As the API has it. */
+  /** The time as in the API. */
   readonly value: string | null | undefined;
-  /** full: with seconds, and the viewer's own time beside it where that is another. ago: how long since. */
+  /** full: with seconds, and the local time if it differs. ago: the time since. */
   readonly as?: 'short' | 'full' | 'ago';
-  /** What is said of no time at all. */
+  /** Shown if there is no time. */
   readonly absent?: string;
 }
 
 const ONE_LINE = { whiteSpace: 'nowrap' } as const;
 
-/** A time of Beijing, as everybody who works here speaks of it; the viewer's own is shown on pointing at it. */
+/** A time in Beijing time, with the local time in a tooltip. */
 export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
   const t = useCommonTexts();
-  // A table has hundreds of times, of which one is pointed at.
+  // The tooltip is created on hover, because a table has hundreds of times.
   const [isPointedAt, setPointedAt] = useState(false);
   if (!value) return <span className="quiet">{absent}</span>;
   const moment = momentOf(value);
