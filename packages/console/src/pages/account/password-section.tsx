@@ -41,7 +41,7 @@ export function PasswordSection() {
           change.mutate();
         }}
       >
-        {/* So that a password manager knows whose it is. */}
+        {/* Tells a password manager whose password it is. */}
         <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
         <PasswordField
           label={t('current')}

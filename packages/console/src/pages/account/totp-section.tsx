@@ -40,7 +40,7 @@ export function TotpSection() {
   );
 }
 
-/** By a code: who has the password alone cannot take the second factor away. */
+/** Asks for a code, so that the password alone is not enough to remove the second factor. */
 function Removal({ onClose }: { onClose(): void }) {
   const t = useTexts();
   const [code, setCode] = useState('');
@@ -65,7 +65,7 @@ function Removal({ onClose }: { onClose(): void }) {
   );
 }
 
-/** The secret counts once a code made from it was given: a phone that did not take it locks nobody out. */
+/** Activates the secret only after a code made from it, so that a failed scan locks no operator out. */
 function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose(): void }) {
   const t = useTexts();
   const [code, setCode] = useState('');
@@ -105,7 +105,7 @@ interface CodeFieldProps {
   onChange(value: string): void;
 }
 
-/** Six digits, which people type with a gap in the middle. */
+/** A field for six digits, which may be typed with a space in the middle. */
 function CodeField({ onChange, ...more }: CodeFieldProps) {
   return (
     <TextInput

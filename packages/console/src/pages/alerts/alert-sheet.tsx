@@ -37,7 +37,7 @@ export function AlertSheet({ kind, subject, onClose }: AlertSheetProps) {
   );
 }
 
-/** Where it stands: nobody has dealt with it, somebody has put it aside, or its cause is gone. */
+/** The state of an alert: open, acknowledged or resolved. */
 export function AlertState({ alert }: { readonly alert: Alert }) {
   const t = useTexts();
   if (alert.resolvedAt !== null) return <Tag tone="positive">{t('resolved')}</Tag>;
@@ -161,7 +161,7 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
   );
 }
 
-/** Who has put it aside, or why it ended by itself. */
+/** Shows who acknowledged the alert, or why it was resolved. */
 function Standing({ alert }: { readonly alert: Alert }) {
   const t = useTexts();
   const saidText = useSaidText();
@@ -183,7 +183,7 @@ function Standing({ alert }: { readonly alert: Alert }) {
 
 function Messages({ messages }: Pick<AlertAnswer, 'messages'>) {
   const t = useTexts();
-  // A way or a kind of news that this page does not know is shown by its name.
+  // An unknown transport or kind of notification is shown by its code.
   const text = t as (code: string) => string;
   if (messages.length === 0) return <p className="quiet">{t('noMessages')}</p>;
   return (

@@ -19,7 +19,6 @@ import { useTexts } from './texts.ts';
 
 const column = columnsOf<Alert>();
 
-/** What a person has to look at: whose it is, since when, and what it is about. */
 export default function AlertsPage() {
   const t = useTexts();
   const saidText = useSaidText();

@@ -8,7 +8,7 @@ interface Place {
   readonly to: string;
 }
 
-/** Where what an alert is about can be looked at. */
+/** Returns the page that shows the subject of an alert. */
 export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undefined {
   if (orderNo !== null) return { what: 'order', to: places.order(orderNo) };
   switch (kind) {

@@ -18,7 +18,7 @@ import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
 import { useTexts } from './texts.ts';
 
-/** An order with its period is written `orderNo-cycleNo`. */
+/** Returns the period of a subject, which is `orderNo-cycleNo`. */
 const cycleOf = ({ subject }: Approval): string => subject.split('-').at(-1) ?? '';
 
 export function useApprovalTitle(): (approval: Approval) => string {
@@ -29,7 +29,7 @@ export function useApprovalTitle(): (approval: Approval) => string {
       : t('bulk', { runId: approval.runId ?? approval.subject });
 }
 
-/** What came of it, in the page's language. */
+/** Returns the result of an approval in the page's language. */
 function useResultText(): (approval: Approval) => string {
   const t = useTexts();
   const saidText = useSaidText();
@@ -44,7 +44,7 @@ interface ApprovalViewProps {
   onDecided(approval: Approval): void;
 }
 
-/** What is asked for, by whom and why, what it would do, and the two buttons of whoever may decide. */
+/** Shows a request with its requester, reason and effects, and the buttons for operators who may decide. */
 export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const t = useTexts();
   const resultText = useResultText();
@@ -155,7 +155,7 @@ interface OwnStepProps extends ApprovalViewProps {
   readonly step: 'withdraw' | 'seen';
 }
 
-/** What who asked may do about it. */
+/** The buttons for the requester. */
 export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
   const t = useTexts();
   const take = useMutation({

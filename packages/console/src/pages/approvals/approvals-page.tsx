@@ -28,7 +28,7 @@ export default function ApprovalsPage() {
   const list = usePages(APPROVALS, status === 'ALL' ? {} : { status }, ({ approvals }) => approvals, {
     refetchInterval: 15_000,
   });
-  // By itself, since what was decided leaves the list of what waits, and stays open until it is closed.
+  // Loaded separately, because a decided request leaves the list of waiting ones but stays open until it is closed.
   const { open: openedId } = filters.values;
   const opened = useQuery({
     queryKey: [APPROVALS, openedId],
@@ -83,7 +83,7 @@ export default function ApprovalsPage() {
 
 const APPROVALS = '/approvals';
 
-/** What an operation answered is shown at once; the lists follow. */
+/** Shows an operation's answer immediately and then reloads the lists. */
 function useTakeIn(): (approval: Approval) => void {
   const queries = useQueryClient();
   return (approval) => {
@@ -92,7 +92,7 @@ function useTakeIn(): (approval: Approval) => void {
   };
 }
 
-/** Who asked is told, until they say that they know. */
+/** Tells the requester that a request was declined or failed, until they dismiss it. */
 function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const t = useTexts();
   const titleOf = useApprovalTitle();

@@ -1,2 +1,2 @@
-/** `status`: ALL or one of them; what waits unless it says so. `open`: the one that is shown beside the list. */
+/** `status` is ALL or a status; the default is the waiting ones. `open` is the request open beside the list. */
 export const APPROVALS_FILTERS = ['status', 'open'] as const;

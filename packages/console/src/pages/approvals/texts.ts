@@ -24,7 +24,7 @@ export const useTexts = dictionary({
   decidedAt: ['Decided', '审批时间'],
   decisionNote: ['Decision note', '审批意见'],
   result: ['Result', '执行结果'],
-  // In English the service says so itself.
+  // The service's English text already contains this.
   notRefunded: ['{why}', '未退款：{why}'],
   own: [
     'You requested this. Another finance operator has to decide.',

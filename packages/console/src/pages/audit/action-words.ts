@@ -71,5 +71,5 @@ const useTexts = dictionary({
   'settlement.close': ['Closed a month', '关账'],
 });
 
-/** What somebody did, in words; an action that this page does not know is shown by its name. */
+/** Returns the text of an action, or its code if it is unknown. */
 export const useActionText = (): ((action: string) => string) => useTexts() as (action: string) => string;

@@ -1,4 +1,4 @@
-/** The detail of an entry in a line: from and to as an arrow, everything else as names with values. */
+/** Returns an entry's detail as one line: changes as an arrow, other fields as names with values. */
 export function detailText(detail: unknown): string {
   if (typeof detail !== 'object' || detail === null)
     return detail === null || detail === undefined ? '' : String(detail);

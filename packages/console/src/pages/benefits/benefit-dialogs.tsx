@@ -18,7 +18,7 @@ interface ImportDialogProps {
   onClose(): void;
 }
 
-/** Codes by file; afterwards what became of them. */
+/** Imports codes from a file, then shows the result. */
 export function ImportDialog({ benefitCode, onImported, onClose }: ImportDialogProps) {
   const t = useTexts();
   const [file, setFile] = useState<ChosenFile>();

@@ -24,7 +24,7 @@ import { useTexts } from './texts.ts';
 type Task = { readonly what: 'import' | 'threshold' | 'source' | 'presentation'; readonly benefit: Benefit };
 
 const isLow = ({ codesLeft, lowStock }: Benefit) => codesLeft !== null && lowStock !== null && codesLeft < lowStock;
-/** Those that somebody should refill come first. */
+/** Sorts benefits that need codes first. */
 const urgency = (benefit: Benefit) => (benefit.claimsWaiting > 0 ? 2 : 0) + (isLow(benefit) ? 1 : 0);
 
 export default function BenefitsPage() {

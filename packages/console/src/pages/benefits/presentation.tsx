@@ -17,18 +17,18 @@ import { useTexts } from './presentation-texts.ts';
 
 type Presentation = Benefit['presentation'];
 
-/** The description in the reader's language, or else in the other. */
+/** Returns the description in the page's language, or in the other one. */
 export function useDescription({ descriptionZh, descriptionEn }: Presentation): string | null {
   return useLanguage() === 'zh' ? (descriptionZh ?? descriptionEn) : (descriptionEn ?? descriptionZh);
 }
 
 interface PresentationPartProps {
   readonly presentation: Presentation;
-  /** Undefined: it is not this person's to change. */
+  /** Undefined if the operator may not change it. */
   readonly onChange: (() => void) | undefined;
 }
 
-/** What users see of a benefit, in its sheet. */
+/** Shows in a benefit's sheet how users see the benefit. */
 export function PresentationPart({ presentation, onChange }: PresentationPartProps) {
   const t = useTexts();
   const stored = useStoredPicture(presentation.icon);

@@ -27,7 +27,7 @@ interface PrepareRunDialogProps {
   onClose(): void;
 }
 
-/** Asks why, makes a dry run, and leads to its page. */
+/** Asks for a reason, creates a dry run and opens its page. */
 export function PrepareRunDialog({ kind, what, onClose }: PrepareRunDialogProps) {
   const t = useTexts();
   const kindText = useKindTexts();

@@ -27,7 +27,10 @@ import { RunProgress } from './run-progress.tsx';
 import { useTexts } from './texts.ts';
 import { useFilterText, useKindHints, useKindTexts } from './words.ts';
 
-/** Who may prepare and cancel it, as the service has it. Who has prepared it starts it. */
+/**
+ * The roles that may prepare and cancel a run of each kind, as in the service. Only the operator who prepared a run may
+ * start it.
+ */
 const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   RETRY: 'support',
   UNSUBSCRIBE: 'support',
@@ -35,13 +38,13 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   REFUND: 'finance',
 };
 
-/** How often to read a run again, in milliseconds, while it may change. */
+/** Returns the polling interval in milliseconds while the run may change. */
 const LOOK_AGAIN: Readonly<Partial<Record<BulkRun['status'], number>>> = {
   RUNNING: 1500,
   WAITING: 5000,
   PREPARED: 15_000,
 };
-/** The same while items wait for their final result. A run that was canceled can have such items too. */
+/** Returns the polling interval while items wait for their final result, which is also possible in a canceled run. */
 const LOOK_AGAIN_PENDING = 5000;
 
 const lookAgainAfter = (run: BulkRun | undefined): number | false =>
@@ -51,7 +54,7 @@ interface RunProps {
   readonly run: BulkRun;
 }
 
-/** A run from its dry run to its last result. All of it is read from the service, so a reload changes nothing. */
+/** Shows a run from its dry run to its last result. All state comes from the service, so the page can be reloaded. */
 export default function RunPage() {
   const t = useTexts();
   const kindText = useKindTexts();
@@ -81,7 +84,7 @@ export default function RunPage() {
   );
 }
 
-/** The one thing to know now, and to do. */
+/** Shows the run's state and the next action. */
 function State({ run }: RunProps) {
   const t = useTexts();
   const kindHint = useKindHints();
@@ -162,7 +165,7 @@ function Progress({ run }: RunProps) {
   );
 }
 
-/** What a press would do has to be typed: how many it are. */
+/** Asks the operator to type the number of items before the run starts. */
 function Start({ run }: RunProps) {
   const t = useTexts();
   const common = useCommonTexts();
@@ -273,7 +276,7 @@ function Items({ run }: RunProps) {
     isChanging ? { refetchInterval: status === 'RUNNING' ? 2500 : LOOK_AGAIN_PENDING } : {},
   );
   const queries = useQueryClient();
-  // What was done since the list was last looked at, when nobody looks at it any more.
+  // Loads the last results once polling has stopped.
   useEffect(() => {
     if (!isChanging) void queries.invalidateQueries({ queryKey: ['/bulk/{runId}/items'] });
   }, [queries, isChanging]);

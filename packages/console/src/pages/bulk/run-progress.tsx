@@ -3,7 +3,7 @@ import type { BulkRun } from '../../api/order-types.ts';
 import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
-/** How many items of a run are done, pending, failed, skipped, and left. */
+/** Shows how many items of a run succeeded, are pending, failed, were skipped and are left. */
 export function RunProgress({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
   const { items, done, pending, failed, skipped } = run;

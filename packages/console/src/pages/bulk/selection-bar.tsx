@@ -21,13 +21,16 @@ type Filter = Readonly<Record<string, string | undefined>>;
 
 export interface RowChoice {
   readonly selection: Selection;
-  /** Everything that matches is meant, not only what is shown. */
+  /** True if all matching rows are selected, not only those shown. */
   readonly isAll: boolean;
   chooseAll(): void;
   clear(): void;
 }
 
-/** What is chosen of a list. It is forgotten when the list is filtered anew: nobody acts on what they no longer see. */
+/**
+ * Holds the selected rows of a list. Cleared when the filters change, because operators must not act on rows that they
+ * no longer see.
+ */
 export function useRowChoice(filter: Filter): RowChoice {
   const question = JSON.stringify(filter);
   const [chosen, setChosen] = useState({ question, selected: new Set<string>() as ReadonlySet<string>, isAll: false });
@@ -45,9 +48,9 @@ export function useRowChoice(filter: Filter): RowChoice {
 interface BulkAction<Row> {
   readonly kind: BulkKind;
   readonly label: string;
-  /** How a run names what a row is about; undefined when it cannot be done to this one. */
+  /** Returns the subject of a row in a run, or undefined if the action does not apply to the row. */
   itemOf(row: Row): string | undefined;
-  /** It takes names only: the filter of this list is not one of its own. */
+  /** Set if the action does not support this list's filters and needs named rows. */
   readonly isForNamedOnly?: boolean;
 }
 
@@ -58,13 +61,13 @@ interface SelectionBarProps<Row> {
   amountOf?(row: Row): number;
   readonly hasMore: boolean;
   readonly mayChooseAll: boolean;
-  /** How many match, when that is known. */
+  /** The number of matching rows, if known. */
   readonly matching: { readonly count: number; readonly isAtLeast: boolean } | undefined;
   readonly filter: Filter;
   readonly actions: readonly BulkAction<Row>[];
 }
 
-/** At the foot of the window while something is chosen: how much it is, and what can be done about it. */
+/** The bar at the bottom of the window with the size of the selection and its actions. */
 export function SelectionBar<Row>(props: SelectionBarProps<Row>) {
   const { choice, rows, rowKey, amountOf, hasMore, mayChooseAll, matching, filter, actions } = props;
   const t = useTexts();

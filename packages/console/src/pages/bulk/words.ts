@@ -1,7 +1,7 @@
 import { dictionary } from '../../i18n/dictionary.ts';
 import { NOUNS } from '../../i18n/nouns.ts';
 
-/** What a run does. */
+/** Names of the kinds of runs. */
 export const useKindTexts = dictionary({
   RETRY: ['Retry payments', '批量重试扣款'],
   REFUND: ['Refund', '批量退款'],
@@ -9,7 +9,7 @@ export const useKindTexts = dictionary({
   REPLAY: ['Replay events', '批量重推事件'],
 });
 
-/** What is meant by it, before it is done. */
+/** Effects of the kinds of runs. */
 export const useKindHints = dictionary({
   RETRY: [
     'Each selected period is debited now instead of at its next retry.',
@@ -46,7 +46,7 @@ const useFilterNames = dictionary({
   orderNo: NOUNS.order,
 });
 
-/** A filter in words: what is asked of each thing that it means. */
+/** Returns a function that gives a filter as names with values. */
 export function useFilterText(): (filter: unknown) => string {
   const nameOf = useFilterNames() as (name: string) => string;
   return (filter) =>

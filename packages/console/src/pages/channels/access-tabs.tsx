@@ -6,7 +6,7 @@ import { ChannelForm, LinesForm } from './channel-form.tsx';
 import { useTexts } from './texts.ts';
 import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 
-/** From where a channel may call. */
+/** The IP allow-list of a channel. */
 export function AllowListTab({ channel }: ChannelTabProps) {
   const t = useTexts();
   return (
@@ -22,7 +22,7 @@ export function AllowListTab({ channel }: ChannelTabProps) {
   );
 }
 
-/** How often a channel may call. */
+/** The rate limit of a channel. */
 export function RateTab({ channel }: ChannelTabProps) {
   const t = useTexts();
   const isAdmin = useMayDo('admin');

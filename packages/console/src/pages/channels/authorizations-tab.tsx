@@ -22,7 +22,7 @@ interface Flags {
   readonly shareEnabled?: boolean;
 }
 
-/** Lets a channel do something with a product or a payment channel, or no longer. */
+/** Authorizes or withdraws the products and payment channels of a channel. */
 function useAuthorization(appId: string) {
   const take = useTakeChannel();
   const onSuccess = ({ channel }: ChannelChanged) => {
@@ -153,7 +153,7 @@ const RULE_TEXTS = {
   'single-amount': 'alipaySingleAmount',
 } as const satisfies Record<Warning['rule'], string>;
 
-/** What the institution asks of the product that was just authorized, or of its agreements. */
+/** Shows the institution's requirements for the product that was just authorized and its agreements. */
 function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
   const t = useTexts();
   if (warnings.length === 0) return null;

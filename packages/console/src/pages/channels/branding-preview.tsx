@@ -9,11 +9,11 @@ interface BrandingPreviewProps {
   readonly termsUrl: string;
   readonly shopUrl: string;
   readonly accent: string | undefined;
-  /** For an image element. */
+  /** The source of an image element. */
   readonly logo: string | undefined;
 }
 
-/** The colours of assets/redeem/page.css, which a test compares. An accent has others in place of the first eight. */
+/** The colours of assets/redeem/page.css; a test compares them. An accent colour replaces the first eight. */
 const OWN: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: {
     accent: '#0a6b4b',
@@ -43,13 +43,13 @@ const OWN: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
 
 const HERO = 'linear-gradient(45deg, var(--hero-from), var(--hero-to))';
 
-/** By the names that the page's own style sheet has for them. */
+/** Returns the colours by their variable names in the redemption page's style sheet. */
 const toStyle = (accent: string | undefined, theme: Theme): CSSProperties => {
   const tones = { ...OWN[theme], ...(accent === undefined ? {} : makeTones(accent)[theme]) };
   return Object.fromEntries(Object.entries(tones).map(([tone, colour]) => [`--${tone}`, colour]));
 };
 
-/** How the user's page begins and ends, in both themes. */
+/** Previews the top and the bottom of the redemption page in both themes. */
 export function BrandingPreview(props: BrandingPreviewProps) {
   return (
     <SimpleGrid minColWidth={200} spacing={16}>

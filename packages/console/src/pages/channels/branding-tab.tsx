@@ -16,7 +16,7 @@ import { useTexts } from './branding-texts.ts';
 import { ChannelForm } from './channel-form.tsx';
 import { type ChannelTabProps, useTakeChannel } from './use-change.ts';
 
-/** As it is typed. */
+/** The values as typed. */
 const textsOf = (branding: Branding) => ({
   displayName: branding.displayName ?? '',
   accent: branding.accent === null ? '' : `#${branding.accent}`,
@@ -25,14 +25,16 @@ const textsOf = (branding: Branding) => ({
   shopUrl: branding.shopUrl ?? '',
 });
 
-/** Six digits, for what is shown while somebody types. Undefined when it is no colour, or not yet: the service judges it. */
+/**
+ * Returns a colour with six digits for the preview, or undefined if the text is not a colour. The service validates it.
+ */
 function readAccent(text: string): string | undefined {
   const [, digits = ''] = /^#?([\da-f]{6}|[\da-f]{3})$/i.exec(text.trim()) ?? [];
   if (digits === '') return undefined;
   return (digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits).toLowerCase();
 }
 
-/** What users see of a channel, and how that looks before it is saved. */
+/** Edits how users see a channel, with a preview. */
 export function BrandingTab({ channel }: ChannelTabProps) {
   const t = useTexts();
   const isAdmin = useMayDo('admin');
@@ -117,7 +119,7 @@ export function BrandingTab({ channel }: ChannelTabProps) {
   );
 }
 
-/** What becomes of the accent as text, where it cannot be read. */
+/** Says which colour replaces the accent where it is illegible as text. */
 function AccentNote({ accent }: { readonly accent: string | undefined }) {
   const t = useTexts();
   if (accent === undefined) return null;

@@ -8,15 +8,15 @@ import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 
 interface ChannelFormProps {
   readonly change: { readonly error: unknown; readonly isPending: boolean };
-  /** There is nothing to save, or something is missing. */
+  /** Set if there is nothing to save or a field is missing. */
   readonly isIdle: boolean;
   readonly children: ReactNode;
-  /** What somebody reads who may not save. */
+  /** Shown to operators who may not save. */
   readonly instead?: string | undefined;
   onSave(): void;
 }
 
-/** Settings of a channel that are saved together, by an admin. */
+/** Settings of a channel that an admin saves together. */
 export function ChannelForm({ change, isIdle, children, instead, onSave }: ChannelFormProps) {
   const common = useCommonTexts();
   const isAdmin = useMayDo('admin');
@@ -43,7 +43,7 @@ export function ChannelForm({ change, isIdle, children, instead, onSave }: Chann
   );
 }
 
-/** One on each line; blank ones and what is written twice are left out. */
+/** Returns the lines of a text without blank and duplicate ones. */
 const linesOf = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter((line) => line !== ''))];
 
 interface LinesFormProps extends ChannelTabProps {
@@ -55,7 +55,7 @@ interface LinesFormProps extends ChannelTabProps {
   readonly minRows: number;
 }
 
-/** A list of a channel, with one on each line. */
+/** A list setting of a channel, one entry per line. */
 export function LinesForm({ channel, of, instead, ...field }: LinesFormProps) {
   const isAdmin = useMayDo('admin');
   const change = useChannelChange(channel.appId);
@@ -82,7 +82,7 @@ export function LinesForm({ channel, of, instead, ...field }: LinesFormProps) {
   );
 }
 
-/** A line of a list, with what can be done about it. */
+/** A row of a list, with its buttons. */
 export function SettingRow({ children, actions }: { readonly children: ReactNode; readonly actions?: ReactNode }) {
   return (
     <Group component="li" gap="8px 16px" mih={56} px={4} py={10}>

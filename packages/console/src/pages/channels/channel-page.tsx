@@ -40,7 +40,7 @@ export default function ChannelPage() {
   const Panel = TABS[tab];
   const list = useRef<HTMLDivElement>(null);
   const isLoaded = found.data !== undefined;
-  // On a phone the tabs do not fit: the one that is open should be among those that are seen.
+  // Scrolls the open tab into view, because the tabs do not fit on a phone.
   useEffect(() => {
     const element = isLoaded ? list.current?.querySelector(`[data-tab="${tab}"]`) : null;
     element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

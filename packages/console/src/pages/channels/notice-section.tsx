@@ -21,10 +21,10 @@ const useTexts = dictionary({
   ],
 });
 
-/** As much as China asks for. */
+/** The notice period that China requires. */
 const USUAL_DAYS = 5;
 
-/** Whether and when a channel is told of a renewal that is to come. */
+/** Sets whether and when a channel is notified before a renewal. */
 export function NoticeSection({ channel }: ChannelTabProps) {
   const t = useTexts();
   const isAdmin = useMayDo('admin');

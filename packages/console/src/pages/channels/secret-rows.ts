@@ -10,7 +10,7 @@ const VARIABLES: Readonly<Record<SecretName, string>> = {
   callbackSecret: 'PERENNIAL_CALLBACK_SECRET',
 };
 
-/** The secrets that were made, under their names. */
+/** Returns new secrets with their labels. */
 export function useSecretRows() {
   const t = useTexts();
   return (credentials: CredentialsAnswer['credentials']) =>

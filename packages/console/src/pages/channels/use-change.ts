@@ -4,12 +4,12 @@ import { api } from '../../api/client.ts';
 import type { Channel, ChannelChange } from '../../api/types.ts';
 import { notifySaved } from '../../parts/notify.ts';
 
-/** What each tab of a channel gets. */
+/** Props of each tab of a channel. */
 export interface ChannelTabProps {
   readonly channel: Channel;
 }
 
-/** Keeps what a change has answered, so that every tab shows it. */
+/** Caches the answer of a change, so that all tabs show it. */
 export function useTakeChannel() {
   const queries = useQueryClient();
   return (channel: Channel) => {
@@ -18,7 +18,7 @@ export function useTakeChannel() {
   };
 }
 
-/** Changes settings of a channel; says whether anything was another before. */
+/** Changes settings of a channel and notifies the operator whether anything changed. */
 export function useChannelChange(appId: string) {
   const take = useTakeChannel();
   return useMutation({

@@ -34,7 +34,7 @@ type Task = 'deliveries' | 'test' | 'replay-all' | 'replay-selected';
 
 const column = columnsOf<EventLine>();
 
-/** The events of one channel, how its deliveries are, and what can be done about them. */
+/** Shows the events of one channel, its delivery status and its actions. */
 export function ChannelEvents({ appId }: { readonly appId: string }) {
   const t = useTexts();
   const name = useChannelName(appId);

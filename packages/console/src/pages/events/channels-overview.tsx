@@ -16,7 +16,7 @@ import { useTexts } from './texts.ts';
 
 const column = columnsOf<EventChannel>();
 
-/** One line for each channel; those that need somebody stand first. */
+/** One row per channel. Channels that need attention are first. */
 export function ChannelsOverview() {
   const t = useTexts();
   const found = useQuery(backlogsQuery);

@@ -16,7 +16,7 @@ interface DeliveriesDialogProps {
   onClose(): void;
 }
 
-/** A switch for each type: on is delivered, off is held back. */
+/** A switch per event type: on delivers, off pauses. */
 export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDialogProps) {
   const t = useTexts();
   const common = useCommonTexts();

@@ -25,7 +25,7 @@ interface EventSheetProps {
   onClose(): void;
 }
 
-/** An event with every push of it, what was answered, and what is sent. */
+/** Shows an event with its payload, its pushes and their answers. */
 export function EventSheet({ appId, eventId, onClose }: EventSheetProps) {
   const t = useTexts();
   return (

@@ -12,7 +12,7 @@ const useOutcomeTexts = dictionary({
   FORBIDDEN: ['Forbidden address', '地址不允许'],
 });
 
-/** What came of a push. One that this page does not know is shown as it is. */
+/** Shows the outcome of a push, or its code if it is unknown. */
 export function Outcome({ value }: { readonly value: string }) {
   const t = useOutcomeTexts() as (outcome: string) => string;
   return <Tag tone={value === 'ACCEPTED' ? 'positive' : 'negative'}>{t(value)}</Tag>;
@@ -20,14 +20,14 @@ export function Outcome({ value }: { readonly value: string }) {
 
 interface PushLineProps {
   readonly outcome: string;
-  /** What came of it, in words. */
+  /** The outcome in words. */
   readonly children: ReactNode;
   readonly about: string;
   readonly at: string;
   readonly answer: string | null;
 }
 
-/** One push, with what the channel answered. */
+/** One push with the channel's answer. */
 export function PushLine({ outcome, children, about, at, answer }: PushLineProps) {
   const color = outcome === 'ACCEPTED' ? 'var(--mantine-color-green-5)' : 'var(--chart-2)';
   return (

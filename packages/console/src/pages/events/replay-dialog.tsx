@@ -12,7 +12,7 @@ interface ReplayDialogProps {
   onClose(): void;
 }
 
-/** Asks before events that are named are pushed again. */
+/** Asks for confirmation before named events are sent again. */
 export function ReplayDialog({ appId, eventIds, onReplayed, onClose }: ReplayDialogProps) {
   const t = useTexts();
   const queries = useQueryClient();

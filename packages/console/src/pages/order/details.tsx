@@ -28,7 +28,7 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
         facts={[
           [
             t('user'),
-            // A viewer has the masked id, by which nobody can be found.
+            // Viewers have only the masked id, which finds no user.
             role === 'viewer' ? (
               channelUserId
             ) : (
@@ -65,13 +65,13 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
 
 interface MobileProps {
   readonly mobile: string | null;
-  /** The order in whose timeline it is written that somebody looked. */
+  /** The order whose timeline records the access. */
   readonly orderNo: string | undefined;
   readonly unmasked: Unmasked | undefined;
   onChange(unmasked: Unmasked | undefined): void;
 }
 
-/** Masked, and in clear for a reason. */
+/** A masked value that can be shown in clear after a reason is given. */
 export function Mobile({ mobile, orderNo, unmasked, onChange }: MobileProps) {
   const t = useTexts();
   const maySee = useMayDo('support');

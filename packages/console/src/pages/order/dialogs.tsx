@@ -48,7 +48,7 @@ interface DialogProps {
   onClose(): void;
 }
 
-/** What was done shows in the order itself, in lists and in totals. */
+/** Reloads the order, lists and totals after an action. */
 export function useOrderChanged(): () => void {
   const queries = useQueryClient();
   return () => {

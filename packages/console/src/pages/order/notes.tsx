@@ -8,7 +8,7 @@ import { useMayDo } from '../../session/session.ts';
 import { useOrderChanged } from './dialogs.tsx';
 import { useTexts } from './texts.ts';
 
-/** What colleagues should know. They stand in the timeline too, at their time. */
+/** Notes for other operators. The timeline shows them too. */
 export function NotesSection({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const changed = useOrderChanged();

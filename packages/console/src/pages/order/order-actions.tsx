@@ -8,7 +8,7 @@ import { RefundDialog } from './refunds/refund-dialog.tsx';
 import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useTexts } from './texts.ts';
 
-/** What the state of the order and the role of the reader allow: a button each, and what ends something in a menu. */
+/** The actions that the order's state and the operator's role allow. Actions that end something are in a menu. */
 export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const [task, setTask] = useState<OrderAction>();
@@ -17,7 +17,7 @@ export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
   const allowed = shown.actions.filter(({ isAllowed }) => isAllowed);
   const find = (action: OrderAction['action']) => allowed.find((one) => one.action === action);
   const retry = find('retry');
-  // The latest period first: it is what people ask for.
+  // The latest period is first, because it is refunded most.
   const refunds = allowed
     .filter(({ action }) => action === 'refund')
     .toSorted((a, b) => (b.cycleNo ?? 0) - (a.cycleNo ?? 0));

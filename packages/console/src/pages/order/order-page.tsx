@@ -32,7 +32,7 @@ export default function OrderPage() {
   const found = useQuery({
     queryKey: ['/orders', orderNo],
     queryFn: ({ signal }) => api.get('/orders/{orderNo}', { orderNo }, signal),
-    // What an institution or a channel answers comes by itself.
+    // Polled, because results of institutions and channels arrive at any time.
     refetchInterval: 15_000,
   });
   return (
@@ -79,7 +79,7 @@ export default function OrderPage() {
   );
 }
 
-/** What happens next by itself, in words, and why the last debit failed if it did: the caller asks that first. */
+/** Says what happens next and, if the last debit failed, why. Support needs both first. */
 function Next({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const wordsOf = useNextWords();
@@ -121,7 +121,7 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
   );
 }
 
-/** The money of the order, at a glance. */
+/** The order's totals. */
 function Money({ shown: { order } }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const startedCent = sumStarted(order.payments.flatMap(({ refunds }) => refunds));

@@ -15,7 +15,7 @@ import { findFailedAttempt } from './timeline/failed-attempt.ts';
 
 interface PeriodsSectionProps {
   readonly shown: OrderAnswer;
-  /** The period that the timeline is about, when it is about one. */
+  /** The period that the timeline is filtered by. */
   readonly chosen: string | undefined;
   onChoose(period: string | undefined): void;
 }
@@ -26,7 +26,7 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const periods = shown.order.payments.toReversed();
-  /** Why a debit failed, and what is being refunded or waits to be. */
+  /** Shows why a debit failed, and the refunds in progress or waiting. */
   const besides = (period: Period) => {
     const reason = findFailedAttempt(period)?.reason;
     const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
@@ -142,7 +142,7 @@ export function BenefitsSection({ order }: { readonly order: Order }) {
 
 const SHOWN_AT_FIRST = 6;
 
-/** The first rows of a table, and all of them on asking. */
+/** Shows the first rows of a table, with a button for all. */
 function FewFirst<Row>({ rows, ...table }: DataTableProps<Row>) {
   const t = useTexts();
   const [isWhole, setWhole] = useState(false);

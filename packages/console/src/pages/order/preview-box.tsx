@@ -40,11 +40,11 @@ interface PreviewBoxProps {
   readonly title: string;
   readonly preview: Preview | undefined;
   readonly error: unknown;
-  /** Somebody has asked for it already: that a second person is needed goes without saying. */
+  /** Set if approval was already requested, so that the hint about it is omitted. */
   readonly isAlreadyAsked?: boolean;
 }
 
-/** What would happen, line by line, in the service's own reckoning. */
+/** Shows the effects of an action, as computed by the service. */
 export function PreviewBox({ title, preview, error, isAlreadyAsked = false }: PreviewBoxProps) {
   const t = useTexts();
   const language = useLanguage();

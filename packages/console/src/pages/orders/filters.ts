@@ -1,4 +1,4 @@
-/** As the operation names them, so that an address, a question and an export are the same text. */
+/** Named as in the operation, so that the URL, the query and the export share one text. */
 export const ORDERS_FILTERS = [
   'status',
   'appId',

@@ -1,6 +1,6 @@
 import { dictionary } from '../../i18n/dictionary.ts';
 
-/** Who collects the money. */
+/** Settlement modes: who collects the money. */
 export const useModeTexts = dictionary({
   SVC_DEDUCT: ['Debited by the service', '平台代扣'],
   CHANNEL_COLLECT: ['Collected by the channel', '渠道代收'],

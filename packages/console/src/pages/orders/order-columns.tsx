@@ -7,12 +7,12 @@ import { Money, moneyText } from '../../parts/values/money.tsx';
 import { Status } from '../../parts/values/status.tsx';
 import { useTexts } from './texts.ts';
 
-/** What of the latest payment of an active order says more than that it is active. */
+/** Statuses of the latest payment that are worth showing for an active order. */
 const NOTEWORTHY = new Set(['PROCESSING', 'FAIL_RETRY', 'FAIL']);
 
 const column = columnsOf<OrderLine>();
 
-/** An order in a row. `withUser`: not on a page that is about one. */
+/** Returns the columns of an order list. `withUser` is false on a user's page. */
 export function useOrderColumns({ withUser }: { readonly withUser: boolean }): readonly Column<OrderLine>[] {
   const t = useTexts();
   const products = useProductNames();

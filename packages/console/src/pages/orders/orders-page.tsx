@@ -51,7 +51,7 @@ export default function OrdersPage() {
         rows={list.rows ?? []}
         rowKey={keyOf}
         hasMore={list.hasMore}
-        // Every order that there is would be meant; the service refuses that too.
+        // Without filters all orders would be selected, which the service refuses.
         mayChooseAll={filters.count > 0}
         matching={totals.data}
         filter={filters.values}

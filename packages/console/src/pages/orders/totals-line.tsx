@@ -17,7 +17,7 @@ export const useTotals = (filter: Filter) =>
     placeholderData: keepPreviousData,
   });
 
-/** How many match and what they come to, with the export of all of them. */
+/** Shows the number of matching orders, their totals and the export. */
 export function TotalsLine({ filter }: { readonly filter: Filter }) {
   const t = useTexts();
   const common = useCommonTexts();
@@ -50,14 +50,14 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
 
 interface ExportProps {
   readonly filter: Filter;
-  /** When it is known. */
+  /** The total number of orders, if known. */
   readonly total: number | undefined;
   readonly isEmpty: boolean;
 }
 
 const NEW_LINE = 10;
 
-/** All orders that match, as a file. They are counted as they come, and can be stopped. */
+/** Exports all matching orders as a file, with progress and a stop button. */
 function Export({ filter, total, isEmpty }: ExportProps) {
   const t = useTexts();
   const [exported, setExported] = useState<number>();
@@ -66,7 +66,7 @@ function Export({ filter, total, isEmpty }: ExportProps) {
   const begin = async () => {
     const controller = new AbortController();
     running.current = controller;
-    // The first line has the names.
+    // The first line is the header.
     let count = -1;
     const onPiece = (piece: Uint8Array) => {
       for (const byte of piece) if (byte === NEW_LINE) count += 1;

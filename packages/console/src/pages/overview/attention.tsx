@@ -11,7 +11,7 @@ import { useSaidText } from '../../parts/values/use-said-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
-/** What somebody has to look at, before any figure. Nothing, on a good day. */
+/** Shows open alerts and approvals above the figures. Renders nothing if there are none. */
 export function Attention({ overview: { alerts, now } }: { readonly overview: Overview }) {
   const t = useTexts();
   const words = useAlertTexts();

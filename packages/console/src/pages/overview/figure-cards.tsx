@@ -20,7 +20,7 @@ const Chart = lazy(() =>
 
 interface CardProps {
   readonly title: string;
-  /** The rows behind the number. */
+  /** The list behind the number. */
   readonly to: string;
   readonly value: string;
   readonly change: ReactNode;
@@ -61,7 +61,7 @@ function Card({ title, to, value, change, aside, isWide, chart, children }: Card
         ) : null}
       </Group>
       <Box mih={chart.height}>
-        {/* The charts' library comes after the figures, which say the same. */}
+        {/* The chart library loads after the figures, which show the same data. */}
         <Suspense>
           <Chart {...chart} title={title} />
         </Suspense>
@@ -73,7 +73,7 @@ function Card({ title, to, value, change, aside, isWide, chart, children }: Card
 
 type Name = keyof OverviewFigures;
 
-/** The share that succeeded; nothing when nothing was tried. */
+/** Returns the share that succeeded, or NaN if there was nothing. */
 const rate = (good: number, bad: number): number => (good + bad === 0 ? Number.NaN : good / (good + bad));
 
 export function FigureCards({ overview }: { readonly overview: Overview }) {
@@ -90,7 +90,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
   const moneyChart = { labels, ticks, valueText: moneyText, tickText: shortMoneyText, step: 100, height: 200 };
   const countChart = { labels, ticks, valueText: countText, tickText: countText, step: 1, height: 132 };
   const total = (figures: OverviewFigures) => figures.paidCent + figures.billedCent;
-  /** A card about what succeeds and what fails. */
+  /** A card with a success rate. */
   const rateCard = (
     what: 'debits' | 'renewals' | 'pushes',
     [good, bad]: readonly [Name, Name],
@@ -183,11 +183,11 @@ interface PartProps {
   readonly value: string;
   readonly color?: ChartSeries['color'];
   readonly more?: ReactNode;
-  /** In one line, below a chart. */
+  /** Renders in one line, below a chart. */
   readonly isSmall?: boolean;
 }
 
-/** What a colour of a chart stands for, and what it comes to. */
+/** A legend entry: a chart's colour, its name and its total. */
 function Part({ name, value, color, more, isSmall = false }: PartProps) {
   return (
     <Box className={isSmall ? 'tiny' : 'small'} display={isSmall ? 'flex' : 'block'} style={{ gap: 6 }}>

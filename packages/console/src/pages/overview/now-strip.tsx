@@ -11,14 +11,14 @@ import { momentOf } from '../../parts/values/time-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
-/** A day of Beijing, so many days from today. */
+/** Returns a day in Beijing time, a number of days from today. */
 const dayFromToday = (days: number): string =>
   new Date(clock() + (8 * 3600 + days * 86_400) * 1000).toISOString().slice(0, 10);
 
-/** Orders are counted each minute, but seldom where there are very many: then it is said how long ago that was. */
+/** The age from which a count is shown with its time. Very large installations count orders less than once a minute. */
 const OLD_MS = 180_000;
 
-/** How it stands at this moment. */
+/** Shows the current state. */
 export function NowStrip({ now, appId }: Pick<Overview, 'now'> & { readonly appId: string | undefined }) {
   const t = useTexts();
   const { ordersCountedAt, oldestUnsettledAt, oldestEventAt } = now;
@@ -60,7 +60,7 @@ export function NowStrip({ now, appId }: Pick<Overview, 'now'> & { readonly appI
       {tiles.map(([name, value, to, more]) => (
         <PlaceLink key={name} to={to} className={styles.tile}>
           <span className="quiet small">{name}</span>
-          {/* Any that was given up is bad news. */}
+          {/* A single event given up is already a problem. */}
           <Figure size="1.25rem" c={name === t('eventsGivenUp') && value > 0 ? 'var(--negative)' : 'inherit'}>
             {countText(value)}
           </Figure>

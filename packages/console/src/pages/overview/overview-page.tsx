@@ -26,7 +26,7 @@ export default function OverviewPage() {
   const found = useQuery({
     queryKey: ['/overview', range, appId],
     queryFn: ({ signal }) => api.get('/overview', { range, appId }, signal),
-    // The engine brings the figures up to date each minute.
+    // The engine updates the figures every minute.
     refetchInterval: 60_000,
     placeholderData: keepPreviousData,
   });
@@ -77,7 +77,7 @@ export default function OverviewPage() {
   );
 }
 
-/** Up to when what happened is in the figures. */
+/** Shows up to when the figures are complete. */
 function AsOf({ asOf }: Pick<Overview, 'asOf'>) {
   const t = useTexts();
   return (

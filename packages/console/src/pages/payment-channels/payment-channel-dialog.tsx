@@ -9,7 +9,7 @@ import { Hint } from '../../parts/page.tsx';
 import { useSession } from '../../session/session.ts';
 import { useTexts } from './texts.ts';
 
-/** As it is typed. */
+/** The values as typed. */
 const typedOf = (channel: PaymentChannel | undefined) => ({
   code: channel?.code ?? '',
   gateway: channel?.gateway ?? ('bridge' as const),
@@ -44,7 +44,7 @@ const toRequest = (typed: Typed) => ({
 });
 
 interface PaymentChannelDialogProps {
-  /** The one that is changed. Without it one is made. */
+  /** The payment channel to change, or undefined to create one. */
   readonly channel?: PaymentChannel;
   onMade?(answer: PaymentChannelAnswer): void;
   onChanged?(): void;

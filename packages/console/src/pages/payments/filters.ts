@@ -1,4 +1,4 @@
-/** As the operation names them, so that a dry run of all that match means what the list shows. */
+/** Named as in the operation, so that a dry run of all matching payments means what the list shows. */
 export const PAYMENTS_FILTERS = [
   'status',
   'reason',

@@ -14,7 +14,10 @@ interface SummaryProps {
   readonly filters: FilterControl<(typeof PAYMENTS_FILTERS)[number]>;
 }
 
-/** Why payments fail, where, at which try, and what trying again has brought back. A press on a group filters by it. */
+/**
+ * Shows why, where and at which attempt payments fail, and the amount that retries recovered. A click on a group
+ * filters by it.
+ */
 export function Summary({ summary, filters: { values, set } }: SummaryProps) {
   const t = useTexts();
   const institutions = useInstitutionNames();

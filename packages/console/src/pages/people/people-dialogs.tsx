@@ -58,7 +58,7 @@ export function NewPersonDialog({ onClose, onMade }: NewPersonDialogProps) {
   );
 }
 
-/** The link is in the answer and nowhere else: the dialog is the only place that ever shows it. */
+/** Shows the link, which only the answer to the request contains. */
 export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | undefined; onClose(): void }) {
   const t = useTexts();
   return (

@@ -16,7 +16,7 @@ import { useMayDo, useSession } from '../../session/session.ts';
 import { LinkDialog, NewPersonDialog, RoleDialog } from './people-dialogs.tsx';
 import { useTexts } from './texts.ts';
 
-/** What is being done about whom. */
+/** The open dialog and its operator. */
 type Task =
   | { readonly what: 'add' }
   | { readonly what: 'role' | 'reset' | 'disable'; readonly person: Person }
@@ -202,7 +202,7 @@ function PersonMenu({ person, onChoose, onEnable }: PersonMenuProps) {
   );
 }
 
-/** Whether they can sign in at this moment, and if not, why. */
+/** Returns whether an operator can sign in now, and the reason if not. */
 function statusOf({ status, lockedUntil, hasPassword, hasSingleSignOn }: Person): string {
   if (status === 'DISABLED') return 'DISABLED';
   if (lockedUntil) return 'LOCKED';

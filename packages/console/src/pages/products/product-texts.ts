@@ -4,7 +4,7 @@ import { moneyText } from '../../parts/values/money.tsx';
 import { durationText } from '../../parts/values/time-text.ts';
 import { useTexts } from './texts.ts';
 
-/** What a product costs, in words. */
+/** Returns a function that gives a product's price in words. */
 export function usePriceText() {
   const t = useTexts();
   return ({ amountCent, period, periodType }: Pick<Product, 'amountCent' | 'period' | 'periodType'>) => {
@@ -16,7 +16,7 @@ export function usePriceText() {
 
 const SECONDS = { m: 60, h: 3600, d: 86_400 } as const;
 
-/** 30m, 6h, 1d as seconds; undefined when it cannot be read. */
+/** Parses delays such as 30m, 6h, 1d into seconds. Returns undefined if the text is invalid. */
 export function parseDelays(text: string): number[] | undefined {
   const delays = text
     .split(/[\s,;，；]+/)
@@ -30,13 +30,13 @@ export function parseDelays(text: string): number[] | undefined {
   return delays.every((one) => one !== undefined) ? delays : undefined;
 }
 
-/** As it is typed: 3600 is 1h. */
+/** Formats a delay as typed: 3600 is 1h. */
 export const delayText = (seconds: number): string => {
   if (seconds % SECONDS.d === 0) return `${seconds / SECONDS.d}d`;
   return seconds % SECONDS.h === 0 ? `${seconds / SECONDS.h}h` : `${Math.round(seconds / SECONDS.m)}m`;
 };
 
-/** As it is read: 6 hrs, 2 days. */
+/** Formats a delay for reading: 6 hrs, 2 days. */
 export function delayWords(seconds: number): string {
   if (seconds % SECONDS.d !== 0) return durationText(seconds);
   const days = { style: 'unit', unit: 'day', unitDisplay: 'long' } as const;

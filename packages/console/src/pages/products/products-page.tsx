@@ -92,7 +92,7 @@ export default function ProductsPage() {
   );
 }
 
-/** Of each product its latest version. */
+/** Returns the latest version of each product. */
 function latestOf(products: readonly Product[]): Product[] {
   const latest = new Map<string, Product>();
   for (const product of products) {

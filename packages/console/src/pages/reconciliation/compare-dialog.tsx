@@ -12,7 +12,7 @@ import { notifyDone } from '../../parts/notify.ts';
 import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
-/** Statements often have their day in their name. */
+/** Returns the day in a file's name, because statements often have it there. */
 const dayInName = (name: string): string | undefined => {
   const [, year, month, day] = /(20\d\d)-?(\d\d)-?(\d\d)/.exec(name) ?? [];
   return year === undefined ? undefined : `${year}-${month}-${day}`;

@@ -54,7 +54,7 @@ export function Differences() {
   const opened = useFilters(['no']);
   const institutions = useInstitutionNames();
   const list = usePages('/differences', filters.values, (page) => page.differences);
-  // What is closed leaves the list of what is open, but stays in sight until the sheet is closed.
+  // A closed difference leaves the list of open ones but stays visible until the sheet is closed.
   const [closed, setClosed] = useState<Difference>();
   const columns: readonly Column<Difference>[] = [
     { id: 'kind', header: t('kind'), cell: ({ kind }) => words.kind(kind) },

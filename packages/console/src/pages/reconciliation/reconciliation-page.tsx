@@ -11,7 +11,7 @@ import { useTexts } from './texts.ts';
 
 const NO_FILTERS = { paymentChannelCode: undefined, day: undefined, which: undefined };
 
-/** What institutions say beside what is known here. */
+/** Compares institutions' statements with the records here. */
 export default function ReconciliationPage() {
   const t = useTexts();
   const mayCompare = useMayDo('finance');

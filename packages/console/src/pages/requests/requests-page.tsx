@@ -29,7 +29,7 @@ import { useTexts } from './texts.ts';
 const SUCCESS = '0';
 const FAILED = 'failed';
 
-/** Why a channel gets what it gets: the last days' calls with code, reason and request id. */
+/** Shows a channel's calls of the last days with code, reason and request id. */
 export default function RequestsPage() {
   const t = useTexts();
   const place = useFilters(['appId']);
@@ -165,7 +165,7 @@ interface SummaryProps {
   readonly filters: FilterControl<(typeof REQUEST_LIST_FILTERS)[number]>;
 }
 
-/** How often each code was answered; a press shows those calls. */
+/** Shows how often each code was answered. A click filters by it. */
 function Summary({ codes, filters }: SummaryProps) {
   const t = useTexts();
   const most = Math.max(...codes.map(({ count }) => count));

@@ -9,12 +9,12 @@ import { useTexts } from './texts.ts';
 
 type Sums = SettlementMonth['totals'];
 
-/** A line of the table: a channel, one of its products, or the sum of all. */
+/** A row of the table: a channel, one of its products, or the total. */
 interface Line {
   readonly key: string;
   readonly name: ReactNode;
   readonly sums: Sums;
-  /** Not known of a product. */
+  /** Absent for a product. */
   readonly laterCent?: number;
   readonly isTotal?: boolean;
 }
@@ -24,7 +24,7 @@ interface MonthTableProps {
   readonly month: SettlementMonth;
 }
 
-/** One line for each channel, its products below it when they are asked for, and the sum of all. */
+/** One row per channel, which expands to its products, and the total. */
 export function MonthTable({ caption, month }: MonthTableProps) {
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });

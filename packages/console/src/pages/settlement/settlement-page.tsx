@@ -22,7 +22,7 @@ import { useTexts } from './texts.ts';
 
 const nameOf = (month: string): string => monthText(momentOf(`${month}-01`));
 
-/** All channels of a month, and the closing of it. */
+/** Shows and closes the settlement of a month. */
 export default function SettlementPage() {
   const t = useTexts();
   const months = useQuery({
@@ -74,7 +74,7 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
     onError: notifyProblem,
   });
   const shown = found.data;
-  // The latest is first. The month that runs is not over.
+  // The latest month is first. The current month is not over.
   const next = months.slice(1).findLast(({ status }) => status === 'OPEN')?.month;
   const known = months.some((one) => one.month === month) ? months : [{ month }, ...months];
   return (
@@ -131,7 +131,7 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
   );
 }
 
-/** How far the figures can be relied on. */
+/** Says whether the figures are final. */
 function Hints({ settled }: { readonly settled: SettlementMonth }) {
   const t = useTexts();
   const { status, monthIsOver, closedBy, closedAt, unsettled } = settled;

@@ -9,13 +9,13 @@ import { isNewPassword, NewPassword } from '../../parts/fields/new-password.tsx'
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { useTexts } from './texts.ts';
 
-/** Behind the one-time link. Its token stands after the #, which a browser sends to nobody. */
+/** The page of the one-time link. Its token is after the #, because browsers do not send that part. */
 export default function SetupPage() {
   const t = useTexts();
   const navigate = useNavigate();
   const [token] = useState(() => location.hash.slice(1));
   const [value, setValue] = useState({ password: '', again: '' });
-  // Not to be left in the browser's history.
+  // Removes the token from the browser's history.
   useEffect(() => void navigate({ to: '/setup', hash: '', replace: true }), [navigate]);
   const set = useMutation({
     mutationFn: () => api.signIn<SetupAnswer>('POST', '/setup', { token, password: value.password }),

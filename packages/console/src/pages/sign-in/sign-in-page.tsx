@@ -49,5 +49,5 @@ export default function SignInPage() {
   );
 }
 
-/** Only a page of the console is come back to: an address from elsewhere leads to the overview. */
+/** Returns the page to open after signing in. URLs outside the console lead to the overview. */
 const pathWithin = (to: string | undefined): string => (to && /^\/(?![/\\])/.test(to) ? to : '/');

@@ -1,2 +1,2 @@
-/** By which a user is known: a channel, and the id that the channel gave. */
+/** A user's key: the channel and the channel's user id. */
 export const USER_FILTERS = ['appId', 'channelUserId'] as const;

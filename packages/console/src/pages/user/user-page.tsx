@@ -112,7 +112,7 @@ function Everything({ user }: { readonly user: User }) {
         sums={[
           [
             t('mobile'),
-            // It is shown in clear by way of one of the user's orders, where that is written down.
+            // Unmasked through one of the user's orders, because the access is recorded in its timeline.
             <Mobile key="mobile" {...{ mobile, unmasked }} orderNo={orders[0]?.orderNo} onChange={setUnmasked} />,
           ],
           [t('active'), countText(orders.filter(({ orderStatus }) => orderStatus === 'ACTIVE').length)],
@@ -178,7 +178,7 @@ interface ListedProps<Row> extends Omit<DataTableProps<Row>, 'caption'> {
   readonly what: 'orders' | 'agreements' | 'refunds' | 'claims';
 }
 
-/** A section with a table, or a line that says that there is nothing. */
+/** A section with a table, or a line that says that it is empty. */
 function Listed<Row>({ what, ...table }: ListedProps<Row>) {
   const t = useTexts();
   return (

@@ -59,7 +59,7 @@ const useTexts = dictionary({
 
 interface RefundDialogProps {
   readonly shown: OrderAnswer;
-  /** Those periods of which something is left. */
+  /** The periods that still have an amount to refund. */
   readonly choices: readonly OrderAction[];
   readonly cycleNo: number;
   onClose(): void;
@@ -71,7 +71,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const changed = useOrderChanged();
   const requests = useUnanswered(orderNo);
   const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
-  // What got no answer is offered again, to the cent: anything else would be another refund.
+  // Prefills the amount of an unanswered request, because another amount would be another refund.
   const offered = (chosen: number) =>
     amountText(
       requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere')?.amountCent ?? maxOf(chosen),
@@ -89,7 +89,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const words = { amount: moneyText(amountCent ?? 0) };
   const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
   const close = () => {
-    // Whoever has read that it arrived need not be told again.
+    // Forgets requests whose arrival the dialog has shown.
     for (const one of unanswered) if (hasArrived(shown.timeline, one.key)) requests.forget(one);
     onClose();
   };
@@ -112,7 +112,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
           .catch((error: unknown) => {
             if (isAnswer(error)) requests.forget(request);
             else requests.leaveOpen(request);
-            // It may have been done: what is left, and what would happen, is to be read anew.
+            // The refund may have been made, so the amount left and the effects are reloaded.
             changed();
             void preview.refetch();
             throw error;
@@ -181,14 +181,14 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   );
 }
 
-/** What this person asked for before, in this tab or another, and got no answer to. */
+/** Returns the operator's unanswered refund requests, from this tab and others. */
 function useUnanswered(orderNo: string) {
   const { name: person } = useSession();
   const [owner] = useState({ person, orderNo });
   const [kept, setKept] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
   const [all, setAll] = useState<readonly KnownRequest[]>(() => kept.map((one) => ({ ...one, origin: 'before' })));
   useEffect(() => {
-    // A request that another tab has had answered stays known: the same amount, sent from here, is still that refund.
+    // A request that another tab got answered stays known: the same amount sent from here is still that refund.
     const join = () => {
       const found = findUnanswered(owner);
       setKept(found);
@@ -199,14 +199,14 @@ function useUnanswered(orderNo: string) {
         ),
       );
     };
-    // Heard only of what other tabs keep and forget.
+    // Storage events come only from other tabs.
     window.addEventListener('storage', join);
     return () => window.removeEventListener('storage', join);
   }, [owner]);
   return {
     all,
     isKept: (request: Unanswered) => kept.some(({ key }) => key === request.key),
-    /** The request with its key, kept before it is sent. */
+    /** Returns the request with its key, stored before it is sent. */
     begin(asked: Omit<Unanswered, 'key'>): Unanswered {
       const known = joinUnanswered<Unanswered>(all, findUnanswered(owner));
       const request = { ...asked, key: keyFor(known, asked, newRequestKey()) };
@@ -222,7 +222,7 @@ function useUnanswered(orderNo: string) {
   };
 }
 
-/** By the service's own rules, a moment after the typing has stopped. */
+/** Previews the refund by the service's rules, shortly after the last key. */
 function usePreview(
   { orderNo, cycleNo }: { readonly orderNo: string; readonly cycleNo: string },
   amountCent: number | undefined,

@@ -2,8 +2,8 @@ import type { TimelineEntry } from '../../../api/order-types.ts';
 import { isProblem } from '../../../api/problem.ts';
 
 /**
- * A refund that was asked for is kept until it is answered, in every tab of the browser: whoever closes the dialog, loads the page
- * again or opens another tab, and asks once more for the same amount asks for the same refund, and the money goes back once.
+ * Stores a refund request in the browser until it is answered. If the operator closes the dialog, reloads the page or
+ * opens another tab and requests the same amount again, the key is the same. The money is therefore refunded once.
  */
 export interface Unanswered {
   readonly cycleNo: number;
@@ -11,14 +11,14 @@ export interface Unanswered {
   readonly key: string;
 }
 
-/** Whose, and of which order. */
+/** The operator and the order of a request. */
 interface Owner {
   readonly person: string;
   readonly orderNo: string;
 }
 
 const placesOf = ({ person, orderNo }: Owner) => `perennial-console-refund/${encodeURIComponent(person)}/${orderNo}/`;
-/** One place for each request: tabs that keep and forget at the same time do not overwrite each other. */
+/** One storage key per request, so that concurrent tabs do not overwrite each other. */
 const placeOf = (owner: Owner, { cycleNo, amountCent, key }: Unanswered) =>
   `${placesOf(owner)}${cycleNo}/${amountCent}/${key}`;
 
@@ -40,7 +40,7 @@ export function keepUnanswered(owner: Owner, request: Unanswered): void {
   try {
     localStorage.setItem(placeOf(owner, request), '');
   } catch {
-    // A browser that keeps nothing: the key lives as long as the dialog.
+    // Without storage, the key lives as long as the dialog.
   }
 }
 
@@ -48,18 +48,18 @@ export function forgetUnanswered(owner: Owner, request: Unanswered): void {
   try {
     localStorage.removeItem(placeOf(owner, request));
   } catch {
-    // Nothing was kept.
+    // Without storage there is nothing to remove.
   }
 }
 
-/** A request that a dialog knows of: it has sent it itself, has found it when it was opened, or hears of it from another tab. */
+/** A request that a dialog knows: sent by it, found on opening, or announced by another tab. */
 export interface KnownRequest extends Unanswered {
   readonly origin: 'here' | 'before' | 'elsewhere';
 }
 
 /**
- * What to say of a request. `isKept`: it is still kept, so no tab has its answer. Undefined when another tab was answered and the order does not
- * know of the request: it was refused there.
+ * Returns the hint for a request. `isKept` is true if no tab has its answer. Returns undefined if another tab was
+ * answered and the order does not have the refund, because it was refused there.
  */
 export function describeRequest(
   { origin }: KnownRequest,
@@ -69,22 +69,22 @@ export function describeRequest(
   return isThere || isKept ? 'elsewhere' : undefined;
 }
 
-/** Those of both, each once. */
+/** Merges two lists without duplicates. */
 export const joinUnanswered = <Request extends Unanswered>(
   some: readonly Request[],
   more: readonly Request[],
 ): readonly Request[] => [...some, ...more.filter(({ key }) => some.every((one) => one.key !== key))];
 
-/** The same amount again is the same refund; another amount is another one. */
+/** Returns the key of the unanswered request for the same period and amount, or the fresh key. */
 export const keyFor = (unanswered: readonly Unanswered[], asked: Omit<Unanswered, 'key'>, fresh: string): string =>
   unanswered.find(({ cycleNo, amountCent }) => cycleNo === asked.cycleNo && amountCent === asked.amountCent)?.key ??
   fresh;
 
-/** A refusal is an answer. A fault, an answer that cannot be read, or none at all leaves open what became of a request. */
+/** Returns whether an error settles a request. A refusal does; a fault, an unreadable answer or no answer does not. */
 export const isAnswer = (error: unknown): boolean =>
   isProblem(error) && error.status >= 400 && error.status < 500 && error.status !== 408;
 
-/** Whether the order knows of a request: the answer is all that was lost. */
+/** Returns whether the order has the refund of a request, so that only the answer was lost. */
 export const hasArrived = (timeline: readonly TimelineEntry[], key: string): boolean =>
   timeline.some(
     ({ kind, data }) =>

@@ -2,7 +2,7 @@ import type { Attempt, Period } from '../../../api/order-types.ts';
 
 const UNPAID = new Set(['FAIL_RETRY', 'FAIL', 'PROCESSING']);
 
-/** Of a period that is not paid, the latest try that failed: it says why. */
+/** Returns the latest failed attempt of an unpaid period, which has the reason. */
 export const findFailedAttempt = ({
   paymentStatus,
   attempts,

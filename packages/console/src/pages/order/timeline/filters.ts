@@ -1,2 +1,2 @@
-/** Which kinds of the timeline are shown, with commas, and of which period. */
+/** The kinds of entries shown, separated by commas, and the period. */
 export const ORDER_FILTERS = ['show', 'period'] as const;

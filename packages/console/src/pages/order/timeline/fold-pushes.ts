@@ -1,10 +1,10 @@
 import type { TimelineEntry } from '../../../api/order-types.ts';
 
-/** An entry with what belongs to it. */
+/** An entry with its related entries. */
 export interface FoldedEntry extends TimelineEntry {
-  /** Of an event: its pushes so far, the latest first. */
+  /** The past pushes of an event, latest first. */
   readonly pushes: readonly TimelineEntry[];
-  /** Of a push to come: the event. */
+  /** The event of a future push. */
   readonly event?: TimelineEntry | undefined;
 }
 
@@ -12,8 +12,8 @@ const eventIdOf = ({ data }: TimelineEntry): unknown =>
   typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['eventId'] : undefined;
 
 /**
- * The pushes of an event stand under it: what happened to an order is one line, however often the channel was told. A push to come
- * stays where it is, and knows its event; so does one whose event is too old to be listed.
+ * Moves the pushes of an event under the event, so that each change of an order is one line. Future pushes, and pushes
+ * whose event is too old to be listed, stay where they are.
  */
 export function foldPushes(timeline: readonly TimelineEntry[]): FoldedEntry[] {
   const events = new Map(timeline.filter(({ kind }) => kind === 'event').map((event) => [eventIdOf(event), event]));

@@ -4,7 +4,7 @@ import { dictionary } from '../../../i18n/dictionary.ts';
 import { BEIJING, momentOf, timeText } from '../../../parts/values/time-text.ts';
 import { cardinalText, ordinalText } from './number-words.ts';
 
-/** By what happens; `now` is for what is due already. */
+/** Texts by step; `now` is for steps that are already due. */
 const STEPS = {
   debit: ['Period {cycleNo} will be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
   'debit now': ['Period {cycleNo} will be debited any moment', '第 {cycleNo} 期即将扣款'],
@@ -56,7 +56,7 @@ export const useSourceTexts = dictionary({
   AGREEMENT_INVALID: ['the end of the agreement', '协议失效'],
 });
 
-/** What happens next by itself, as a sentence; and when nothing does, why. */
+/** Returns a function that says what happens next automatically, or why nothing does. */
 export function useNextWords(): (next: NextStep | null, order: Order) => string {
   const t = useTexts();
   const stepWords = useStepWords();
@@ -71,7 +71,7 @@ export function useNextWords(): (next: NextStep | null, order: Order) => string 
 
 const momentText = (value: string) => timeText(momentOf(value), BEIJING);
 
-/** For the timeline, where the same step stands as an entry. */
+/** Returns a function that words a step for the timeline. */
 export function useStepWords(): (next: NextStep) => string {
   const t = useStepTexts();
   return ({ what, at, cycleNo, tryNo, tries }) => {

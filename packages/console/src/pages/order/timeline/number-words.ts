@@ -3,7 +3,7 @@ import { getLanguage } from '../../../i18n/language.ts';
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'];
 const CARDINALS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
-/** third; 11th: small numbers as people say them. */
+/** Spells small numbers: third, 11th. */
 export const ordinalText = (value: number): string =>
   getLanguage() === 'en' ? (ORDINALS[value] ?? `${value}th`) : String(value);
 

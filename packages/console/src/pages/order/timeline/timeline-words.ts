@@ -7,7 +7,7 @@ import { BEIJING, momentOf, timeText } from '../../../parts/values/time-text.ts'
 import type { FoldedEntry } from './fold-pushes.ts';
 import { useSourceTexts, useStepWords } from './next-step.ts';
 
-/** Kinds that a reader wants or does not want together. */
+/** Kinds of entries that are shown or hidden together. */
 export const GROUPS = {
   money: ['period', 'attempt', 'refund'],
   events: ['event', 'push'],
@@ -31,7 +31,7 @@ export const useGroupTexts = dictionary({
   alerts: ['Alerts', '告警'],
 });
 
-/** By the kind of an entry, and by its status where that makes a difference. */
+/** Titles by kind, or by kind and status where the status matters. */
 const TITLES = {
   created: ['Order created', '订单创建'],
   period: ['Period {cycleNo} was due', '第 {cycleNo} 期到期'],
@@ -70,7 +70,7 @@ const useTexts = dictionary({
   ],
 });
 
-/** What a person did. */
+/** Actions of operators. */
 const useActionTexts = dictionary({
   'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
   'order.retry': ['Retried the debit of period {cycleNo}', '对第 {cycleNo} 期重新扣款'],
@@ -93,7 +93,7 @@ const useOutcomes = dictionary({
   FORBIDDEN: ['Not sent: the address is not allowed', '未发送：回调地址不允许'],
 });
 
-/** What an event says of a period, by the status that it has become. */
+/** Events about a period, by its new status. */
 const usePaymentEventTexts = dictionary({
   WAIT: ['period {cycleNo} is not due yet', '第 {cycleNo} 期待扣款'],
   PROCESSING: ['period {cycleNo} is being debited', '第 {cycleNo} 期扣款中'],
@@ -106,7 +106,7 @@ const usePaymentEventTexts = dictionary({
   REFUND_FULL: ['period {cycleNo} was refunded in full', '第 {cycleNo} 期全额退款'],
 });
 
-/** What is told before a period, by who collects. */
+/** Notices before a period, by settlement mode. */
 const useNoticeTexts = dictionary({
   SVC_DEDUCT: ['period {cycleNo} will be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
   CHANNEL_COLLECT: ['period {cycleNo} will be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],
@@ -123,13 +123,13 @@ const useOrderEventTexts = dictionary({
 const partOf = (data: unknown, name: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[name] : undefined;
 
-/** A field of the record behind an entry. */
+/** Returns a field of an entry's record. */
 export function fieldOf(data: unknown, name: string): string | number | undefined {
   const value = partOf(data, name);
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
-/** What an event tells, as part of a sentence. A status or a type that this page does not know is shown as it is. */
+/** Returns a function that words an event as part of a sentence. Unknown statuses and types are shown as codes. */
 function useEventWords(): (event: TimelineEntry) => string {
   const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
   const orderText = useOrderEventTexts() as (status: string) => string;
@@ -151,13 +151,16 @@ function useEventWords(): (event: TimelineEntry) => string {
   };
 }
 
-/** What became of a push, in words. */
+/** Returns a function that words the outcome of a push. */
 export function useOutcomeText(): (push: TimelineEntry) => string {
   const t = useOutcomes() as (outcome: string) => string;
   return ({ status, title }) => (status === null ? title : t(status));
 }
 
-/** The title of an entry in the reader's language; one that this page does not know is shown as the service words it. */
+/**
+ * Returns a function that gives an entry's title in the page's language, or the service's title if the entry is
+ * unknown.
+ */
 export function useEntryTitle(): (entry: FoldedEntry) => string {
   const t = useTexts();
   const titles = useTitles();
@@ -173,7 +176,7 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
     const field = (name: string) => fieldOf(data, name) ?? '';
     if (kind === 'next') return stepWords({ ...(data as NextStep), at: entry.at });
     if (kind === 'operator') {
-      // Who approves a refund has it made; who asked for it is somebody else.
+      // An approved refund is logged under its approver; the requester is another operator.
       const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
       return name === undefined ? actionText(title, { cycleNo }) : t('approvedRefund', { cycleNo, name });
     }
@@ -198,7 +201,7 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
   };
 }
 
-/** Whose words a status is in, where it is worth showing beside the title. */
+/** The status vocabulary of the kinds whose status is shown beside the title. */
 export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKind>>> = {
   period: 'payment',
   refund: 'refund',
@@ -208,7 +211,7 @@ export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKin
 const NEGATIVE = new Set(['FAIL', 'GIVE_UP', 'TERMINATED', 'REFUSED', 'TIMEOUT', 'UNREACHABLE', 'FORBIDDEN', 'OPEN']);
 const POSITIVE = new Set(['SUCCESS', 'BILLED', 'ACCEPTED', 'DELIVERED', 'BIND_SUCCESS', 'COMPLETED']);
 
-/** The colour of an entry's dot. */
+/** Returns the colour of an entry's dot. */
 export function toneOf({ kind, status, when }: TimelineEntry): Tone {
   if (when === 'future') return 'progress';
   if (kind === 'operator' || kind === 'note') return 'waiting';

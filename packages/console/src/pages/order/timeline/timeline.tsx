@@ -59,7 +59,7 @@ const useTexts = dictionary({
   pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
 });
 
-/** So many at first: an order of some years has hundreds. */
+/** The number of entries shown at first. An order of some years has hundreds. */
 const SHOWN_AT_FIRST = 60;
 
 interface TimelineProps {
@@ -68,7 +68,7 @@ interface TimelineProps {
   readonly filters: FilterControl<(typeof ORDER_FILTERS)[number]>;
 }
 
-/** Everything that happened to an order and what is to come, the latest first; what is to come stands on top. */
+/** Shows the history and the planned steps of an order, latest first, with planned steps on top. */
 export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const t = useTexts();
   const common = useCommonTexts();
@@ -76,7 +76,7 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
   const { show, period } = filters.values;
   const groups = show?.split(',') ?? [];
-  // A note stands there itself; that it was written is for the audit log.
+  // Notes are entries themselves, so the audit entry about writing one is omitted.
   const told = foldPushes(timeline).filter(({ kind, title }) => kind !== 'operator' || title !== 'order.note');
   const ofPeriod = told.filter(({ cycleNo, event }) => !period || String(cycleNo ?? event?.cycleNo) === period);
   const counts = new Map<TimelineGroup, number>();
@@ -137,7 +137,7 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   );
 }
 
-/** Entries have no number of their own; the same words at the same second are told apart by their place from the oldest. */
+/** Returns keys for entries, which have no id. Equal entries of the same second are numbered from the oldest. */
 function keyed<T extends TimelineEntry>(entries: readonly T[]): (readonly [key: string, entry: T])[] {
   const seen = new Map<string, number>();
   return entries
@@ -159,7 +159,7 @@ const DOTS: Readonly<Record<Tone, string>> = {
   neutral: 'var(--chart-3)',
 };
 
-/** What is told of more than done. */
+/** Kinds that are shown less prominently, because no money moves. */
 const QUIET = new Set(['push', 'event', 'benefit', 'claim']);
 
 function Entry({ entry }: { readonly entry: FoldedEntry }) {
@@ -231,12 +231,12 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
   );
 }
 
-/** What was written of an entry: a note stands out, an institution's words stand aside. */
+/** Shows an entry's text: notes are prominent, an institution's text is not. */
 function Detail({ entry }: { readonly entry: FoldedEntry }) {
   const saidText = useSaidText();
   const { kind, detail, data } = entry;
   if (!detail || kind === 'claim') return null;
-  // Of an alert, which sentence its detail is.
+  // The code of an alert's detail.
   const said = kind === 'alert' ? (data as { readonly detailSaid?: Said | null } | null)?.detailSaid : null;
   return (
     <Box
@@ -249,7 +249,7 @@ function Detail({ entry }: { readonly entry: FoldedEntry }) {
   );
 }
 
-/** How often the channel was told, and what it answered last; each push with its answer on asking for it. */
+/** Shows how often an event was pushed and the last answer; expands to all pushes. */
 function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string }) {
   const t = useTexts();
   const outcomeText = useOutcomeText();
@@ -288,7 +288,7 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
   );
 }
 
-/** What the channel answered, how fast, and for the how manieth time it was asked. */
+/** Shows the channel's answer, its latency and the retry number. */
 function usePushText(): (push: TimelineEntry) => string[] {
   const t = useTexts();
   return ({ data }) => {
@@ -303,13 +303,13 @@ function usePushText(): (push: TimelineEntry) => string[] {
   };
 }
 
-/** The viewer's clock: with its day only where that is another. */
+/** The local time, with the day only if it differs. */
 const hereText = (moment: Date): string =>
   shortDayText(moment) === shortDayText(moment, VIEWERS_ZONE)
     ? hourText(moment, VIEWERS_ZONE)
     : timeText(moment, VIEWERS_ZONE);
 
-/** Small facts below an entry: the institution and its reference, or by what it is known. */
+/** Small facts below an entry: the institution and its reference, or the event id. */
 function useAbout(entry: TimelineEntry): readonly string[] {
   const t = useTexts();
   const pushText = usePushText();

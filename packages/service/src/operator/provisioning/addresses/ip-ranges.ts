@@ -34,9 +34,8 @@ function requireIpRange(value: string): string {
   const kind = family === 6 ? ipaddr.IPv6 : ipaddr.IPv4;
   const start = kind.networkAddressFromCIDR(`${address}/${prefix}`).toString();
   if (start !== parsed.toString()) {
-    throw refusal(
-      'range-not-at-start',
-    )`${quoted(value)} is not the start of a range. Did you mean ${`${start}/${prefix}`}?`;
+    const range = `${start}/${prefix}`;
+    throw refusal('range-not-at-start')`${quoted(value)} is not the start of a range. Did you mean ${range}?`;
   }
   return `${address.toLowerCase()}/${prefix}`;
 }
