@@ -119,7 +119,7 @@ describe('signing in', () => {
     await createPersonWithPassword(service, 'chen', 'viewer');
     const page = await at.person('viewer', 'chen');
     await page.goto('/console/account');
-    await page.getByRole('button', { name: 'Turn codes on' }).click();
+    await page.getByRole('button', { name: 'Set up codes' }).click();
     await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
     const [row] = await service.fresh.database.query<{ pending: string }>(
       `select totp_pending as pending from people where name = 'chen'`,
@@ -262,7 +262,7 @@ describe('on every page', () => {
     await signIn(page, service, 'viewer', 'vera');
     await page.goto('/console/orders');
     await page.getByRole('link', { name: orderNo }).waitFor();
-    const lost = page.getByRole('alert').filter({ hasText: 'There is no connection to the service' });
+    const lost = page.getByRole('alert').filter({ hasText: 'No connection to the service' });
     await page.context().setOffline(true);
     await lost.waitFor();
     await page.getByRole('link', { name: orderNo }).waitFor();
@@ -272,7 +272,7 @@ describe('on every page', () => {
     await lost.waitFor({ state: 'detached' });
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
     await heading(page, 'Approvals').waitFor();
-    await page.getByText('Nothing waits').or(page.getByRole('table')).first().waitFor();
+    await page.getByText('Nothing to approve').or(page.getByRole('table')).first().waitFor();
 
     // A request without a connection fails immediately instead of showing that it is loading.
     await page.context().setOffline(true);

@@ -202,7 +202,7 @@ describe('failed payments', () => {
     expect(await start.isDisabled()).toBe(true);
     await words.fill('RETRY 2');
     await start.click();
-    await page.getByText('It goes on by itself').waitFor();
+    await page.getByText('The run continues in the background').waitFor();
     expect(await on.workOff()).toBe(2);
     await page.getByText('2 items were sent and have no final result yet.').waitFor();
     await page.getByText('2 pending').waitFor();
@@ -321,7 +321,7 @@ describe('support:', () => {
     await sender.turn();
     const page = await sam('/events');
     const line = page
-      .getByRole('table', { name: /deliveries to each channel/ })
+      .getByRole('table', { name: /^Delivery status/ })
       .locator('tbody')
       .getByRole('row');
     await line.filter({ hasText: 'Up to date' }).getByRole('link').first().click();
@@ -466,14 +466,14 @@ describe('an admin:', () => {
     expect(await done.isDisabled()).toBe(true);
     // Leaving the page would lose the secrets.
     await page.evaluate('history.back()');
-    await secrets.getByText('You were kept on this page').waitFor();
+    await secrets.getByText('You cannot leave this page yet').waitFor();
     expect(await secrets.getByRole('definition').allTextContents()).toEqual(shown);
     await secrets.getByRole('checkbox', { name: 'I have stored it' }).check();
     await done.click();
     await page.getByRole('heading', { name: 'Night shop' }).waitFor();
     await page.reload();
     await page.getByRole('tab', { name: 'Secrets' }).click();
-    await page.getByText('Secrets are shown once').waitFor();
+    await page.getByText('Secrets are shown only once').waitFor();
     const text = (await page.locator('body').textContent()) ?? '';
     for (const secret of shown.slice(2)) expect(text).not.toContain(secret.trim());
 
@@ -535,7 +535,7 @@ describe('an admin:', () => {
     const link = page.getByRole('dialog', { name: 'Link for dora' });
     await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
     await page.evaluate('history.back()');
-    await link.getByText('You were kept on this page').waitFor();
+    await link.getByText('You cannot leave this page yet').waitFor();
     await link.getByText(/\/console\/setup#[\w-]{32}/).waitFor();
     await link.getByRole('button', { name: 'Done' }).click();
     await rowsOf(page).filter({ hasText: 'dora' }).getByText('Finance').waitFor();

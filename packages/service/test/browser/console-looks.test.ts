@@ -310,4 +310,4 @@ const THEIR_OWN = ['the account', 'finding a user'];
 
 /** Beginnings of buttons that change something or show restricted data. */
 const CHANGES =
-  /^(New |Replace |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Assign to me|Owner:|Comment$|Reconcile|Close |Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;
+  /^(New |Replace |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Assign to me|Owner:|Comment$|Reconcile a|Close |Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;

@@ -15,7 +15,7 @@ export const useTexts = dictionary({
   ],
   codesOn: ['On', '已开启'],
   codesOff: ['Off', '未开启'],
-  setUp: ['Turn codes on', '开启动态码'],
+  setUp: ['Set up codes', '开启动态码'],
   remove: ['Turn codes off', '关闭动态码'],
   removeTitle: ['Sign in with your password only?', '仅使用密码登录？'],
   removeHint: [
