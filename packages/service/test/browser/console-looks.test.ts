@@ -122,7 +122,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
       [
         ['branding', 'Preview'],
         ['secrets', 'App secret'],
-        ['callbacks', 'Where events are pushed'],
+        ['callbacks', 'Events are sent to these addresses'],
         ['allowList', 'Addresses and ranges'],
         ['rate', 'Calls per second'],
         ['authorizations', 'Payment channels'],
@@ -148,7 +148,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   people: { at: '/people', shows: 'Last sign-in' },
   'a new person': { at: '/people', shows: 'New operator', open: press('New operator') },
   'the audit log': { at: '/audit?action=events.pause', shows: 'Paused events' },
-  'the account': { at: '/account', shows: /authenticator/ },
+  'the account': { at: '/account', shows: /Authenticator/ },
 };
 
 const DESK = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const;

@@ -47,7 +47,7 @@ describe('settlement', () => {
     await page.getByRole('button', { name: 'Show Feb 2026' }).click();
     await page.getByRole('button', { name: 'Close month' }).click();
     const first = page.getByRole('dialog', { name: 'Close Feb 2026?' });
-    await first.getByText('A refund that is made later counts in the month in which it is made.').waitFor();
+    await first.getByText('Later refunds count in the month in which they are made.').waitFor();
     await first.getByLabel('Type 2026-02 to confirm').fill('2026-02');
     await first.getByRole('button', { name: 'Close month' }).click();
     await page.getByText('Feb 2026 closed').waitFor();

@@ -53,7 +53,7 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
   // Retries the debit now instead of on schedule.
   await page.getByRole('button', { name: 'Debit again now…' }).click();
   const retry = page.getByRole('dialog', { name: 'Retry the debit of period 2 now?' });
-  await retry.getByText(/¥19\.90 is due now rather than at the next retry/).waitFor();
+  await retry.getByText(/¥19\.90 becomes due now and is debited/).waitFor();
   await retry.getByRole('button', { name: 'Debit now' }).click();
   await page.getByText('Period 2 is due now and will be debited next', { exact: true }).waitFor();
   await retry.waitFor({ state: 'hidden' });
