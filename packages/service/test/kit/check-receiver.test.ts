@@ -386,7 +386,7 @@ describe('check-receiver passes', () => {
     expect(status).toBe(0);
     expect(out).toMatch(/^ok {4}must {4}tampered body: .*; expected refused, got HTTP 401 {2}\d+ ms$/m);
     expect(out).toMatch(/^23 of 23 met; not met: 0 must, 0 should$/m);
-    const [, repeated = ''] = /its answers cannot show whether .*: (test-\w+-\d+) has come four times/.exec(out) ?? [];
+    const [, repeated = ''] = /the answers do not prove .*: (test-\w+-\d+) was sent four times/.exec(out) ?? [];
     expect(receiver.stdout().split(`event     ${repeated} `)).toHaveLength(2);
     expect(receiver.stdout().split(`again     ${repeated},`)).toHaveLength(4);
     const told = receiver.stdout();
