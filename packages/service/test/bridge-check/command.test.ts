@@ -169,7 +169,7 @@ describe('perennial check-bridge', () => {
     const key = { BRIDGE_KEY: KEY_TEXT };
     const refusals: [args: string[], settings: Record<string, string>, says: RegExp][] = [
       [[nobody], key, /^perennial: nothing answers at http:.*: ECONNREFUSED$/],
-      [[nobody], {}, /key of the bridge is needed: --key-file, or BRIDGE_KEY/],
+      [[nobody], {}, /key of the bridge is missing: give --key-file, or set BRIDGE_KEY/],
       [[nobody], { BRIDGE_KEY: 'short' }, /BRIDGE_KEY must hold 32 bytes in base64/],
       [[nobody, '--key-file', bad], {}, /bad must hold 32 bytes in base64/],
       [[nobody, '--key-file', path.join(folder, 'none')], {}, /there is no file/],

@@ -204,7 +204,7 @@ it('a role that may not read the identifier of the server gets a warning, and th
     },
   });
   await expect(waiting).rejects.toThrow();
-  expect(waits).toEqual([expect.stringContaining('it cannot be told whether this database is a copy: grant execute')]);
+  expect(waits).toEqual([expect.stringContaining('cannot tell whether this database is a copy: grant execute')]);
   expect(await perennial(['installation', 'adopt'], on({ url }))).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('grant execute on function pg_control_system()'),

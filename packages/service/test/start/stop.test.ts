@@ -157,7 +157,7 @@ describe('DRAIN_SECONDS', () => {
     expect((await send(`http://127.0.0.1:${port}`, 'POST', '/openapi/v1/auth/token', {}, Buffer.alloc(0))).code).toBe(
       '401001',
     );
-    expect(running.stderr()).toMatch(/\/readyz answers 503, and requests are served for another 300 s/);
+    expect(running.stderr()).toMatch(/\/readyz answers 503; requests are served for another 300 s/);
     // An immediate second signal would count as the same one.
     await until('a second signal has ended it', () => {
       running.child.kill('SIGTERM');
