@@ -177,7 +177,7 @@ describe('perennial check-bridge', () => {
       [[nobody, '--amount', '0'], key, /--amount must be at least 1/],
       [[nobody, '--prefix', 'a b'], key, /--prefix must be/],
       [[nobody, '--statement-day', 'today'], key, /--statement-day must be yyyy-MM-dd/],
-      [[nobody, '--card-file', bad], key, /bad must hold a JSON object/],
+      [[nobody, '--card-file', bad], key, /bad must contain a JSON object/],
       [[nobody, '--declines', 'NEVER=1'], key, /one of RETRYABLE, FINAL, AGREEMENT_INVALID/],
       [[nobody, '--listen', 'here'], key, /port, or address:port/],
       [[nobody, '--unknown'], key, /unknown option/],
