@@ -134,7 +134,7 @@ describe('a refund above the limit', () => {
     expect(again.body).toMatchObject({ status: 'APPROVED', result: refundNo });
     expect(refusal(await on.bob.post(`/approvals/${approvalId}/decline`))).toEqual([
       409,
-      `approval ${approvalId} is APPROVED: bob has decided`,
+      `approval ${approvalId} is APPROVED: it was decided by bob`,
     ]);
     expect(on.bank.asked).toHaveLength(1);
     // The requester sees the refund under the key of the request.
@@ -200,7 +200,7 @@ describe('a refund above the limit', () => {
     expect((await ask(on.bob, orderNo, { key: 'k2' })).body).toMatchObject({ status: 'SUCCESS', amountCent: 490 });
     expect(await offered()).toEqual([]);
     const alone = { orderNo, cycleNo: 1, amountCent: 1500 };
-    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 CNY that ann asked for waits');
+    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 CNY requested by ann is waiting');
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
     expect(booked()).toBe(1990);
     expect(await waitsOf()).toEqual([]);
