@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** What the service serves below /console: files with hashed names, and an index.html that it puts a nonce into. */
+/** Builds files with hashed names, and an index.html that the service completes with a nonce. */
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',

@@ -25,7 +25,7 @@ function timesText(share: number): string {
 interface ChangeProps {
   readonly value: number;
   readonly before: number;
-  /** Whether an increase is good, bad or neutral. */
+  /** The meaning of an increase. */
   readonly more?: 'good' | 'bad' | 'neutral';
   /** Set for percentages: the difference is shown in percentage points. */
   readonly isShare?: boolean;
