@@ -128,7 +128,10 @@ describe('listen', () => {
     await isIdle(state, expected);
 
     const second = await kit.run(['listen', '--forward', receiver.url]);
-    expect(second).toMatchObject({ status: 1, err: expect.stringContaining(`process ${first.pid} is already listening`) });
+    expect(second).toMatchObject({
+      status: 1,
+      err: expect.stringContaining(`process ${first.pid} is already listening`),
+    });
 
     first.child.kill('SIGTERM');
     expect(await first.exited).toBe(0);
