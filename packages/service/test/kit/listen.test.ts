@@ -195,7 +195,7 @@ describe('listen', () => {
     expect(third.stdout()).toMatch(new RegExp(`^${refused} .* order\\.status\\.changed .* HTTP 500 {2}\\d+ ms$`, 'm'));
     third.child.kill('SIGINT');
     expect(await third.exited).toBe(0);
-    expect(third.stderr()).toContain(`not accepted: ${refused}; to send them again: the same command with --again`);
+    expect(third.stderr()).toContain(`not accepted: ${refused}; to resend them: the same command with --again`);
     receiver.refusing.isRefusing = () => false;
     const last = listen('--again', '--json');
     await haveCome(partly);
