@@ -32,7 +32,7 @@ describe('a bulk refund', () => {
     await page.goto(`/console/bulk/${prepared.runId}`);
     await page.getByText('2 items were sent and have no final result yet.').waitFor();
     await page.getByText('2 pending', { exact: true }).waitFor();
-    await page.getByText('0 done', { exact: true }).waitFor();
+    await page.getByText('0 succeeded', { exact: true }).waitFor();
     expect(await button(page, 'Cancel the run').count()).toBe(0);
     expect(await rowsOf(page).getByText('Pending').count()).toBe(2);
     // It is back, and says no to one of them.
@@ -43,8 +43,8 @@ describe('a bulk refund', () => {
     await on.askAll();
     await on.follow();
     // Nobody reloads the page.
-    await page.getByText('1 item was refused or failed. The list says why.').waitFor();
-    await page.getByText('1 done', { exact: true }).waitFor();
+    await page.getByText('1 item was refused or failed. See the list for the reason.').waitFor();
+    await page.getByText('1 succeeded', { exact: true }).waitFor();
     await rowsOf(page)
       .filter({ hasText: `${orders[0]}-1` })
       .getByText('account closed')
@@ -66,7 +66,7 @@ describe('a refund', () => {
       const dialog = tab.getByRole('dialog', { name: 'Refund' });
       await dialog.getByLabel('Amount in CNY').fill('3.00');
       await dialog.getByLabel('Note').fill('late delivery');
-      await dialog.getByText('¥3.00 goes back to the user').waitFor();
+      await dialog.getByText('¥3.00 will be refunded to the user').waitFor();
       return dialog;
     };
     const [first, second] = [await dialogOf(page), await dialogOf(other)];
@@ -76,7 +76,7 @@ describe('a refund', () => {
     await said.getByText('You have sent a refund of ¥3.00 in another tab.').waitFor();
     expect(await said.allInnerTexts()).toHaveLength(1);
     await button(first, 'Refund ¥3.00').click();
-    await page.getByText('¥3.00 is refunded').waitFor();
+    await page.getByText('¥3.00 refunded').waitFor();
     expect(bookedCents()).toEqual([300]);
 
     // One that the other tab was refused is not spoken of.
@@ -138,12 +138,12 @@ describe('a refund', () => {
     expect(await again.getByLabel('Amount in CNY').inputValue()).toBe('3.00');
     await again.getByLabel('Note').fill('late delivery');
     await button(again, 'Refund ¥3.00').click();
-    await other.getByText('¥3.00 is refunded').waitFor();
+    await other.getByText('¥3.00 refunded').waitFor();
     await other.close();
     // The first tab comes to itself.
     await page.unroute('**/refund');
     await button(dialog, 'Refund ¥3.00').click();
-    await page.getByText('¥3.00 is refunded').waitFor();
+    await page.getByText('¥3.00 refunded').waitFor();
     expect(bookedCents()).toEqual([300]);
   });
 
@@ -156,7 +156,7 @@ describe('a refund', () => {
     await asking.goto((await ask(await on.paidOrder())).at);
     const own = asking.getByRole('dialog', { name: 'Refund of period 1' });
     await button(own, 'Withdraw').click();
-    await asking.getByText('Withdrawn: nobody has to decide any more').waitFor();
+    await asking.getByText('Request withdrawn').waitFor();
     await own.getByText('Withdrawn', { exact: true }).waitFor();
 
     const waiting = await ask(await on.paidOrder());
@@ -165,17 +165,17 @@ describe('a refund', () => {
     await deciding.goto(waiting.at);
     const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
     await button(sheet, 'Approve').click();
-    await sheet.getByText('Approved, not done').waitFor();
-    const why = /^It was approved, but could not be done: not refunded: period 1 of order \d+ is refunded in full$/;
+    await sheet.getByText('Approved, failed').waitFor();
+    const why = /^Approved, but failed: not refunded: period 1 of order \d+ is refunded in full$/;
     await sheet.getByText(why).waitFor();
 
     await asking.goto('/console/approvals');
-    const told = asking.getByRole('region', { name: 'Nothing came of what you asked for' });
-    await told.getByText('Approved, not done').waitFor();
+    const told = asking.getByRole('region', { name: 'Your request was not carried out' });
+    await told.getByText('Approved, failed').waitFor();
     await button(told, /^Refund of period 1/).click();
     await own.getByText(why).waitFor();
     await asking.keyboard.press('Escape');
-    await button(told, 'I know').click();
+    await button(told, 'Dismiss').click();
     await told.waitFor({ state: 'detached' });
   });
 });
