@@ -25,8 +25,8 @@ describe('the currency', () => {
     const institution = Object.assign(new FakeInstitution(), { currency: 'EUR' });
     const world = await startWorld({ institution });
     expect(await world.ask('handshake', { currency: 'CNY' })).toEqual({ http: 200, fields: { currency: 'EUR' } });
-    expect(world.log()).toContain('the service has CNY and this bridge EUR');
-    const other = { http: 409, fields: { error: 'the service asks in CNY, but this bridge has EUR' } };
+    expect(world.log()).toContain('the service uses CNY, but this bridge EUR');
+    const other = { http: 409, fields: { error: 'the service uses CNY, but this bridge uses EUR' } };
     for (const currency of ['CNY', undefined]) {
       expect(await world.ask('debit', debitOf('D1', { currency }))).toEqual(other);
       expect(await world.ask('refund', { refundNo: 'R1', attemptNo: 'D1', amountCent: 1, currency })).toEqual(other);
@@ -235,7 +235,7 @@ describe('webhooks and notices', () => {
       (await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers: { 'x-fake-signature': 'good' }, body })).status;
     expect(await send('{}')).toBe(400);
     expect(await send('hello\n    at Zhang San')).toBe(500);
-    expect(log()).toMatch(/"error":{"type":"SyntaxError","message":"a text cannot be read","at":"at JSON.parse/);
+    expect(log()).toMatch(/"error":{"type":"SyntaxError","message":"invalid JSON","at":"at JSON.parse/);
     expect(log()).not.toMatch(/hello|Zhang/);
     for (const odd of [
       { ...told, attemptNo: null },
@@ -399,7 +399,7 @@ describe('starts and stops', () => {
       [{ key: Buffer.alloc(31) }, /32 bytes/],
       [{ schema: 'a;b' }, /^DATABASE_SCHEMA: /],
       ...['ftp://service/gateway/v1/notices/X', 'http://service', 'http://service/gateway/v1/notices/X?a', 'X'].map(
-        (serviceNoticeUrl) => [{ serviceNoticeUrl }, /^NOTICE_URL: /] as [object, RegExp],
+        (serviceNoticeUrl) => [{ serviceNoticeUrl }, /^NOTICE_URL must be /] as [object, RegExp],
       ),
       [{ databaseUrl: 'postgres://u:secret@127.0.0.1:1/x' }, /^DATABASE_URL: .*ECONNREFUSED/],
       [{ databaseUrl: 'postgres://u:secret@[' }, /^DATABASE_URL: (?!.*secret)/],
@@ -439,7 +439,7 @@ describe('starts and stops', () => {
       await expect(readBridgeSettings({ ...env, [name]: value })).rejects.toThrow(name);
     }
     await writeFile(keyFile, `${KEY.toString('base64')}!`);
-    await expect(readBridgeSettings(env)).rejects.toThrow(/^BRIDGE_KEY_FILE: \S+ it must hold 32 bytes/);
+    await expect(readBridgeSettings(env)).rejects.toThrow(/^BRIDGE_KEY_FILE: \S+ the file must contain 32 bytes/);
     await rm(folder, { recursive: true });
   });
 });

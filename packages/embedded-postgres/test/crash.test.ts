@@ -24,7 +24,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterEach(cleanUp);
 afterAll(dropPrepared);
 
-const NOT_BACK = /^the database is not back yet/;
+const NOT_BACK = /^the database has not recovered yet/;
 
 /** Starts a service on its own folder and records its log lines. */
 async function startService(more: Partial<EmbeddedOptions> = {}) {
