@@ -102,7 +102,7 @@ describe('an app secret that is rolled', () => {
   });
 
   it.each([
-    ['of another credential', { names: ['aesKey'], overlapHours: 1 }, 'only an app secret can overlap'],
+    ['of another credential', { names: ['aesKey'], overlapHours: 1 }, 'only the app secret can overlap'],
     ['of more than a week', { names: ['appSecret'], overlapHours: 169 }, 'must be a whole number from 0 to 168'],
     ['of a part of an hour', { names: ['appSecret'], overlapHours: 0.5 }, 'must be a whole number from 0 to 168'],
   ])('is not rolled with an overlap %s', async (_what, input, message) => {
