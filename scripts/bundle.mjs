@@ -61,7 +61,7 @@ async function bundleFile(input, file, platform) {
     input,
     platform,
     external: /^node:/,
-    // No imported module has side effects.
+    // Lets the bundler drop unused modules of the SDK, because none has side effects.
     ...(platform === 'neutral' ? { treeshake: { moduleSideEffects: false } } : {}),
     logLevel: 'warn',
   });

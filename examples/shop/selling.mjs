@@ -79,7 +79,10 @@ export function createSelling({ client, store }) {
 
   // ---- Orders
 
-  /** Stores the order and then creates it. `attempt` comes from the form: a form sent twice is one order. */
+  /**
+   * Stores the order in the shop, then creates it at the service. The form's `attempt` makes a form sent twice one
+   * order.
+   */
   async function placeOrder(user, { attempt, product, way, pretended }) {
     const externalOrderNo = `shop-${attempt}${PRETENDED[pretended] ?? ''}`;
     const known = store.orders.get(externalOrderNo);

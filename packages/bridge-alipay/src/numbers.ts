@@ -15,7 +15,10 @@ export interface Numbers {
   toTrade(attemptNo: string): SentTrade;
   /** Returns undefined for a trade of another program. */
   fromTrade(outTradeNo: string, subject: string): string | undefined;
-  /** Returns undefined for a refundNo that Alipay does not accept. Bills have no second field for a hashed one. */
+  /**
+   * Returns undefined if the refundNo cannot be sent unchanged. It is not hashed, because Alipay's bills have no
+   * second field for the original.
+   */
   toRefund(refundNo: string): string | undefined;
   fromRefund(outRequestNo: string): string | undefined;
 }

@@ -21,7 +21,7 @@ export type Behaviour =
   | { readonly decline: string }
   /** 10003, and a result when the test settles it. */
   | 'wait'
-  /** 10003, and paid immediately afterwards, with a notice. */
+  /** Answers 10003 (pending), then pays at once and sends a notice. */
   | 'pay-later'
   /** 10003, and paid after the first query, with a notice. */
   | 'pay-when-asked'

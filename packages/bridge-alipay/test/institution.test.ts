@@ -363,7 +363,8 @@ describe('the statement', () => {
     ]);
     expect(nextCursor).toBeUndefined();
     for (const line of lines) expect(dayOf(line.bookedAt)).toBe(day);
-    // The merchant's other trades are those of this file without the prefix.
+    // Trades that earlier tests made without the prefix stand for the merchant's other trades. The statement above
+    // excludes them.
     expect((await institution.statement(day, undefined, signal, noBook)).lines.length).toBeGreaterThan(3);
   });
 

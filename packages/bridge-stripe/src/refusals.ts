@@ -3,9 +3,9 @@ import { Stripe } from 'stripe';
 const { StripeCardError, StripeInvalidRequestError, StripeError } = Stripe.errors;
 
 /**
- * Returns true if Stripe examined the request and refused it (docs.stripe.com/api/errors). All other errors are
- * unknown: no connection, no response, 5xx, 429. So are 401 and 403, the key's fault, and an Idempotency-Key of another
- * request, whose outcome `find…` reports.
+ * Returns true if Stripe examined and refused the request (docs.stripe.com/api/errors). Any other error leaves the
+ * outcome unknown: no response, 5xx, 429, 401, 403. If the Idempotency-Key was used with other parameters, `findDebit`
+ * or `findRefund` reports the first request's outcome.
  */
 export function isRefusal(error: unknown): error is Stripe.errors.StripeError {
   return error instanceof StripeCardError || error instanceof StripeInvalidRequestError;

@@ -14,7 +14,10 @@ const attempt = (action) => {
     return false;
   }
 };
-/** Empty content reveals nothing: everybody can open the maps of an ended process. */
+/**
+ * Returns true if the path can be read and is not empty. Anyone can open `/proc/PID/maps` of an ended process, but it
+ * is empty.
+ */
 const look = (path) =>
   attempt(() => {
     const found = statSync(path).isDirectory() ? readdirSync(path) : readFileSync(path);

@@ -17,7 +17,7 @@ export function retryDelayAfter(outcome: Answer | NoAnswer, tries: number, retri
   return bounded(Math.max(asked ?? 0, CLIENT_FAULT_RETRY_DELAYS_MS[tries - 1] ?? 0));
 }
 
-/** Returns true for HTTP 429 and for the code, which the interface also sends with HTTP 200. */
+/** Returns true for HTTP 429, and for code 429001 with any HTTP status. */
 const isRateLimited = (outcome: Answer | NoAnswer): boolean =>
   outcome.httpStatus === 429 || (outcome.kind === 'answer' && outcome.code === CODES.RATE_LIMITED.code);
 

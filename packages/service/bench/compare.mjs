@@ -42,7 +42,10 @@ export async function writeBaseline(file, document) {
 const rounded = (ratios) =>
   Object.fromEntries(Object.entries(ratios).map(([of, ratio]) => [of, Number(ratio.toPrecision(3))]));
 
-/** Returns the run's ratios beside the baseline's, as table lines, and whether any is worse by more than the tolerance. */
+/**
+ * Returns a text that compares the run's ratios with the baseline's. `isWorse` is true if a ratio fell by more than
+ * the tolerance.
+ */
 export async function compareWithBaseline(file, document, tolerance) {
   const baseline = (await readBaseline(file))[document.kind];
   if (baseline === undefined)

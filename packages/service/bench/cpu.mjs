@@ -51,7 +51,7 @@ function statOf(pid) {
 
 const CORES = os.availableParallelism();
 
-/** Whether the callers can have a core of their own, the last one. Everything else runs on the others. */
+/** True if the load generators can be pinned to the last core and all other processes to the remaining cores. */
 export const CAN_PIN = CAN_MEASURE && CORES > 1 && spawnSync('taskset', ['--version']).status === 0;
 
 /** Pins a process and its descendants to the last core (callers) or to all others. Later descendants inherit it. */

@@ -206,7 +206,8 @@ async function measure(options, { json, limitSeconds }) {
   const commit = commitOf();
   const running = processes();
   let interrupted = false;
-  // Fails the current row. Its remains are removed on exit.
+  // Rejects at the first signal. This ends the current row without a result. `keepRows` or `kept.close()` then closes
+  // what the rows share.
   const interruption = new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
       process.on(signal, () => {

@@ -15,7 +15,7 @@ import { allowsLocalCallbacks, prepareServing, toUrls } from './serve.js';
 /** Messages to operators go to stderr, so that stdout contains only the log. */
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
-// The reader of the output may have closed it. The process must still stop the database.
+// Ignores write errors on closed output. Otherwise the process would crash before it stops the database.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 async function main(): Promise<void> {
@@ -120,7 +120,7 @@ async function tryOptional<T>(log: Logger, failure: string, work: () => T | Prom
   }
 }
 
-/** A second signal ends the process at any point. */
+/** `stopOnSignals` ends the process at a second signal, more than a second after the first. */
 const AT_ONCE = 'Press Ctrl-C again to stop immediately.';
 
 function sayStopping({ drainSeconds }: Settings): void {

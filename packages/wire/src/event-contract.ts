@@ -31,7 +31,10 @@ const voiding = <Name extends string>(scenario: EventScenario<Name>): EventScena
   perVoidedPeriod: payment('CANCELED'),
 });
 
-/** The events that each action sends to a channel, with order and number. Tests and documentation are checked against it. */
+/**
+ * The events that each action sends to a channel, in order. Tests check the service against this table, and the
+ * webhook guide is rendered from it.
+ */
 export const EVENT_CONTRACT = [
   deduct('deduct-create-succeeded', 'orders/create, the first debit succeeds immediately', [
     payment('SUCCESS'),

@@ -84,7 +84,10 @@ const STEPS: readonly ((schema: string) => string)[] = [
     create index refunds_by_ref on ${schema}.refunds using hash (institution_ref);`,
 ];
 
-/** Applies the missing steps. Processes that start at the same time take turns. The first institution owns the book. */
+/**
+ * Applies missing migrations under an advisory lock. Records the first institution as the book's owner, and throws for
+ * any other.
+ */
 export async function migrate(tx: Queryable, schema: string, institution: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);
   await createSchema(tx, schema);

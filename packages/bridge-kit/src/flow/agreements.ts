@@ -7,7 +7,10 @@ import type { readBindCode, readBindConfirm } from '../server/requests.js';
 import type { Tools } from './numbered-calls.js';
 import { Shared } from './shared.js';
 
-/** Limits text messages, because a recorded request can be replayed for five minutes. */
+/**
+ * The most codes sent per binding. An attacker can replay a recorded request for five minutes, and each replay sends a
+ * text message.
+ */
 const MAX_CODES = 10;
 
 /** Starts agreements, if the institution binds cards, and ends them. */

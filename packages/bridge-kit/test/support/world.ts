@@ -138,7 +138,7 @@ export interface World {
   ask(operation: string, body: object, of?: Bridge, key?: string): Promise<Answered>;
   /** Starts another process of the same bridge. */
   start(more?: Partial<BridgeOptions>): Promise<Bridge>;
-  /** Sends a webhook of the institution. */
+  /** Sends a webhook to the bridge, as the institution would. Returns the HTTP status. */
   tell(told: readonly object[], signature?: string, to?: Bridge): Promise<number>;
 }
 

@@ -7,7 +7,10 @@ export interface PastedRequest {
   /** Values by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
-  /** Explanations for `path`, `body` and header names whose value is not in the pasted text. */
+  /**
+   * Parts whose value the pasted text does not contain, such as a body in a file. Maps `path`, `body` or a header name
+   * to an explanation.
+   */
   readonly elsewhere: ReadonlyMap<string, string>;
   /** Words that could not be interpreted. */
   readonly leftOut: readonly string[];

@@ -23,7 +23,7 @@ const DEFAULT_DELAYS: Delays = {
 };
 
 export interface InstitutionOptions extends ReferenceProgramOptions {
-  /** The URL for notices. Without it they wait for a start that has one. */
+  /** The URL for notices. If it is not set, the ledger keeps the notices until the institution starts with a URL. */
   readonly noticeUrl?: string;
   /** In addition to the table of card tails. */
   readonly faults?: readonly FaultRule[];

@@ -19,7 +19,7 @@ const MARKS: ReadonlySet<Part> = new Set(['appId', 'callbackSecret']);
 
 /** The needed parts of a channel's credentials. Secrets are never printed. */
 type Channel<Needed extends Part> = { readonly [Name in Needed]: string } & {
-  /** The file they were read from, or undefined for the environment. */
+  /** The file with the credentials. Undefined if they come from environment variables. */
   readonly file: string | undefined;
 };
 

@@ -6,7 +6,10 @@ const PLOT = { left: 56, right: 560, top: 24, bottom: 348 };
 /** The lines also have different marks, for readers who cannot distinguish colours. */
 const COLOURS = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#8c564b', '#e377c2', '#17becf'];
 
-/** Plots each kind of work's cost relative to the smallest size, over the number of orders, as SVG. */
+/**
+ * Returns an SVG chart: the CPU cost of each operation by number of orders, as a multiple of its cost at the smallest
+ * number.
+ */
 export function plotOf(rows) {
   const measured = rows.filter(({ cost }) => Number.isFinite(cost));
   const sizes = [...new Set(measured.map(({ size }) => size))].sort((a, b) => a - b);

@@ -27,7 +27,7 @@ the console, 8 at a time. renew: a batch that is due. deliver: events that are a
 /** Returns the rows without the load. */
 export const growthOf = ({ results }) => results.filter(({ name }) => name !== 'load');
 
-/** Returns ratios where more is better: how often the work could be done for its cost at the smallest size. */
+/** Returns, for each row, the cost at the smallest size divided by its cost. 1 means no growth; less is worse. */
 export function ratiosOf(result) {
   const [smallest] = result.sizes;
   return growthOf(result)

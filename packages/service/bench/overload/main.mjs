@@ -24,8 +24,8 @@ const BYSTANDER_RATE = 10;
 const CLIENTS = 32;
 
 /**
- * Measures the sustained rate; then many times that from callers that do not wait, beside another channel with few
- * requests; then half the sustained rate, to see how soon the node recovers.
+ * 1. Measures the sustained rate. 2. Offers a multiple of it from callers that do not wait, beside a quiet channel. 3.
+ * Floods again, offers half the rate and measures the recovery.
  */
 export async function bench({ rows, ...given }, { running, keep, say }) {
   const { seconds } = given;

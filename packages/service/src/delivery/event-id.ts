@@ -10,7 +10,7 @@ export function parseEventId(text: string): EventReference | undefined {
   return { eventNo: Number(parts[1]), cycleNo: parts[2] === undefined ? undefined : Number(parts[2]) };
 }
 
-/** Returns each id once, or undefined if a text is not an eventId. */
+/** Parses event ids and removes duplicates. Returns undefined if any text is not an event id. */
 export function parseEventIds(texts: readonly string[]): EventReference[] | undefined {
   const references = [...new Set(texts)].map(parseEventId);
   return references.every((one) => one !== undefined) ? references : undefined;

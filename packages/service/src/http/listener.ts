@@ -44,7 +44,7 @@ export function createListener(deps: ListenerDeps) {
     trustProxy: toTrustProxy(deps.trustedProxies),
     genReqId: requestIdOf,
     clientErrorHandler: createMalformedHttpHandler(clock, limits.halfCloseTimeout),
-    // A path that cannot be decoded is unknown.
+    // Answers PATH_NOT_FOUND to a path that cannot be percent-decoded.
     frameworkErrors: (_error, _request, reply) => refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND'))),
     rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
     routerOptions: { maxParamLength: 100 },

@@ -5,7 +5,7 @@ import type { Database } from '../platform/db/database.js';
 export interface RequestLogDeps {
   readonly database: Database;
   readonly log: Logger;
-  /** True if this node knows the channel. Entries of unknown app ids have less room. */
+  /** Returns true if this node knows the channel. Fewer entries of unknown app ids may wait (MAX_STRANGERS). */
   readonly isKnown: (appId: string) => boolean;
   readonly countDropped: (why: DroppedBecause, count: number) => void;
 }

@@ -7,7 +7,7 @@ import type { Unchanging } from '../operator/schemas/parts.js';
 import { BYTE_ORDER_MARK } from '../platform/csv/csv-field.js';
 import type { SafeText } from './command/safe-text.js';
 
-/** Services of the node that operations need besides the operator's own. */
+/** The node's services and settings that an operation needs in addition to `OperatorWithGateways`. */
 export interface Tools {
   readonly channels: ChannelRegistry;
   readonly pushClient: PushClient;

@@ -306,7 +306,10 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
   });
 });
 
-/** Each row breaks one rule fewer than the last. The first broken rule is the answer. */
+/**
+ * Each row no longer breaks the rule that decided the previous row. The service must answer with the first rule that
+ * is still broken.
+ */
 describe('agreements/bind-sms, several errors', () => {
   it('the first code in the list of codes wins', async () => {
     const who = person();

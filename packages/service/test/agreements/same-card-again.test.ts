@@ -4,7 +4,10 @@ import { boundRequest, ofFile } from '../orders/stage-of-file.js';
 import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { askForCode, bind, bridged, cardOf, confirm, debitedOn } from './bridged.js';
 
-/** One agreement per card, with the reference institution, whose ledger shows debits and cancellations. */
+/**
+ * These tests check that one agreement per card is in force. The reference institution's ledger shows which agreements
+ * were debited and canceled.
+ */
 const on = ofFile(bridged);
 
 const call = (name: string, body: object) => on.channel.call(name, body);

@@ -97,7 +97,8 @@ function givenFor(name: FaultName, tail: string): string[] {
   return ['--agreement', number];
 }
 
-// Without `delay`, whose debits would each wait for their deadline; it is tested once below.
+// All faults except `delay`, because each delayed debit would wait for its deadline. A separate test below covers
+// `delay`.
 const TAILS = FAULTS.filter(({ name }) => name !== 'delay');
 
 it.each(TAILS)('$name: breaks its rule and no other', async ({ name, tail }) => {

@@ -57,7 +57,9 @@ export async function consoleClient(
   // The first cookie is for HTTPS, the second for this machine.
   const cookie = `__Host-perennial=${token}; perennial=${token}`;
   const csrf = csrfToken(token);
-  /** Accepts additional headers. Omits the session or the token if these are left out. */
+  /**
+   * Sends a request in this operator's session, with additional headers. Sends no CSRF token unless `csrf` is given.
+   */
   const send = (method: string, path: string, options: SendOptions = {}) =>
     ask(baseUrl, method, path, { ...options, headers: { cookie, ...options.headers } });
   return {

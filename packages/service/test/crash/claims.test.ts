@@ -141,7 +141,7 @@ async function press({ claimNo, form }: Button, node: KeptAlive): Promise<void> 
   await until(
     `an answer about ${claimNo}`,
     async () => {
-      // Throws if the node ended unexpectedly.
+      // `kills()` throws if the node ended without being killed.
       node.kills();
       const reply = await post(`http://127.0.0.1:${port}`, '/redeem/claim', form).catch(lostConnection);
       if (reply === undefined || reply.status >= 500 || reply.status === 429) return false;

@@ -52,7 +52,7 @@ export interface Plan {
 }
 export const NOTHING_WRONG: Plan = { debit: () => undefined, refund: undefined, query: undefined };
 
-/** An institution's answer or notice, with its time. */
+/** An outcome that the service received from an institution, as an answer or a notice, with the time of receipt. */
 export interface Heard {
   readonly number: string;
   readonly at: number;

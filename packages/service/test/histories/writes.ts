@@ -68,7 +68,7 @@ export async function create(history: History, step: Disturbed<Create>): Promise
   if (!reply) return new Map([[tracked, possible]]);
   const now = world.clock.now();
   const answered = possible.filter((one) => answers(reply, one, orderNo, now));
-  // An answer from before the crash is replayed unchanged; what was due since may have happened.
+  // A replayed answer shows the order before the crash. The order may have changed since, because due work has run.
   const isOld = reply.headers['idempotency-replayed'] === 'true';
   return new Map([[tracked, isOld ? answered.flatMap((one) => history.follow(tracked, one).all) : answered]]);
 }

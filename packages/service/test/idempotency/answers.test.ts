@@ -71,7 +71,7 @@ async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }
     await held.stand();
   });
   await held.reached;
-  // Also after a failed test, because the database could not be closed otherwise.
+  // Opens the gate even if the test fails, because the open transaction would keep the database from closing.
   onTestFinished(held.open);
   return {
     gate,

@@ -60,7 +60,7 @@ export interface Client {
   receive(channelFile: string): Promise<Receiver>;
 }
 
-/** Returns all clients. Compiles those that need it into the folder. */
+/** Returns the example clients of all languages. Compiles the Go and Java clients into `folder`. */
 export function clients(folder: string): Client[] {
   const go = path.join(folder, 'perennial-go');
   const classes = path.join(folder, 'classes');

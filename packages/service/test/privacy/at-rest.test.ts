@@ -169,7 +169,7 @@ async function rejections() {
   const noMobile = encrypted(channel, `call ${stranger.mobile}`);
   await call('orders/create', collected(stranger, { mobileEncrypted: noMobile }), '400001');
   await call('agreements/replace', { orderNo: '1', newSharedAgreement: shared(stranger) }, '420001', keyed());
-  // A field of a wrong type, together with all the others.
+  // A card number as `period`, which must be an integer. All other fields are valid.
   await call('orders/create', order(stranger, { period: stranger.bankCardNo }), '400001');
   await call('payments/query', { paymentOrderNo: stranger.bankCardNo }, '420001');
   await call('orders/query', { externalOrderNo: stranger.realName }, '420001');
@@ -225,7 +225,10 @@ async function faults() {
   await on.cancelAgreements();
 }
 
-/** Returns the spellings of a text in a table, a log line or an answer; in base64 also within a longer text. */
+/**
+ * Returns the encodings in which a secret may appear: plain, JSON, URL, hex, base64. For base64, at each of the three
+ * byte offsets of a longer text.
+ */
 function spellings(text: string): string[] {
   const bytes = Buffer.from(text);
   const inside = [0, 1, 2].map((offset) => {

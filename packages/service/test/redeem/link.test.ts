@@ -120,7 +120,7 @@ describe('a reset of the callback secret', () => {
         names: ['callbackSecret'],
       });
       const after = own.link(made, {}, { callbackSecret });
-      // Even if this node has seen nothing signed with the new secret.
+      // The second node refuses the old link before it has received any link signed with the new secret.
       expect((await get(node.baseUrl, before)).status).toBe(404);
       for (const baseUrl of [own.service.baseUrl, node.baseUrl]) {
         expect((await get(baseUrl, after)).status).toBe(200);

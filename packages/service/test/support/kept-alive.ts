@@ -69,7 +69,7 @@ function promiseOfFailure(): { readonly promise: Promise<never>; reject(reason: 
   const promise = new Promise<never>((_, rejects) => {
     reject = rejects;
   });
-  // Prevents an unhandled rejection, because not every test awaits it.
+  // Handles the rejection, because a test need not await this promise.
   promise.catch(() => undefined);
   return { promise, reject };
 }

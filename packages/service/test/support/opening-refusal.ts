@@ -4,8 +4,8 @@ import { PlainError } from '../../src/platform/plain-error.js';
 import { readSettings } from '../../src/platform/settings.js';
 
 /**
- * Returns the one-line reason why a database cannot be opened. Runs in this process, because starting another takes a
- * second; settings.test.ts tests the whole program.
+ * Opens the database in the test process and returns the one-line error. A child process would take a second;
+ * settings.test.ts tests the whole program.
  */
 export async function openingRefusal(env: Readonly<Record<string, string>>): Promise<string> {
   const opening = openDatabaseFromSettings(readSettings(env), { role: 'service', log: () => undefined });

@@ -4,7 +4,7 @@ import { type ChannelClient, isToBeSentAgain, type Reply } from './channel-clien
 
 /** The retry delay: a killed node needs a second or two to restart. */
 const PAUSE_MS = 200;
-/** The limit for what never happens. */
+/** After this time `untilAnswered` fails, because no answer will come. */
 const PATIENCE_MS = 180_000;
 
 /** Retries as a channel should: with the same key after a lost connection, a fault, a duplicate or a rate limit. */

@@ -71,7 +71,7 @@ export interface HandshakeMessage {
   readonly currency: string;
 }
 
-/** A message to the service's notice endpoint. The bridge's currency is sent beside it. */
+/** A message to the service's notice endpoint. The sender adds the field `currency` to the same JSON object. */
 export type NoticeMessage =
   | ({ readonly kind: 'DEBIT'; readonly noticeNo: string } & DebitMessage)
   | {

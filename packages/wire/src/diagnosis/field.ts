@@ -14,7 +14,10 @@ export interface FieldSecrets {
   readonly aesKey: Uint8Array;
   readonly appSecret?: Uint8Array | undefined;
   readonly callbackSecret?: Uint8Array | undefined;
-  /** If false, the diagnosis says nothing about v1: its padding errors would let a client without the key decrypt a text. */
+  /**
+   * If false, the diagnosis does not test whether a v2 value is really v1, because that test would be a padding
+   * oracle. The caller must refuse v1 values itself.
+   */
   readonly acceptsV1?: boolean | undefined;
 }
 

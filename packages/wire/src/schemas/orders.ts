@@ -47,7 +47,10 @@ export const OrdersCreateRequest = Type.Object({
   channelAgreementRef: Type.Optional(Type.Unsafe<string>({})),
   channelUserId: Type.Optional(Text),
   mobileEncrypted: Type.Optional(Encrypted),
-  /** No range or list: any value that differs from the product is a cycle mismatch. */
+  /**
+   * The schema does not limit periodType, period and totalCycles. A value that differs from the product's is refused
+   * as a cycle mismatch.
+   */
   periodType: Type.Optional(MaybeEmptyText),
   period: Type.Optional(Type.Integer()),
   totalCycles: Type.Optional(Type.Integer()),

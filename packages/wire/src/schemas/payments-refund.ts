@@ -11,7 +11,10 @@ export const PaymentsRefundRequest = Type.Object({
 });
 export type PaymentsRefundRequest = Static<typeof PaymentsRefundRequest>;
 
-/** The period after the refund. The period itself does not show a refused or pending refund. */
+/**
+ * The period after the refund. `refundStatus` is separate, because the period's own status shows only successful
+ * refunds.
+ */
 export const PaymentsRefundData = Type.Object({
   ...PaymentDetail.properties,
   refundStatus: Enum(refundStatuses),

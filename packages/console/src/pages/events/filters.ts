@@ -1,4 +1,4 @@
-/** Filters of the list, also for a replay of all matching events. */
+/** The filters of the event list. A replay of all matching events uses the same filters. */
 export const EVENT_LIST_FILTERS = ['status', 'eventType', 'orderNo', 'from', 'to'] as const;
 /** The channel, and the event open beside the list. */
 export const EVENT_PLACE = ['appId', 'event'] as const;

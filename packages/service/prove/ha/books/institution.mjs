@@ -65,7 +65,10 @@ function refundsOf(orders, ledger) {
   return findings;
 }
 
-/** Checks that an agreement has ended at the institution if and only if it has ended here with its order. */
+/**
+ * Compares the ended shared agreements of both sides. Each agreement that one side has ended must have ended on the
+ * other.
+ */
 function agreementsOf(orders, canceled, writes) {
   const ended = new Set(canceled);
   const numbers = new Map(

@@ -106,7 +106,9 @@ async function toInput(row: Row, values: readonly (readonly [string, unknown])[]
   return input;
 }
 
-/** A user with the database's password may do everything, except what only a running service can do. */
+/**
+ * The command line acts as admin, because its user has the database's password. What needs a running service throws.
+ */
 function contextOf({ settings }: CommandLine): Context {
   const onlyService = (): never => {
     throw new PlainError('only a running service can do this');

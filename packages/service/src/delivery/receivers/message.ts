@@ -27,8 +27,8 @@ export interface Message {
 }
 
 /**
- * Sends the stored text of an event as it is. Adds the user's mobile to a payment event, and the link for cancelling
- * before the debit to a notice.
+ * Builds the body of a push from the stored event. A payment event gets the user's mobile. A `payment.upcoming` event
+ * gets `redeemUrl`, where the user can cancel.
  */
 export function createMessage(keys: PushKeys, links: RedeemLinks, due: DueEvent, event: StoredEvent): Message {
   const eventId = String(keyOf(due));

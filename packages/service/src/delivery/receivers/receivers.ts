@@ -6,7 +6,10 @@ import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import { type StoredUser, unsealUserMobile } from '../../subscriptions/steps/users/login-mobile.js';
 import { type Callbacks, findCallbacks, findVersions } from '../queue/receivers-sql.js';
 
-/** The keys that sign and encrypt the events of a channel. Valid for one version of the channel. */
+/**
+ * The keys that sign and encrypt a channel's events. When the channel's version changes, the keys must be loaded
+ * again.
+ */
 export interface PushKeys {
   readonly appId: string;
   readonly version: number;

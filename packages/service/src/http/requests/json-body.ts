@@ -35,7 +35,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-/** Meaning of a byte outside of strings. Most have none. */
+/** Classes of bytes outside of JSON strings. Most bytes are NOTHING. */
 const NOTHING = 0;
 const STRING = 1;
 const COMMA = 2;

@@ -37,7 +37,7 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
 /** Bulk refunds always need a second operator. */
 const needsApproval = (kind: BulkKind): boolean => kind === 'REFUND';
 
-/** Prepares a dry run: stores the items and changes nothing else. */
+/** Prepares a bulk run as a dry run: stores the run, its items and an audit entry, and changes no order. */
 export async function prepareRun(operator: OperatorWithClock, input: PrepareRunInput, role: Role) {
   const { database, actor } = operator;
   const kind = requireOneOf('the kind', input.kind, BULK_KINDS);

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
 export interface Adopted extends Partial<Adoption> {
-  /** False if the installation already runs on this database. */
+  /** False if this database already was the installation's, so that nothing changed. */
   readonly adopted: boolean;
 }
 

@@ -2,7 +2,7 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Returns true if the role, or one of the roles, is met. */
+/** Returns true if `role` includes the needed role, or at least one of several needed roles. */
 export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
   const roles: readonly Role[] = typeof needed === 'string' ? [needed] : needed;
   return role === 'admin' || roles.includes('viewer') || roles.includes(role);

@@ -29,7 +29,7 @@ export async function replacePicture<T>(
   return stored;
 }
 
-/** Returns a picture by its file name. */
+/** Finds a picture by its file name. Throws if there is none. */
 export async function requirePicture(
   { database }: Operator,
   { file }: { readonly file: string },

@@ -52,7 +52,7 @@ export const ownSession = Type.Object({
 });
 export const ownSessions = Type.Object({ sessions: Type.Array(ownSession) });
 
-/** The one-time link of a new operator, or of one whose password was reset. */
+/** Sets a password with the token of a one-time link, for a new operator or after a password reset. */
 export const setupRequest = Type.Object({
   token: text(200),
   password: Type.String({ minLength: 12, maxLength: 1024 }),

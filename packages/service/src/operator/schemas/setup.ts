@@ -151,7 +151,7 @@ export const product = Type.Object({
   channels: strings,
   /** 1 for the first. A later version is a product with its own code. */
   version: count,
-  /** The code of the first version. */
+  /** The product code of the first version. Null if this product is the first version. */
   versionOf: textOrNull,
   createdAt: time,
 });

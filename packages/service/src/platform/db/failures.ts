@@ -1,6 +1,9 @@
 import pg from 'pg';
 
-/** The database is unreachable, out of space, or did not confirm a commit: retry later. */
+/**
+ * The database cannot do the work now, or did not confirm a commit. A later retry may succeed. Subclasses name the
+ * cause.
+ */
 export class Unavailable extends Error {}
 
 export class DatabaseUnresponsive extends Unavailable {

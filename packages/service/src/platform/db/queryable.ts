@@ -48,7 +48,7 @@ export interface Transactional extends Queryable {
 }
 
 export interface TransactionOptions {
-  /** Time limit of each statement. Default: that of any other; 0: none. */
+  /** Time limit of each statement in this transaction. Default: the database's limit. 0 means no limit. */
   readonly statementMs?: number;
   readonly readOnly?: boolean;
 }

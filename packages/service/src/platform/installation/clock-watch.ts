@@ -29,8 +29,8 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * Compares the clock of this node with that of the database, which all nodes share. Subtracts half the round trip,
- * because the database reads its clock at an unknown moment between request and answer.
+ * Compares this node's clock with the database's, at the middle of the round trip. Reduces the difference by half the
+ * round trip, which is the measurement's uncertainty.
  */
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };

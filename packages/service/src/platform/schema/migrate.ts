@@ -56,7 +56,10 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   }
 }
 
-/** Polls, because a statement that waits for the lock would delay every concurrent index build. */
+/**
+ * Polls for the lock. A statement that waits for it keeps a snapshot open, and CREATE INDEX CONCURRENTLY would wait
+ * for that statement.
+ */
 async function waitForLock(database: Database): Promise<void> {
   for (;;) {
     const [row] = await database.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [

@@ -34,7 +34,7 @@ const MAX_ENTRY_BYTES = 26_000;
 const MAX_CODE_BYTES = 18_000;
 /** Limit of the benefits just claimed, with QR codes. */
 const MAX_DONE_BYTES = 18_000;
-/** Limit of the page without the document around it. */
+/** Byte limit of a page's content, without the surrounding HTML document. */
 const MAX_BYTES = 45_000;
 
 interface ListPage {

@@ -76,7 +76,7 @@ export async function refundPayment(operator: OperatorWithGateways, input: Refun
   return finishRefund(operator, begun);
 }
 
-/** A refund that is stored and can be sent. */
+/** A stored refund: a new one, or the refund of an earlier request with the same key. */
 interface BegunRefund extends RefundState {
   /** False if it was requested before with the same key. */
   readonly isNew: boolean;

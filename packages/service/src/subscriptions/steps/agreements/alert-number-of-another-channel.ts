@@ -7,8 +7,8 @@ import type { Origin } from '../../../platform/tracing.js';
 import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 
 /**
- * Alerts operators that a channel was refused a number of another channel. The alert names the other channel; the
- * answer does not. The channel gets its refusal even if the alert cannot be stored.
+ * Raises an alert when a channel uses another channel's agreement number. The alert names that channel; the API answer
+ * does not. A failed alert is only logged.
  */
 export async function alertNumberOfAnotherChannel(
   log: Logger,

@@ -38,7 +38,7 @@ export async function askRefund(
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
 }
 
-/** Treats a refund with a wrong amount as unknown, and raises an alert. */
+/** Returns `unknown` and raises an alert if the institution reports a success with another amount than requested. */
 export async function rejectWrongRefundAmount(
   db: Queryable,
   refund: Refund,

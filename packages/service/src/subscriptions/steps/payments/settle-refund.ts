@@ -63,7 +63,7 @@ export async function settleRefund(
 export interface AppliedRefund {
   readonly order: Order;
   readonly payment: Payment;
-  /** Decides which benefits are revoked. */
+  /** The period's refunded sum so far, from which `revokeBenefits` decides which benefits to revoke. */
   readonly refunded: RefundedSum;
   readonly events: readonly NewEvent[];
 }

@@ -1,6 +1,9 @@
 import { declareHas, declareWrite } from '../../../platform/db/database.js';
 
-/** Longer than one step can take: a debit takes at most 8 s, a statement 30 s. */
+/**
+ * Longer than a step usually takes: a debit of at most 8 s and a few statements. Afterwards another journey may take
+ * the order.
+ */
 const LEASE_SECONDS = 45;
 
 /** Leases an order to a journey, or extends the lease. Returns false if another journey holds the order. */

@@ -59,7 +59,7 @@ export async function findAgreementsOfAttempts(
   return rows.map(({ agreementId }) => agreementId);
 }
 
-/** Finds the last try of an order's first period, with which an interrupted creation continues. */
+/** Finds the last debit attempt of an order's first period. An interrupted creation resumes from that attempt. */
 export const findLastTryOfFirstPeriod = declareFind({
   text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
   parameters: ['bigint'],
