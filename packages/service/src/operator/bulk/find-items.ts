@@ -98,7 +98,7 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
     const isPossible = settlementMode === 'SVC_DEDUCT' && isRefundable({ status }) && amountCent > 0;
     const nothingLeft =
       status === 'REFUND_FULL'
-        ? refusal('period-refunded')`period ${cycleNo} of order ${orderNo} is refunded in full`
+        ? refusal('period-refunded')`period ${cycleNo} of order ${orderNo} was already refunded in full`
         : waits > 0
           ? refusal(
               'refund-waits',
