@@ -46,7 +46,7 @@ describe('perennial check-bridge', () => {
     const { code, stdout } = await perennial(given, settings);
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /\n {2}FAIL {2}debit-other-amount: .*\n {8}seen: a debit again with another amountCent: HTTP 200 "SUCCESS"\n {8}keep the amount/,
+      /\n {2}FAIL {2}debit-other-amount: .*\n {8}seen: a debit again with another amountCent: HTTP 200 "SUCCESS"\n {8}store the amount/,
     );
     expect(stdout).toMatch(
       /\nNot given back, look at the institution:\n {2}DEBIT .*\n {2}RUN-7-D\d+ +GOOD +it was debited more than once\n/,
