@@ -29,7 +29,7 @@ export const FAULTS = [
   },
   { tail: '0012', name: 'forged-notice', at: 'debit', does: 'as 0004, after a forged notice with the opposite result' },
   { tail: '0013', name: 'wrong-amount', at: 'debit', does: 'debits the right amount, but answers one cent more' },
-  { tail: '0014', name: 'wrong-debit', at: 'debit', does: 'debits one cent more, and says so' },
+  { tail: '0014', name: 'wrong-debit', at: 'debit', does: 'debits one cent more and reports that amount' },
   { tail: '0015', name: 'forged-answer', at: 'any', does: 'debits, and signs the answer with another key' },
   { tail: '0016', name: 'garbage-answer', at: 'any', does: 'debits, and answers signed text that is not JSON' },
   { tail: '0017', name: 'oversized-answer', at: 'any', does: 'debits and answers with more bytes than allowed' },
