@@ -2,7 +2,11 @@
 const live = document.querySelector('[data-live]');
 
 new EventSource(live.dataset.live).addEventListener('message', async () => {
-  const text = await (await fetch(location.pathname)).text();
+  const text = await fetch(location.pathname).then(
+    (response) => response.text(),
+    // The shop stopped, or the page is being left. The shop reports a change whenever the page connects again.
+    () => '',
+  );
   const fresh = new DOMParser().parseFromString(text, 'text/html').querySelector('[data-live]');
   if (!fresh) return;
   // Keeps opened details open.
