@@ -1,6 +1,7 @@
 // The proofs that a release needs besides `npm test`, which take too long for it. proofs.mjs has the table.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { prepare, root } from './prepare.mjs';
@@ -40,9 +41,14 @@ function list() {
 
 /** Runs the proofs one after the other, each as a separate command. */
 function proveAll(options) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'perennial-prove-'));
+  const failedTests = path.join(folder, 'failed-tests');
+  writeFileSync(failedTests, '');
+  const env = { ...process.env, FAILED_TESTS: failedTests };
   const lines = PROOFS.map((one) => {
     const begun = performance.now();
-    const { status } = spawnSync(process.execPath, [import.meta.filename, one.name, ...options], { stdio: 'inherit' });
+    const command = [import.meta.filename, one.name, ...options];
+    const { status } = spawnSync(process.execPath, command, { stdio: 'inherit', env });
     const seconds = ((performance.now() - begun) / 1000).toFixed(0);
     return {
       isProven: status === 0,
@@ -51,7 +57,10 @@ function proveAll(options) {
   });
   const failed = lines.filter(({ isProven }) => !isProven).length;
   const total = failed === 0 ? `${lines.length} passed` : `${failed} failed | ${lines.length - failed} passed`;
-  process.stdout.write(`\n${lines.map(({ text }) => ` ${text}\n`).join('')}\n Proofs  ${total} (${lines.length})\n`);
+  const again = readFileSync(failedTests, 'utf8');
+  rmSync(folder, { recursive: true });
+  process.stdout.write(`\n${lines.map(({ text }) => ` ${text}\n`).join('')}\n${again}\n`);
+  process.stdout.write(` Proofs  ${total} (${lines.length})\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }
 

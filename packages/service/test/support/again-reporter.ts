@@ -1,7 +1,11 @@
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Prints, after a failed run, a command for each failed test that runs only this test again. */
+/**
+ * Prints, after a failed run, a command for each failed test that runs only this test again. Also appends it to the
+ * file that FAILED_TESTS names, for runs that print more afterwards.
+ */
 export function againReporter(): Reporter {
   let root = process.cwd();
   return {
@@ -11,7 +15,10 @@ export function againReporter(): Reporter {
     onTestRunEnd(modules) {
       const commands = new Set(modules.flatMap((module) => commandsOf(module, root)));
       if (commands.size === 0) return;
-      process.stdout.write(`\n Again, what failed:\n\n${[...commands].map((command) => `   ${command}\n`).join('')}\n`);
+      const lines = [...commands].map((command) => `   ${command}\n`).join('');
+      process.stdout.write(`\n Again, what failed:\n\n${lines}\n`);
+      const file = process.env['FAILED_TESTS'];
+      if (file !== undefined) appendFileSync(file, lines);
     },
   };
 }
