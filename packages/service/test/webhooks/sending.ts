@@ -56,10 +56,10 @@ export function createSendingNode(
       },
     };
   };
-  /** Resolves when nothing is in flight. Renews its lease until then. */
+  /** Resolves when nothing is in flight. Renews the node's lease until then. */
   const untilQuiet = async () => {
     const lease = keepLease();
-    await until('nothing under way', () => dispatcher.isQuiet()).finally(lease.end);
+    await until('nothing in flight', () => dispatcher.isQuiet()).finally(lease.end);
   };
   return {
     node,
@@ -70,7 +70,12 @@ export function createSendingNode(
     /** Takes its shards, reads due events once, and resolves when all their outcomes are stored. */
     async turn() {
       await balance();
-      while (await dispatcher.read());
+      const lease = keepLease();
+      try {
+        while (await dispatcher.read());
+      } finally {
+        await lease.end();
+      }
       await untilQuiet();
     },
     /** Stops like a node that shuts down. */

@@ -56,10 +56,11 @@ export function createDispatcher(deps: DispatcherDeps) {
   return {
     /** This node's id in the database. */
     node: shards.node,
-    /** Renews the lease, and takes or releases shards. */
+    /** Renews the lease, takes or releases shards, and continues with pushes that waited for the lease. */
     async balance(): Promise<void> {
       await shards.renewAndBalance();
       await reader.recheckHeldBack();
+      loop.run();
     },
     /** Reads due events. Returns whether more may be due now. Retries unreadable events in the next call. */
     async read(): Promise<boolean> {
