@@ -1,3 +1,4 @@
+import { WEBHOOK_RETRY_DELAYS_MS } from '@perennial/wire';
 import { type Queryable, statement } from '../platform/db/database.js';
 import { type AlertSentence, alertText } from './alert-wordings.js';
 import { type AlertKind, resolvedColumns } from './alerts-sql.js';
@@ -78,7 +79,7 @@ const ALERT_ENDS: {
     when: `not exists (select from channels c join undelivered_events u using (channel_id)
         where c.app_id = a.subject and u.reason = 'GIVE_UP')
       and not exists (select from channels c join due_events d using (channel_id)
-        where c.app_id = a.subject and d.retry_no > 10)`,
+        where c.app_id = a.subject and d.retry_no > ${WEBHOOK_RETRY_DELAYS_MS.length})`,
   },
   'pool-empty': {
     when: `not exists (select from claims t
