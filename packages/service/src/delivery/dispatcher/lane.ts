@@ -13,7 +13,7 @@ import { OrderSequence } from './order-sequence.js';
 /** Keys in memory for one address. The others stay in the database until there is room. */
 const MAX_QUEUED = 5_000;
 /** Pushes in flight to one address. */
-const MAX_IN_FLIGHT = 8;
+const MAX_PUSHES_TO_ADDRESS = 8;
 
 export interface LaneOptions {
   readonly key: string;
@@ -185,7 +185,7 @@ export class Lane {
   }
 
   isFull(): boolean {
-    return this.inFlight >= MAX_IN_FLIGHT;
+    return this.inFlight >= MAX_PUSHES_TO_ADDRESS;
   }
 
   isIdle(): boolean {

@@ -1,7 +1,7 @@
 import { createExpiryQueue, type Expiring } from '../../platform/expiry-queue.js';
 
 /** Pushes in flight from this node to all addresses, without those that have taken longer than SLOW_MS. */
-const MAX_IN_FLIGHT = 256;
+const MAX_PUSHES = 256;
 const SLOW_MS = 1_000;
 /** All pushes in flight, including slow ones. Each has a connection. */
 const MAX_CONNECTIONS = 2_048;
@@ -27,7 +27,7 @@ export class PushSlots {
   }
 
   isFree(): boolean {
-    return this.taken - this.slow < MAX_IN_FLIGHT && this.taken < MAX_CONNECTIONS;
+    return this.taken - this.slow < MAX_PUSHES && this.taken < MAX_CONNECTIONS;
   }
 
   areAllFree(): boolean {
