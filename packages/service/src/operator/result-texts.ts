@@ -4,14 +4,17 @@ import { createWordings, type Said } from '../platform/wordings.js';
 /** Results of an item of a bulk run, or of an approval. Refusals have the text of their step. */
 const SENTENCES = {
   'due-now': 'due now',
-  'due-already': 'it was due already',
+  'due-already': ['it was already due', 'it was due already'],
   'order-is': 'the order is {1}',
-  'order-was': 'the order was {1} already',
+  'order-was': ['the order was already {1}', 'the order was {1} already'],
   'debit-succeeded': 'the debit succeeded',
   'debit-failed': 'the debit failed: {1}',
   'events-queued': 'events queued to be sent again: {1}',
   'event-accepted': 'the channel has accepted it',
-  'event-given-up': 'the channel has not accepted it, and it is not sent any more',
+  'event-given-up': [
+    'the channel has not accepted it, and it is no longer sent',
+    'the channel has not accepted it, and it is not sent any more',
+  ],
   'event-no-callback': 'the channel has no callback address',
   // Stored by earlier releases.
   'sent-again': 'sent again',
@@ -19,7 +22,7 @@ const SENTENCES = {
   'refund-is': 'refund {1} is {2}',
   'run-started': 'run {1} has started',
   'run-canceled': 'the run was canceled',
-  fault: 'a fault: look at the order, and at the log',
+  fault: ['internal error: check the order and the log', 'a fault: look at the order, and at the log'],
 } as const;
 
 export type ResultCode = keyof typeof SENTENCES;

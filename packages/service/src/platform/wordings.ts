@@ -4,8 +4,11 @@ export interface Said {
   readonly values: readonly string[];
 }
 
-/** Sentences by code. Blanks are {1}, {2}, …, in this order. */
-type Sentences = Readonly<Record<string, string>>;
+/**
+ * Sentences by code. Blanks are {1}, {2}, …, in this order. In a list, the first sentence is written; the others are
+ * sentences of earlier releases, which are still read.
+ */
+type Sentences = Readonly<Record<string, string | readonly [current: string, ...earlier: string[]]>>;
 
 /**
  * Sentences that are stored as text, and whose code and values are parsed from the stored text. So writers and readers
@@ -21,12 +24,13 @@ const BLANK = /\{\d\}/g;
 
 export function createWordings<const S extends Sentences>(sentences: S): Wordings<keyof S & string> {
   const patterns = Object.entries(sentences)
-    .map(([code, sentence]) => ({ code, pattern: patternOf(sentence), letters: sentence.replace(BLANK, '').length }))
+    .flatMap(([code, spelled]) => [spelled].flat().map((sentence) => ({ code, sentence })))
+    .map(({ code, sentence }) => ({ code, pattern: patternOf(sentence), letters: sentence.replace(BLANK, '').length }))
     // Tries the sentences with most fixed text first, because a blank may contain another sentence.
     .toSorted((a, b) => b.letters - a.letters);
   return {
     say: (code, ...values) =>
-      (sentences[code] ?? '').replace(BLANK, (blank) => String(values[Number(blank[1]) - 1] ?? '')),
+      ([sentences[code] ?? ''].flat()[0] ?? '').replace(BLANK, (blank) => String(values[Number(blank[1]) - 1] ?? '')),
     read(text, isAsked = () => true) {
       for (const { code, pattern } of patterns) {
         const found = isAsked(code) ? pattern.exec(text) : null;

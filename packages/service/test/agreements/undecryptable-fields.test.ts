@@ -97,7 +97,7 @@ describe('encrypted fields that cannot be read', () => {
     const [alert] = await alerts();
     expect(alert).toMatchObject({
       kind: 'undecryptable-fields',
-      detail: '20 encrypted fields within a minute could not be read',
+      detail: '20 encrypted fields could not be decrypted within a minute',
       seen: 1,
     });
     await acknowledgeAlert(service.operator, { kind: 'undecryptable-fields', subject: channel.credentials.appId });

@@ -165,13 +165,13 @@ describe('in the log', () => {
     const turn = () => Promise.all([logAlerts({ database, log }), logAlerts({ database, log })]);
     await raiseAlert(database, 'pool-empty', 'COUPON', 'claims wait for codes to be imported');
     await raiseAlert(database, 'pool-empty', 'COUPON', 'claims wait for codes to be imported');
-    await raiseAlert(database, 'webhook-given-up', 'test_partner', '3 given up at once');
+    await raiseAlert(database, 'webhook-given-up', 'test_partner', '3 events given up together');
     await raiseAlertOnce(database, 'debit-unknown-for-a-day', '100000001000000101', 'still unknown');
     await turn();
     expect(lines().toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toMatchObject([
       { level: 'warn', msg: 'alert', kind: 'debit-unknown-for-a-day', subject: '100000001000000101', times: 1 },
       { level: 'warn', msg: 'alert', kind: 'pool-empty', subject: 'COUPON', times: 2, seen: 2 },
-      { kind: 'webhook-given-up', subject: 'test_partner', detail: '3 given up at once' },
+      { kind: 'webhook-given-up', subject: 'test_partner', detail: '3 events given up together' },
     ]);
     await raiseAlertOnce(database, 'debit-unknown-for-a-day', '100000001000000101', 'still unknown');
     await turn();

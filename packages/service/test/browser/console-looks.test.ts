@@ -263,7 +263,7 @@ describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) =
 });
 
 const SAID_IN_ENGLISH =
-  /given up at once|codes are left|wait for codes|open: \d|was unsubscribed|due now|has a result|every (claim|difference)|not refunded/;
+  /given up together|codes are left|wait for codes|open: \d|was unsubscribed|due now|has a result|every (claim|difference)|not refunded/;
 
 /** Looks without a dialog. */
 const PAGES = Object.entries(LOOKS).filter(([, { open }]) => open === undefined);

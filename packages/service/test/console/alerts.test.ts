@@ -57,9 +57,9 @@ describe('GET /alerts', () => {
     });
     expect(await subjects('which=all')).toEqual(['test_two', 'test_one', '1']);
     // The service's own texts have a code, for pages in other languages.
-    await raiseAlert(service.fresh.database, 'webhook-given-up', 'test_two', '12 given up at once');
+    await raiseAlert(service.fresh.database, 'webhook-given-up', 'test_two', '12 events given up together');
     expect((await one('webhook-given-up', 'test_two')).body.alert).toMatchObject({
-      detail: '12 given up at once',
+      detail: '12 events given up together',
       detailSaid: { code: 'webhook-given-up', values: ['12'] },
     });
     expect(await subjects('which=all&kind=refund-refused')).toEqual(['1']);

@@ -296,7 +296,7 @@ describe('a run', () => {
     expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 2, pending: 0, failed: 2 });
     expect((await items(body.runId)).map(([, ...came]) => came)).toEqual([
       ['DONE', 'the channel has accepted it'],
-      ['FAILED', 'the channel has not accepted it, and it is not sent any more'],
+      ['FAILED', 'the channel has not accepted it, and it is no longer sent'],
       ['FAILED', 'the channel has no callback address'],
       ['DONE', 'the channel has accepted it'],
     ]);
@@ -513,7 +513,7 @@ describe('a run that refunds', () => {
       ['FAILED', expect.stringMatching(/refused refund R\d+: account closed/)],
       ['PENDING', expect.stringMatching(/^refund R\d+ is STARTED$/)],
       ['PENDING', expect.stringMatching(/^refund R\d+ is STARTED$/)],
-      ['FAILED', 'a fault: look at the order, and at the log'],
+      ['FAILED', 'internal error: check the order and the log'],
       ['DONE', expect.stringMatching(/^refund R\d+ is SUCCESS$/)],
     ]);
     await on.askAll();

@@ -120,6 +120,11 @@ describe('the texts of alerts and results', () => {
       const values = ['R1', 'SUCCESS'].slice(0, valuesOf(resultText, code));
       expect(readResult({ result: resultText(code, ...values), refusal: null })).toEqual({ code, values });
     }
+    // Sentences of earlier releases.
+    const resolved = readAlertText('reconciliation-failed', 'the day was compared');
+    expect(resolved).toEqual({ code: 'reconciliation-failed|resolved', values: [] });
+    const was = readResult({ result: 'the order was UNSUBSCRIBED already', refusal: null });
+    expect(was).toEqual({ code: 'order-was', values: ['UNSUBSCRIBED'] });
     expect(readAlertText('refund-refused', 'account closed')).toBeNull();
     expect(readAlertText('refund-refused', 'from MOCKPAY')).toBeNull();
     expect(readResult({ result: 'something of before', refusal: null })).toBeNull();

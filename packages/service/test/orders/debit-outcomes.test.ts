@@ -181,7 +181,7 @@ describe('the first debit', () => {
     expect(order).toMatchObject({ orderStatus: 'INITIALIZING', totalPaidAmountCent: 0 });
     expect(await attemptOf(order.orderNo)).toMatchObject({ status: 'STARTED', ask_at: expect.any(Number) });
     expect(await alerts(service.fresh.database)).toEqual([
-      { kind: 'debit-wrong-amount', subject: attemptNoOf(order.orderNo), detail: 'asked for 1990, debited 1989' },
+      { kind: 'debit-wrong-amount', subject: attemptNoOf(order.orderNo), detail: 'requested 1990, debited 1989' },
     ]);
     // The query gives the same wrong amount: nothing changes until it gives the right one.
     on.institution.onQuery = async (request) => paid(request, { amountCent: 1989 });

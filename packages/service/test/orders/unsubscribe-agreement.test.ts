@@ -71,13 +71,13 @@ describe('orders/unsubscribe and the agreement', () => {
 
   it.each([
     ['refuses', async () => ({ kind: 'refused', reason: 'not today' }) as const, 'not today', 0],
-    ['gives no outcome', async () => ({ kind: 'unknown' }) as const, 'no answer', 1],
+    ['gives no outcome', async () => ({ kind: 'unknown' }) as const, 'the institution did not answer', 1],
     [
       'breaks',
       async () => {
         throw new Error('the line is dead');
       },
-      'no answer',
+      'the institution did not answer',
       1,
     ],
   ])('an institution that %s raises an alert and changes no order', async (_what, answer, detail, askedAgain) => {

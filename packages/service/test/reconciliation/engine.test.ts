@@ -118,8 +118,8 @@ describe('a day that fails', () => {
     };
     await turn();
     expect((await alerts(on.fresh.database)).map(({ detail }) => detail)).toEqual([
-      'the log says why',
-      'the log says why',
+      'see the log for the reason',
+      'see the log for the reason',
     ]);
   });
 });

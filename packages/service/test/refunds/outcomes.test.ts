@@ -145,7 +145,7 @@ describe('the institution is wrong', () => {
     await on.askAll();
     expect(await statusOf(orderNo)).toBe('SUCCESS');
     expect(await alerts(on.service.fresh.database)).toEqual([
-      { kind: 'refund-wrong-amount', subject: refundNoOf(orderNo), detail: 'asked for 500, refunded 501' },
+      { kind: 'refund-wrong-amount', subject: refundNoOf(orderNo), detail: 'requested 500, refunded 501' },
     ]);
     expect(await askedIn(orderNo)).toBe(30);
   });
@@ -161,12 +161,12 @@ describe('the institution is wrong', () => {
     on.bank.onRefund = async () => ({ kind: 'pending' });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 500 });
     for (const _again of [1, 2]) await ask(501);
-    expect(await open()).toEqual([['asked for 500, refunded 501', 1]]);
+    expect(await open()).toEqual([['requested 500, refunded 501', 1]]);
     await acknowledgeAlert(operator, { kind: 'refund-wrong-amount', subject: refundNoOf(orderNo) });
     for (const _again of [1, 2]) await ask(501);
     expect(await open()).toEqual([]);
     await ask(502);
-    expect(await open()).toEqual([['asked for 500, refunded 502', 2]]);
+    expect(await open()).toEqual([['requested 500, refunded 502', 2]]);
   });
 
   it('a contradiction changes nothing and raises an alert', async () => {

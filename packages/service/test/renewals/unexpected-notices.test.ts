@@ -148,7 +148,7 @@ describe('notices that match nothing', () => {
     await news(number(orderNo), paidNow(number(orderNo)));
     expect(await stored(orderNo)).toEqual(before);
     expect(await raised()).toEqual([
-      { kind: 'notice-for-unknown-attempt', subject: number(orderNo).slice(0, 64), detail: 'from MOCKPAY' },
+      { kind: 'notice-for-unknown-attempt', subject: number(orderNo).slice(0, 64), detail: 'sent by MOCKPAY' },
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('notices that match nothing', () => {
     await news(numberOf(orderNo), paidNow(numberOf(orderNo)), 'MOCKBANK');
     expect(await stored(orderNo)).toEqual(before);
     expect(await raised()).toEqual([
-      { kind: 'notice-for-unknown-attempt', subject: numberOf(orderNo), detail: 'from MOCKBANK' },
+      { kind: 'notice-for-unknown-attempt', subject: numberOf(orderNo), detail: 'sent by MOCKBANK' },
     ]);
   });
 
@@ -169,7 +169,7 @@ describe('notices that match nothing', () => {
       await news(numberOf(orderNo), paidNow(numberOf(orderNo), { amountCent }));
       expect((await periodOf(orderNo)).paymentStatus).toBe('PROCESSING');
       expect(await raised()).toEqual([
-        { kind: 'debit-wrong-amount', subject: numberOf(orderNo), detail: `asked for 1990, debited ${amountCent}` },
+        { kind: 'debit-wrong-amount', subject: numberOf(orderNo), detail: `requested 1990, debited ${amountCent}` },
       ]);
       expect(await on.askDue()).toBe(1);
       expect((await periodOf(orderNo)).paymentStatus).toBe('SUCCESS');
@@ -194,12 +194,12 @@ describe('notices that match nothing', () => {
       expect(await on.askPending()).toBe(1);
     };
     for (const _again of [1, 2]) await ask(1991);
-    expect(await open()).toEqual([['asked for 1990, debited 1991', 1]]);
+    expect(await open()).toEqual([['requested 1990, debited 1991', 1]]);
     await acknowledgeAlert(operator, { kind: 'debit-wrong-amount', subject: numberOf(orderNo) });
     for (const _again of [1, 2]) await ask(1991);
     expect(await open()).toEqual([]);
     await ask(1992);
-    expect(await open()).toEqual([['asked for 1990, debited 1992', 2]]);
+    expect(await open()).toEqual([['requested 1990, debited 1992', 2]]);
   });
 });
 

@@ -77,7 +77,7 @@ describe('an event that is never accepted', () => {
 
   it('is then given up, with an alert', async () => {
     await expectGivenUp(10, 1);
-    expect((await alerts(service.fresh.database))[0]?.detail).toBe('1 given up at once');
+    expect((await alerts(service.fresh.database))[0]?.detail).toBe('1 events given up together');
   });
 
   it('is pushed again by a replay: the schedule restarts, retryNo continues', async () => {
