@@ -213,7 +213,12 @@ describe('an outcome that is unknown for a day', () => {
     on.service.clock.advance(1);
     await on.askPending();
     const [raised] = await sql('select * from alerts');
-    expect(raised).toMatchObject({ kind: 'debit-unknown-for-a-day', subject, detail: 'the result is still unknown', seen: 1 });
+    expect(raised).toMatchObject({
+      kind: 'debit-unknown-for-a-day',
+      subject,
+      detail: 'the result is still unknown',
+      seen: 1,
+    });
     on.service.clock.advance(3_600_000);
     await on.askPending();
     expect(await sql('select * from alerts')).toEqual([raised]);
@@ -232,7 +237,11 @@ describe('an outcome that is unknown for a day', () => {
     );
     await on.askPending();
     expect(await alerts(node.deps.database)).toEqual([
-      { kind: 'debit-unknown-for-a-day', subject: attemptNoOf(orderNo, 2, 1), detail: 'the institution cannot be queried' },
+      {
+        kind: 'debit-unknown-for-a-day',
+        subject: attemptNoOf(orderNo, 2, 1),
+        detail: 'the institution cannot be queried',
+      },
     ]);
     await sql(`update debit_attempts set ask_at = null, status = 'FAIL' where order_no = $1 and cycle_no = 2`, [
       orderNo,
