@@ -44,7 +44,7 @@ export const accountOperations = [
     body: schema.passwordRequest,
     answer: schema.nothing,
     async run(operator, { current, password }, { person }) {
-      // Counted like every password attempt, so that an unattended session cannot be used for guessing.
+      // Counts a wrong password as a failed sign-in, so that nobody can guess the password from an unattended session.
       const wrong = refusal('current-password-wrong')`the current password is wrong`;
       await proveAgain(operator, person, { password: current }).catch(refuseWrongProof(wrong));
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });

@@ -11,7 +11,7 @@ import * as schemas from '../operator/schemas/alerts.js';
 import { command, operation } from './operation.js';
 import { alertTable } from './texts/alert-text.js';
 
-/** Every role that may act may also handle alerts. */
+/** The roles, besides admin, that may handle alerts. */
 const WHO_ACTS = ['support', 'finance'] as const;
 
 export const alertOperations = [

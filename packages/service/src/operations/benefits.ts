@@ -14,10 +14,10 @@ import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
 import { benefitTable, benefitText, importText, lowStockText, presentationText } from './texts/benefit-text.js';
 
-/** Fits a file of 20 MB as JSON. */
+/** The maximum size of the request body. A file of 20 MB fits, sent as JSON. */
 const MAX_CODES_BYTES = 25_000_000;
 
-/** Includes support, because a pool may run out at night. */
+/** Includes support, so that the night shift can refill an empty pool. */
 const WHO_REFILLS = ['support', 'admin'] as const;
 
 export const benefitOperations = [
@@ -66,7 +66,7 @@ export const benefitOperations = [
     method: 'PUT',
     path: '/benefits/{benefitCode}/presentation',
     role: 'admin',
-    // Confirmed, because it sets where users are led.
+    // Requires a confirmed identity, because the links lead users to other sites.
     needsProof: true,
     summary: 'Change how a benefit is presented to users, all given parts or none; null removes a part',
     body: schemas.presentationChange,
@@ -131,14 +131,14 @@ export const benefitOperations = [
   }),
 ];
 
-/** Shows the counts of codes only if there are or should be codes. */
+/** Shows the number of codes left only if the benefit has a pool or has had codes. */
 function toBenefitView(view: BenefitFulfilmentView) {
   const { codesLeft, codesGiven, waitingClaims: claimsWaiting, waitingSince: _, ...benefit } = view;
   const hasPool = benefit.kind === 'POOL' || codesLeft + codesGiven > 0;
   return { ...benefit, codesLeft: hasPool ? codesLeft : null, claimsWaiting };
 }
 
-/** Decodes base64 leniently. A malformed key does not have 32 bytes, and the step refuses it. */
+/** Returns the key, or an empty array if the text is not strict base64. The step then refuses the key's length. */
 function readKey(base64: string): Uint8Array {
   const key = Buffer.from(base64, 'base64');
   return key.toString('base64') === base64 ? key : new Uint8Array();

@@ -80,7 +80,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}',
     role: 'admin',
-    // Confirmed, because it sets where events are sent and which addresses may call.
+    // Requires a confirmed identity, because the settings decide where events are sent and which addresses may call.
     needsProof: true,
     summary: 'Change the given settings of a channel, all or none',
     body: schemas.channelChange,
@@ -173,7 +173,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/branding',
     role: 'admin',
-    // Confirmed, because it sets the seller that users see and where links lead.
+    // Requires a confirmed identity, because the branding decides which seller users see and where links lead.
     needsProof: true,
     summary: 'Change the branding of a channel, all given parts or none; null removes a part',
     body: schemas.brandingChange,

@@ -36,15 +36,15 @@ type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? { readonly [Field in Name]: string } & PathFields<Rest>
   : unknown;
 
-/** One object with the path's fields in braces, the query and the body. */
+/** The input of an operation as one object: the fields in the path's braces, the query and the body. */
 export type InputOf<Path extends string, Query, Body> = PathFields<Path> & ValueOf<Query> & ValueOf<Body>;
 
 interface OperationRules {
-  /** The roles allowed besides admin. Every role may do what a viewer may. */
+  /** The roles that may run the operation. Admins may run every operation, and every role may run those of a viewer. */
   readonly role: Role | readonly Role[];
-  /** Moves money or reveals a secret: requires an identity confirmed within the last minutes. */
+  /** True if the operator must have confirmed their identity within the last minutes, to move money or see a secret. */
   readonly needsProof?: boolean;
-  /** Concerns the operator's own session and account: allowed on a read-only node too. */
+  /** True if the operation concerns the operator's own session or account. It is then allowed on a read-only node. */
   readonly isOwn?: boolean;
   readonly summary: string;
   readonly maxBodyBytes?: number;
@@ -55,38 +55,38 @@ export type MoneyText = (cents: number) => string;
 
 /**
  * An option such as `--rate <n>` or an argument such as `<codes>`, with its description. The field's schema determines
- * how the value is parsed, unless a reader is given. `no` is the option that makes a flag false.
+ * how the value is parsed, unless a reader is given. `no` describes the option that sets a flag to false.
  */
 export type CommandField = readonly [
   flags: string,
   description: string,
   reader?: CommandReader | { readonly no: readonly [flag: string, description: string] },
 ];
-/** Parses a value. Returns a function for null and for files; the function is called when the command runs. */
+/** Parses a value. For files and for null, returns a function that is called later, when the command runs. */
 export type CommandReader = (value: string, before?: never) => unknown;
 
 export interface CommandRules<Input, Result> {
-  /** Noun, verb and arguments: `channel show <app-id>`. An argument fills the field appId, unless `fields` has it. */
+  /** Noun, verb and arguments: `channel show <app-id>`. By default, this argument sets the field `appId`. */
   readonly usage: string;
   /** Examples, without the noun. */
   readonly examples: readonly string[];
-  /** By the names of the input's fields. `limits.rateBurst` is a nested field. */
+  /** The options and arguments, by the input field that they set. `limits.rateBurst` names a nested field. */
   readonly fields?: { readonly [Field in keyof Input | `${keyof Input & string}.${string}`]?: CommandField };
   /** Defaults for fields that the console requires and a command may omit. */
   readonly defaults?: { readonly [Field in keyof Input]?: Input[Field] | undefined };
-  /** Replaces the console's summary in the help. */
+  /** The summary in the help of the command line, if it differs from the console's. */
   readonly summary?: string;
-  /** Moves money, ends something or sends something: refused with ENGINE=off and on a copy that was not adopted. */
+  /** True if the command moves money, or ends or sends something: refused with ENGINE=off or on an unadopted copy. */
   readonly needsEngine?: boolean;
-  /** If false, the exit code is 1. */
+  /** Returns false if the command must exit with code 1. */
   readonly isGood?: (result: Result) => boolean;
-  /** Formats the result. With --json the result is printed unchanged, a list as `items`. */
+  /** Formats the result for a terminal. With --json the result is printed as JSON instead, and a list as `items`. */
   readonly text: (result: Result, money: MoneyText, input: Input) => string | SafeText;
 }
 
 type Run<Input, Result> = (operator: OperatorWithGateways, input: Input, context: Context) => Promise<Result>;
 
-/** A row of the table: an action of the console, the command line or both. */
+/** A row of the table of operations: an action in the console, on the command line, or in both. */
 export interface Row {
   readonly summary: string;
   readonly query?: ObjectSchema;
@@ -98,10 +98,10 @@ export interface Row {
 /** An action that the console offers. */
 export interface Operation extends Row, OperationRules {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below /console/api. A field in braces matches one segment of the path. */
+  /** The path below /console/api. A name in braces stands for one segment of the path. */
   readonly path: `/${string}`;
   readonly answer: AnySchema;
-  /** Converts the step's result to the console's answer, if they differ. */
+  /** Converts the step's result to the console's answer, if the two differ. */
   toAnswer?(result: never, context: Context, operator: OperatorWithGateways): unknown;
 }
 
@@ -114,7 +114,7 @@ export interface TypedOperation<Method extends Operation['method'], Path extends
   readonly types?: { readonly input: Input; readonly answer: Answer };
 }
 
-/** Reading operations default to all roles. Changing operations must name one. */
+/** Operations that read are open to all roles by default. Operations that change something must name their roles. */
 type RoleRule<Method> = Method extends 'GET' ? Partial<Pick<OperationRules, 'role'>> : Pick<OperationRules, 'role'>;
 
 type Described<Method, Path, Query, Body, Answer> = Omit<OperationRules, 'role'> &
@@ -175,7 +175,7 @@ type ArgumentFields<Usage extends string> = Usage extends `${string}<${infer Nam
   ? { readonly [Field in Camel<Name>]: string } & ArgumentFields<Rest>
   : unknown;
 
-/** Declares a command that the console lacks or has in another form. `body`: the fields that are no arguments. */
+/** Declares a command that the console lacks or has in a different form. `body`: the fields set by options. */
 export function command<const Usage extends string, Result, Body extends ObjectSchema | undefined = undefined>({
   summary,
   body,
@@ -199,7 +199,7 @@ export class FileAnswer {
   ) {}
 }
 
-/** Creates a CSV file with a byte order mark, for spreadsheets that open it by a click. */
+/** Creates a CSV file. Its byte order mark lets spreadsheets detect UTF-8 when a user opens the file with a click. */
 export const createCsvAnswer = (name: string, lines: AsyncIterable<string>): FileAnswer =>
   new FileAnswer(name, 'text/csv; charset=utf-8', withByteOrderMark(lines));
 

@@ -18,7 +18,7 @@ import { advanceText, orderReport, refundText } from './texts/order-text.js';
 
 const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
 
-/** Requires the canonical spelling of the period's number, so that each period has one URL. */
+/** Refuses spellings such as `01` of the period's number, so that each period has one URL. */
 const withPeriod = <Input extends { readonly cycleNo: string | number }>(input: Input) => ({
   ...input,
   cycleNo: requireInteger(
@@ -36,7 +36,7 @@ export const orderOperations = [
     path: '/orders/{orderNo}',
     summary: 'An order with its timeline, next step and allowed actions',
     answer: Type.Object({
-      /** As in `npx perennial order show`, with personal data masked. */
+      /** The same fields as `npx perennial order show` prints, with personal data masked. */
       order: Type.Unsafe<OrderView>({ type: 'object' }),
       ...schemas.orderAnswer,
     }),

@@ -75,7 +75,7 @@ export const paymentChannelOperations = [
     method: 'PUT',
     path: '/payment-channels/{code}',
     role: 'admin',
-    // Confirmed, because it sets who is asked to move money.
+    // Requires a confirmed identity, because the settings decide which server is asked to move money.
     needsProof: true,
     summary: 'Change the given settings of a payment channel, at once on every node',
     body: schemas.paymentChannelChange,

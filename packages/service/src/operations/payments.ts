@@ -58,7 +58,7 @@ export const paymentOperations = [
     method: 'POST',
     path: '/bulk/{runId}/start',
     role: ['support', 'finance'],
-    // Confirmed, because it moves money or ends subscriptions in bulk.
+    // Requires a confirmed identity, because the run moves money or ends subscriptions in bulk.
     needsProof: true,
     summary: 'Start a bulk run, or request its approval',
     body: schemas.bulkStart,

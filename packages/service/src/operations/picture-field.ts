@@ -1,6 +1,6 @@
 import { refusal } from '../operator/operator.js';
 
-/** Reads a picture sent in base64. Omits the field if it is not given, and sets it to null if it is removed. */
+/** Decodes a picture sent in base64 into the field `name`. Omits the field if no picture is given. Null removes it. */
 export function readPicture<Name extends string>(
   name: Name,
   base64: string | null | undefined,

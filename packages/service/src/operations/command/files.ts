@@ -4,13 +4,13 @@ import { text as readAll } from 'node:stream/consumers';
 import { OperatorError } from '../../operator/operator.js';
 import { MAX_PICTURE_BYTES } from '../../platform/pictures/picture.js';
 
-/** Readers of fields that a command takes from a file. Files are opened when the command runs, so all fail alike. */
+/** Reads fields of a command from files, when the command runs. Every unreadable file gives the same kind of error. */
 
 const cannotRead = (what: string) => (error: unknown) => {
   throw new OperatorError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
 };
 
-/** Returns base64, as the console sends it. Reads at most one byte more than a picture may have. Keeps `none`. */
+/** Returns the picture in base64, as the console sends it, or `none` unchanged. Reads one byte beyond the limit. */
 export const readPictureFile = (file: string) =>
   file === 'none' ? file : () => readStart(file).catch(cannotRead('the picture'));
 
@@ -41,12 +41,12 @@ export async function readKeyFile(file: string): Promise<Buffer | undefined> {
 /** Throws an error that names `where` and never quotes the key. */
 export function parseKey(text: string, where: string): Buffer {
   const key = Buffer.from(text.trim(), 'base64');
-  // Encodes again to compare, because Node's decoder skips invalid characters.
+  // Encodes the key again and compares the texts, because Node's decoder skips invalid characters.
   if (key.length === 32 && key.toString('base64') === text.trim()) return key;
   throw new OperatorError(`${where} must hold 32 bytes in base64`);
 }
 
-/** Streams the bytes instead of the text that the console sends, because a file may be large. */
+/** Streams the bytes of a file, because it may be large. The console sends such a field as one text. */
 export const readFileInPieces = (what: string) => (file: string) => () => pieces(what, file);
 
 async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
@@ -57,7 +57,7 @@ async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Yields the bytes of the console's text, or of a file of the command line. */
+/** Yields the bytes of a text from the console, or of a file that was given on the command line. */
 export async function* toBytes(given: string | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (typeof given === 'string') yield Buffer.from(given);
   else yield* given;

@@ -1,19 +1,19 @@
 import { escapeInvisible } from '../../platform/escape-invisible.js';
 
 /**
- * Text of several lines for a terminal. External texts in it are escaped and kept on one line. Commands create it with
- * `safeText`, `table` and `record`. A plain string counts as external.
+ * Text for a terminal, in which texts from outside are escaped, so that each stays on one line. Commands create it with
+ * `safeText`, `table` and `record`. Plain strings count as texts from outside.
  */
 export class SafeText {
   constructor(readonly text: string) {}
 
-  /** In a plain template string the line breaks are escaped, which reveals the mistake. */
+  /** Called if a SafeText is used in a plain template string. The escaped line breaks then reveal the mistake. */
   toString(): string {
     return this.text;
   }
 }
 
-/** Keeps the line breaks of the template and escapes those of its values. */
+/** Keeps the line breaks of the template, and escapes line breaks in its values. */
 export function safeText(template: TemplateStringsArray, ...values: readonly (string | number | SafeText)[]): SafeText {
   return new SafeText(String.raw({ raw: template }, ...values.map((value) => toTerminalText(value))));
 }
@@ -31,7 +31,7 @@ export function indent({ text }: SafeText): SafeText {
   return new SafeText(text.replace(/^(?=.)/gm, '  '));
 }
 
-/** Returns the text for a terminal. Escapes everything but a SafeText. */
+/** Returns the text for a terminal. Escapes strings and numbers, but keeps a SafeText as it is. */
 export function toTerminalText(what: string | number | SafeText): string {
   return what instanceof SafeText ? what.text : escapeInvisible(String(what));
 }

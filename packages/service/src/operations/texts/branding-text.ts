@@ -8,7 +8,7 @@ import { record } from '../command/table.js';
 
 type Row = readonly [string, string | null];
 
-/** Lists the branding that is set, with the tones derived from the accent. */
+/** Lists the parts of the branding that are set, with the tones derived from the accent colour. */
 export function brandingRows({ displayName, logo, accent, support, termsUrl, shopUrl }: BrandingView) {
   return rowsOrNone('Branding', [
     ['Display name', displayName],
@@ -21,7 +21,7 @@ export function brandingRows({ displayName, logo, accent, support, termsUrl, sho
   ]);
 }
 
-/** Lists the presentation that is set. */
+/** Lists the parts of the presentation that are set. */
 export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView) {
   return rowsOrNone('Presentation', [
     ['Icon', imageText(icon)],

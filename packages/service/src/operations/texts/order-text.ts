@@ -147,7 +147,7 @@ export function refundText(
   ]);
 }
 
-/** Lists the benefits that the refunds of a period revoked, and the remaining ones. */
+/** Lists the benefits that a period's refunds revoked, and the benefits that remain. */
 function benefitLines(benefits: RefundedPeriod['payment']['benefits'], money: MoneyText): string[] {
   if (benefits.length === 0) return [];
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');

@@ -20,7 +20,7 @@ export function paymentChannelTable(paymentChannels: readonly PaymentChannelView
   );
 }
 
-/** Includes the key, which is shown only once. The sandbox gateway has none. */
+/** Formats a new payment channel with the bridge's key, which is shown only now. The sandbox gateway has no key. */
 export function paymentChannelTextWithKey({ gatewayKey, ...one }: PaymentChannelView & OneTimeGatewayKey): SafeText {
   if (gatewayKey === undefined) return paymentChannelText(one);
   return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown only once:\n\n  ${gatewayKey}`;

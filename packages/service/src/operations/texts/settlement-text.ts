@@ -6,7 +6,7 @@ import { table } from '../command/table.js';
 import type { MoneyText } from '../operation.js';
 
 export function monthTable(months: readonly MonthInList[]): SafeText {
-  // Skips the first month, which is the latest and still running.
+  // Skips the first row: it is the current month, which cannot be closed yet.
   const next = months.slice(1).findLast(({ status }) => status === 'OPEN');
   return table(
     ['MONTH', 'STATUS', 'CLOSED BY', 'CLOSED AT'],
