@@ -25,7 +25,7 @@ import type { alertQuery, alertsQuery, commentRequest, ownerRequest } from './sc
 
 const MAX_LISTED = 1000;
 
-/** Returns alerts, latest first: the open ones, or all with `all`. */
+/** Returns the open alerts, latest first. With `all`, also returns acknowledged and resolved alerts. */
 export async function listAlerts({ database }: Operator, input: { readonly all?: boolean } = {}): Promise<AlertView[]> {
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
@@ -60,7 +60,7 @@ export async function showAlert({ database }: Operator, { kind, subject }: Named
   };
 }
 
-/** Acknowledges an alert: it leaves the list until it is raised again. */
+/** Acknowledges an alert. It leaves the list of open alerts until its cause occurs again. */
 export async function acknowledgeAlert(operator: Operator, { kind, subject }: NamedAlert): Promise<Changed<AlertView>> {
   return inTransaction(operator, async (tx) => {
     const alert = await requireLockedAlert(tx, { kind, subject });
@@ -71,7 +71,7 @@ export async function acknowledgeAlert(operator: Operator, { kind, subject }: Na
   });
 }
 
-/** Assigns an alert to an operator. Null: to nobody. */
+/** Assigns an alert to an operator, or to nobody if `owner` is null. */
 export async function setAlertOwner(operator: Operator, { kind, subject, owner: asked }: Static<typeof ownerRequest>) {
   return inTransaction(operator, async (tx) => {
     const { owner: from } = await requireLockedAlert(tx, { kind, subject });
@@ -86,7 +86,7 @@ export async function setAlertOwner(operator: Operator, { kind, subject, owner: 
 
 const MAX_COMMENT_LENGTH = 2000;
 
-/** Stores a comment. The audit log omits its text, which may quote a phone call. */
+/** Stores a comment on an alert. The audit log omits the comment's text, because it may quote a phone call. */
 export async function commentOnAlert(
   operator: Operator,
   { kind, subject, text: given }: Static<typeof commentRequest>,
@@ -101,7 +101,7 @@ export async function commentOnAlert(
   });
 }
 
-/** Adds the order that each alert is about, if any, and the codes of its texts for pages in other languages. */
+/** Adds the order that each alert is about, if any, and the codes by which a page translates the alert's texts. */
 async function addOrders(db: Queryable, alerts: readonly ListedAlert[]) {
   const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => ({
     ...alert,

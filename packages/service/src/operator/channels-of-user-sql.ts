@@ -1,6 +1,7 @@
 /**
- * SQL for the channels that have rows of a user, by an index on `userKey`, `channel_id`. Needs one lookup per channel,
- * because some channels have one user for all of their orders. order-list-sql.ts explains the array.
+ * SQL: selects the channels in which a user has rows of `table`, with an index on `userKey` and `channel_id`. Looks up
+ * one channel after another instead of reading all rows, because some channels use one user id for all orders. The
+ * comment on `lead` in order-list-sql.ts explains the array.
  */
 export function channelsOfUserSql(table: string, userKey: string, user: string): string {
   const next = (

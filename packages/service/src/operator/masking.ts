@@ -1,13 +1,13 @@
 import type { Role } from './people/roles.js';
 
-/** Masking of personal data. Revealing it requires a reason and writes an entry to the audit log. */
+/** Masks personal data. To see it unmasked, an operator must give a reason, which is written to the audit log. */
 
-/** Returns 138****5678, for every role. */
+/** Returns 138****5678 for 13812345678. All roles see only this form. */
 export function maskMobile(mobile: string): string {
   return mobile.length < 8 ? '*'.repeat(mobile.length) : `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
 }
 
-/** Fields with texts of operators and receivers, in any record. */
+/** Names of fields, in any record, with texts by operators or receivers, which may contain a mobile number. */
 const WRITTEN = new Set([
   'answer',
   'comment',
@@ -21,8 +21,8 @@ const WRITTEN = new Set([
 ]);
 
 /**
- * Mobile numbers as typed: with country code, spaces or dashes, in digits of either width. Not part of a longer number,
- * unless the rest is the country code.
+ * Matches mobile numbers as people type them: with a country code, spaces or dashes, in ASCII or full-width digits.
+ * Does not match digits inside a longer number, except after the country code.
  */
 const DIGIT = '[0-9０-９]';
 const BETWEEN = '[\\s.·\\-‐-―－]?';
@@ -31,7 +31,7 @@ const WRITTEN_MOBILE = new RegExp(
   'g',
 );
 
-/** Masks all mobile numbers in free texts of an answer, for roles that may not see them. */
+/** Masks all mobile numbers in the free texts of an answer, for roles that may not see them. */
 export function maskWrittenMobiles<T>(answer: T): T {
   return JSON.parse(
     JSON.stringify(answer, (name, value) =>
@@ -40,7 +40,7 @@ export function maskWrittenMobiles<T>(answer: T): T {
   );
 }
 
-/** Masks a user id for viewers: shows the first and the last two characters, or nothing of a short one. */
+/** Masks a user id for viewers: shows the first and last two characters, or only asterisks if the id is short. */
 export function maskUserId(channelUserId: string, role: Role): string {
   if (role !== 'viewer') return channelUserId;
   const characters = [...channelUserId];

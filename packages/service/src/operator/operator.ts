@@ -6,7 +6,7 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
 import type { RefusalCode } from './refusal-codes.js';
 
-/** The operator and the installation: the first argument of every action. */
+/** The acting operator and the installation. Every action takes it as the first argument. */
 export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;
@@ -15,16 +15,16 @@ export interface Operator {
   readonly currency?: string;
   /** The actor in the audit log, such as `cli:ann@host`. */
   readonly actor: string;
-  /** Allows callbacks to this machine, for a sandbox on its embedded database. Unset: false. */
+  /** Allows callback addresses on this machine, for a sandbox with an embedded database. Unset: false. */
   readonly localCallbacks?: boolean;
 }
 
-/** For actions that depend on the time. */
+/** The first argument of actions that depend on the time. */
 export interface OperatorWithClock extends Operator {
   readonly clock: Clock;
 }
 
-/** For actions that call an institution while the operator waits. */
+/** The first argument of actions that call an institution while the operator waits. */
 export interface OperatorWithGateways extends OperatorWithClock {
   readonly gateways: Gateways;
 }
@@ -37,17 +37,17 @@ export class BusyError extends OperatorError {}
 
 export class NotFoundError extends OperatorError {}
 
-/** Creates a refusal. Pages in other languages have their own text for its code. */
+/** Creates the error for a refused action. The console translates it by its code. */
 export const refusal = (code: RefusalCode, kind: typeof OperatorError = OperatorError, options?: ErrorOptions) =>
   createRefusal(kind, code, options);
 
-/** A record after an action. `changed` is false if there was nothing to change; then no audit row was written. */
+/** A record after an action. `changed` is false if the action changed nothing and wrote no audit entry. */
 export type Changed<T> = T & { readonly changed: boolean };
 
-/** SQLSTATEs of conflicting changes. A retry may succeed. */
+/** SQLSTATEs that PostgreSQL returns if concurrent changes conflict. A retry may succeed. */
 const CONFLICT_STATES = new Set(['55P03', '40P01', '40001']);
 
-/** Runs all writes of an action in one transaction. Joins `joined` if it is given. */
+/** Runs an action's writes in one transaction. Actions that `work` calls with `joined` run in the same one. */
 export async function inTransaction<T>(
   operator: Operator,
   work: (tx: Transaction, joined: Operator) => Promise<T>,

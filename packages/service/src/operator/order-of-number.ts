@@ -3,7 +3,7 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { parseAttemptNo, parseOrderNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
 
-/** Returns the order of an alert's subject, by the kinds that concern one. */
+/** How to read the order's number from an alert's subject, for the kinds of alerts that concern an order. */
 const SUBJECTS: Partial<Readonly<Record<AlertKind, (subject: string) => number | undefined>>> = {
   'debit-unknown-for-a-day': orderOfAttempt,
   'debit-wrong-amount': orderOfAttempt,
@@ -24,7 +24,7 @@ export function orderOfAlert(kind: string, subject: string): number | undefined 
   return SUBJECTS[kind as AlertKind]?.(subject);
 }
 
-/** Returns the order of an attempt or a refund, by its number in statements. */
+/** Returns the order number that an attempt number or a refund number of a statement contains. */
 export function orderOfLine(number: string): number | undefined {
   return number.startsWith('R') ? orderOfRefund(number) : orderOfAttempt(number);
 }
@@ -37,7 +37,7 @@ function orderOfRefund(number: string): number | undefined {
   return parseRefundNo(number)?.orderNo;
 }
 
-/** A claim's number is that of an attempt after its letter. */
+/** Returns the order number in a claim number, which is the letter C followed by an attempt number. */
 function orderOfClaim(number: string): number | undefined {
   return number.startsWith('C') ? orderOfAttempt(number.slice(1)) : undefined;
 }
@@ -48,7 +48,7 @@ const FIND_ORDERS = statement({
   columns: columns({ orderNo: 'bigint' }),
 });
 
-/** Adds the order of each row if it exists, because an institution may name an unknown number. */
+/** Adds the order's number to each row, or null if the order is unknown: an institution may report any number. */
 export async function withOrders<Row>(
   db: Queryable,
   rows: readonly Row[],

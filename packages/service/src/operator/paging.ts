@@ -1,9 +1,9 @@
 import { refusal } from './operator.js';
 import { requireInteger } from './rules.js';
 
-/** Input of keyset pagination: every page costs as much as the first. */
+/** The input of keyset pagination, in which a late page costs no more than the first. */
 export interface PageInput {
-  /** `nextCursor` of the page before. Unset: from the beginning. */
+  /** The `nextCursor` of the previous page. Unset: the list begins at its first row. */
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -14,7 +14,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-/** The sort key of a list, unique per row. */
+/** The sort key of a row. No two rows of a list have the same key. */
 export type PageKey = readonly (number | string)[];
 
 const DEFAULT_ROWS = 50;
@@ -24,8 +24,8 @@ export const requirePageSize = (limit = DEFAULT_ROWS): number =>
   requireInteger('the number of rows', limit, 1, MAX_ROWS);
 
 /**
- * Reads one page of a list. A cursor must have parts like those of `example`. `read` receives the key of the last row
- * shown, and reads one row more than is shown, to detect a next page.
+ * Reads one page of a list. `read` receives the key after which the page begins, and returns up to one row more than
+ * the page shows, to detect a next page. `example` is a key with the types that a cursor's parts must have.
  */
 export async function readPage<Row, Key extends PageKey>(
   list: string,
@@ -41,7 +41,7 @@ export async function readPage<Row, Key extends PageKey>(
   return { rows: shown, nextCursor: found.length > rows && last !== undefined ? writeCursor(list, keyOf(last)) : null };
 }
 
-/** Encodes the list and the key. A cursor grants no rights. */
+/** Encodes the list's name and the key. A forged cursor gives no access: it only selects a position. */
 export function writeCursor(list: string, key: PageKey): string {
   return Buffer.from(JSON.stringify([list, ...key])).toString('base64url');
 }
@@ -56,7 +56,7 @@ export function readCursor<Key extends PageKey>(list: string, text: string, exam
   return key as unknown as Key;
 }
 
-/** Refuses parts that PostgreSQL refuses: fractions and zero characters. Row numbers and times are positive. */
+/** Returns false for parts that PostgreSQL would refuse: fractions and zero characters. Numbers are positive. */
 function isUsable(part: unknown): boolean {
   return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part) && Number(part) > 0;
 }

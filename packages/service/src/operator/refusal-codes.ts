@@ -1,4 +1,4 @@
-/** Refusals of invalid input, independent of the current state. */
+/** Codes for invalid input. Such a request is refused whatever is stored. */
 const MALFORMED = [
   'accent-malformed',
   'address-malformed',
@@ -61,7 +61,7 @@ const MALFORMED = [
   'url-not-https',
 ] as const;
 
-/** Refusals that depend on the current state. The same request may succeed later. */
+/** Codes for requests that the stored data forbids. The same request may succeed later. */
 const NOT_NOW = [
   'agreement-ended',
   'agreement-in-first-debit',
@@ -141,7 +141,7 @@ const NOT_NOW = [
   'too-many-sign-ins',
 ] as const;
 
-/** All refusals that the console can show. Pages in other languages have a text for each, so codes never change. */
+/** Codes of all refusals that the console can show. They never change, because the console translates by code. */
 export const REFUSAL_CODES = [...MALFORMED, ...NOT_NOW] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 

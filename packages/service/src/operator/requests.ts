@@ -6,10 +6,10 @@ import { readPage } from './paging.js';
 import { parseMoment } from './rules.js';
 import type { requestsQuery } from './schemas/events.js';
 
-/** A page that takes longer is refused, because it would hold a connection. */
+/** The time limit for reading a page. A slower query is canceled, because it would occupy a connection. */
 const MAX_READ_MS = 5_000;
 
-/** Returns a page of a channel's requests of the last days, newest first. */
+/** Returns a page of a channel's requests, newest first. Requests are stored for some days. */
 export async function pageRequests(
   { database }: Operator,
   { appId, from, to, cursor, limit, ...asked }: Static<typeof requestsQuery> & { readonly appId: string },
@@ -32,7 +32,7 @@ export async function pageRequests(
 
 const DAY_MS = 86_400_000;
 
-/** Returns the result codes of the last 24 hours, most frequent first. */
+/** Returns the result codes of a channel's requests in the last 24 hours, most frequent first. */
 export async function summarizeRequests({ database, clock }: OperatorWithClock, { appId }: { readonly appId: string }) {
   const channelId = await requireChannelId(database, appId);
   const counted = await database.transaction((tx) => countCodes(tx, channelId, clock.now() - DAY_MS), {

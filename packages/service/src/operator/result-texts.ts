@@ -1,7 +1,7 @@
 import type { Refusal } from '../platform/plain-error.js';
 import { createWordings, type Said } from '../platform/wordings.js';
 
-/** Results of an item of a bulk run, or of an approval. Refusals have the text of their step. */
+/** Texts for the results of bulk items and approvals. A refusal has its own text, from the step that refused. */
 const SENTENCES = {
   'due-now': 'due now',
   'due-already': ['it was already due', 'it was due already'],
@@ -31,12 +31,12 @@ export const RESULT_CODES = Object.keys(SENTENCES) as readonly ResultCode[];
 const { say, read } = createWordings(SENTENCES);
 export const resultText = say;
 
-/** A stored result: its text, and the refusal if it is one. */
+/** A stored result. `refusal` is set if the action was refused. */
 export interface KeptResult {
   readonly result: string | null;
   readonly refusal: Refusal | null;
 }
 
-/** Returns null if the text is unknown. */
+/** Returns the code and the values of a result, so that it can be translated. Null if the text is unknown. */
 export const readResult = ({ result, refusal }: KeptResult): Said | null =>
   refusal ?? (result === null ? null : read(result));

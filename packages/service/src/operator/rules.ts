@@ -2,7 +2,7 @@ import { formatTime, parseTime } from '@perennial/wire';
 import { CODE_PATTERN } from '../catalog/products/catalog.js';
 import { NotFoundError, refusal } from './operator.js';
 
-/** Line breaks and escape sequences would garble tables and logs. */
+/** Control characters and line separators, which would garble tables and logs. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 export function requireCode(what: string, value: string): string {
@@ -34,10 +34,10 @@ export function requireText(what: string, value: string, maxLength: number): str
 }
 
 const DIRECTIONS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/;
-/** Invisible characters: a text of nothing else would be an empty name. */
+/** Invisible characters. A name must not consist only of these. */
 const UNSEEN = /[\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Checks one line that users see. Refuses characters that change the text direction around it. */
+/** Checks a line that users see. Refuses characters that change the direction of the surrounding text. */
 export function requireShownText(what: string, value: string, maxLength: number): string {
   const text = value.trim();
   requireLength(what, text.replaceAll(UNSEEN, '') === '' ? 0 : [...text].length, maxLength);
@@ -70,7 +70,7 @@ export function requireAtMost(what: string, values: readonly unknown[], max: num
   if (values.length > max) throw refusal('too-many')`${what} may be at most ${max}, not ${values.length}`;
 }
 
-/** Returns the only row. Throws if there is none. */
+/** Returns the first row. Throws if there is none. */
 export function requireFound<T>([row]: readonly T[], what: string, name: string): T {
   if (row === undefined) throw createNotFound(what, name);
   return row;
@@ -80,7 +80,7 @@ export function createNotFound(what: string, name: string): NotFoundError {
   return refusal('not-there', NotFoundError)`there is no ${what} ${quoted(name)}`;
 }
 
-/** Parses a time, or a day, which begins at midnight in Asia/Shanghai. Returns Unix milliseconds. */
+/** Parses a time or a day in Asia/Shanghai. A day means its midnight. Returns Unix milliseconds. */
 export function parseMoment(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = parseTime(text) ?? parseTime(`${text} 00:00:00`);
@@ -88,7 +88,7 @@ export function parseMoment(text: string | undefined): number | undefined {
   throw refusal('time-malformed')`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`;
 }
 
-/** Checks a past day in Asia/Shanghai, yyyy-MM-dd. */
+/** Returns a day in Asia/Shanghai (yyyy-MM-dd). Throws unless the day has passed. */
 export function requirePastDay(text: string, now: number): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || parseTime(`${text} 00:00:00`) === undefined) {
     throw refusal('day-malformed')`the day must have the form 2026-01-31, not ${quoted(text)}`;
@@ -97,7 +97,7 @@ export function requirePastDay(text: string, now: number): string {
   return text;
 }
 
-/** Quotes a value for messages, on one line and shortened. */
+/** Quotes a value for a message. Escapes line breaks, and shortens a long value. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
 }

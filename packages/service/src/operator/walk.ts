@@ -1,29 +1,29 @@
 import type { Clock } from '../platform/clock.js';
 
-/** Limits of rows per statement. Fewer are not worth a statement. */
+/** Limits of rows per statement. A statement for fewer rows is not worth its fixed cost. */
 const MIN_ROWS = 50;
 const MAX_ROWS = 20_000;
 
-/** A run of consecutive rows of a list. */
+/** Consecutive rows of a list that one statement has scanned. */
 export interface Stretch<Found, Key> {
   readonly found: Found;
-  /** The number of rows scanned, or of minutes for due orders. */
+  /** The number of rows scanned, or of minutes if the list is sorted by due time within a channel. */
   readonly walked: number;
-  /** The last row, where the next stretch begins. */
+  /** The key of the last row, after which the next stretch begins. */
   readonly last: Key | undefined;
 }
 
 interface WalkOptions {
   readonly clock: Clock;
-  /** Rows of the first stretch. */
+  /** The number of rows in the first stretch. */
   readonly first: number;
   /** The time limit. */
   readonly waitMs: number;
 }
 
 /**
- * Reads a list in stretches until it ends or the time is over. The length of each stretch follows from the speed of the
- * one before, so rare matches are searched in many rows if these are cached, and in few if they are read from disk.
+ * Reads a list in stretches until it ends or the time is over. The speed of a stretch determines the length of the
+ * next. A search for rare matches thus scans many rows if they are cached, and few if they are read from disk.
  */
 export async function* walkInStretches<One extends { readonly walked: number }>(
   { clock, first, waitMs }: WalkOptions,
@@ -38,7 +38,7 @@ export async function* walkInStretches<One extends { readonly walked: number }>(
     const isLast = stretch.walked < rows;
     yield { ...stretch, isLast };
     const left = startedAt + waitMs - clock.now();
-    // Half of the estimate, because the next rows may be slower to read.
+    // Plans only half of the rows that the time would allow, because the next rows may be slower to read.
     const affordable = took === 0 ? MAX_ROWS : Math.floor((rows * left) / took / 2);
     if (isLast || left <= 0 || affordable < MIN_ROWS) return;
     rows = Math.min(Math.max(rows * 8, MIN_ROWS), MAX_ROWS, affordable);

@@ -13,10 +13,10 @@ import type { Refusal } from '../../platform/plain-error.js';
 import type { KeptResult } from '../result-texts.js';
 import type { APPROVAL_STATUSES } from '../schemas/payments.js';
 
-/** An action that waits for a second operator's approval, or was decided. */
+/** A request for a second operator's approval, waiting or decided. */
 export type Approval = RowOf<typeof APPROVAL_COLUMNS>;
 
-/** Must match the condition of the partial index. */
+/** Equals the condition of the partial index, so that PostgreSQL can use the index. */
 const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
@@ -30,7 +30,7 @@ const APPROVAL_COLUMNS = columns({
   status: column<(typeof APPROVAL_STATUSES)[number]>('text'),
   /** `orderNo-cycleNo` for a refund, the run's number for a bulk run. */
   subject: 'text',
-  /** The idempotency key of the request, also used to carry it out. */
+  /** The idempotency key of the request. The refund or run is carried out with the same key. */
   key: 'text',
   amountCent: 'bigint',
   note: 'text',
@@ -39,11 +39,11 @@ const APPROVAL_COLUMNS = columns({
   decidedBy: 'text?',
   decidedAt: 'text?',
   decisionNote: 'text?',
-  /** The result once approved. Null until it is known. */
+  /** The result of the approved action. Null until it is known. */
   result: 'text?',
-  /** The refusal, if the result is one. */
+  /** The reason as a code, if the approved action was refused. */
   refusal: column<Refusal>('jsonb?'),
-  /** True if it was declined or failed, and the requester has not acknowledged that yet. */
+  /** True if the request was declined or failed, and the requester has not acknowledged that yet. */
   isUnseen: 'boolean',
 });
 
@@ -56,7 +56,7 @@ const INSERT_APPROVAL = statement({
   columns: APPROVAL_COLUMNS,
 });
 
-/** Inserts an approval. The caller has checked, under a lock, that it was not requested before. */
+/** Inserts an approval. The caller has checked, under a lock, that the same request does not exist yet. */
 export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
   const { kind, subject, key, amountCent, note, requestedBy } = approval;
   return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
@@ -83,7 +83,7 @@ export const findApproval: Query<[approvalId: number], Approval | undefined> = d
   columns: APPROVAL_COLUMNS,
 });
 
-/** Stores a decision on a WAITING approval whose lock the caller holds. A null result: it remains to be carried out. */
+/** Stores a decision on a WAITING approval, locked by the caller. Null result: the action must still be done. */
 export const storeDecision: Query<
   [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],
   Approval
@@ -106,7 +106,7 @@ const STORE_RESULT = statement({
   columns: APPROVAL_COLUMNS,
 });
 
-/** Stores the result. Returns undefined if a concurrent node has stored the same result first. */
+/** Stores the result of the action. Returns undefined if another node has already stored it. */
 export async function storeResult(
   tx: Queryable,
   approvalId: number,
@@ -151,13 +151,13 @@ export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Ap
   columns: APPROVAL_COLUMNS,
 });
 
-/** Returns false if the run was canceled while it waited. */
+/** Returns false if the run was canceled while it waited for its approval. */
 export const startApprovedRun: Query<[runId: number], boolean> = declareHas({
   text: `update bulk_runs set status = 'RUNNING', started_at = now() where run_id = $1 and status = 'WAITING' returning 1`,
   parameters: ['bigint'],
 });
 
-/** Ends a waiting run that was declined, or canceled by its requester. */
+/** Ends a run that waits for approval, because it was declined or its requester canceled it. */
 export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = declareWrite({
   text: `with ended as (
        update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'

@@ -55,8 +55,8 @@ export async function showApproval(
 type DecideInput = Static<typeof decision> & { readonly approvalId: string };
 
 /**
- * Approves another operator's request and carries it out. Approving again does nothing. If the process dies in between,
- * the engine finishes it.
+ * Approves another operator's request and carries it out. Approving a request again changes nothing. If the process
+ * dies before the action is done, the engine finishes it.
  */
 export async function approve(operator: OperatorWithGateways, input: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, input, 'APPROVED');
@@ -135,7 +135,7 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
   });
 }
 
-/** Decides the run in the same transaction, so that nothing remains to be done after the commit. */
+/** Starts or ends the run in the transaction of the decision, so that nothing remains to be done after the commit. */
 async function decideRun(tx: Queryable, { subject }: Approval, status: Decided): Promise<string | null> {
   if (status !== 'APPROVED') {
     await endWaitingRun(tx, Number(subject), status === 'DECLINED' ? 'DECLINED' : 'CANCELED');
@@ -146,7 +146,7 @@ async function decideRun(tx: Queryable, { subject }: Approval, status: Decided):
   return resultText('run-started', subject);
 }
 
-/** Returns 0, the number of no approval, if the text is not a number. */
+/** Returns the approval number, or 0, which no approval has, if the text is not a number. */
 const parseApprovalId = (text: string): number => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0);
 
 async function requireLockedApproval(tx: Queryable, text: string): Promise<Approval> {

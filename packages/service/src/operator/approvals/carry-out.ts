@@ -5,8 +5,8 @@ import { refundPayment } from '../orders/refunds/refunds.js';
 import { type Approval, findApproval, findUnfinishedApprovals, type Outcome, storeResult } from './approvals-sql.js';
 
 /**
- * Carries out an approval in the name of its approver, and stores the result. The idempotency key ensures a single
- * refund, however often this runs.
+ * Carries out an approved refund in the name of its approver, and stores the result. The idempotency key ensures a
+ * single refund, however often this function runs.
  */
 export async function carryOut(operator: OperatorWithGateways, approval: Approval): Promise<Approval> {
   const { approvalId, decidedBy } = approval;
@@ -30,7 +30,7 @@ export async function carryOut(operator: OperatorWithGateways, approval: Approva
   return stored ?? (await findApproval(operator.database, approvalId)) ?? approval;
 }
 
-/** Returns the refund's number, or the reason why there is none. */
+/** Returns the refund's number, or the reason why the refund was refused. */
 async function refundApproved(
   operator: OperatorWithGateways,
   { approvalId, subject, amountCent, key, note, requestedBy }: Approval,
@@ -53,18 +53,21 @@ async function refundApproved(
   }
 }
 
-/** Returns true if a step has refused for good. An error with a cause was partly carried out, and is resolved later. */
+/**
+ * Returns true if the step refused the action finally. False for an error with a cause: the action was begun, and its
+ * result becomes known later.
+ */
 export function isRefusal(error: unknown): error is OperatorError {
   return error instanceof OperatorError && !(error instanceof BusyError) && error.cause === undefined;
 }
 
-/** Longer than it takes to carry out an approval. */
+/** Longer than an approved refund takes, so a process that is still working on it is not disturbed. */
 const UNFINISHED_AFTER_SECONDS = 30;
 const APPROVALS_PER_TURN = 20;
 
 /**
- * Carries out approvals whose process ended before they were done, and returns their number. A failure is reported to
- * `onFailure` and left for the next turn, so it does not delay the others.
+ * Carries out approved refunds that a dead process left undone, and returns their number. Reports a failure to
+ * `onFailure` and continues with the next refund. The next call retries the failed one.
  */
 export async function finishApprovals(
   operator: OperatorWithGateways,

@@ -23,12 +23,12 @@ import { carryOut } from './carry-out.js';
 
 /** A refund that was made, or that waits for a second operator. */
 type RequestedRefund = Static<typeof refundAnswer>;
-/** A request needs a key and a reason. */
+/** The input of a refund request, which must have an idempotency key and a reason. */
 type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
 
 /**
- * Refunds immediately, or requests an approval if the amount exceeds `approvalCent`. The same key yields the same
- * refund or request.
+ * Refunds immediately, or requests an approval if the amount exceeds `approvalCent`. A repeated call with the same
+ * idempotency key returns the same refund or request.
  */
 export async function requestRefund(
   operator: OperatorWithGateways,
@@ -40,7 +40,7 @@ export async function requestRefund(
     key: requireName('the key', input.key),
     note: requireName('the note', input.note),
   };
-  // Checks and begins under one lock, so that each of several concurrent refunds counts the earlier ones.
+  // Checks the amount and begins the refund under one lock, so that concurrent refunds count each other's amounts.
   const judged = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
     if (findRefundOfKey(period.refunds, asked, operator.currency))
@@ -78,8 +78,8 @@ export async function requestRefund(
 }
 
 /**
- * Refunds without asking a second operator, as on the command line. Refuses a refund that needs or awaits an approval,
- * unless a reason to skip it is given. The audit log keeps the reason.
+ * Refunds without asking a second operator, as the command line does. If an approval is needed or already requested,
+ * throws unless `withoutApproval` gives a reason, which the audit log keeps.
  */
 export async function refundAlone(
   operator: OperatorWithGateways,
@@ -118,7 +118,7 @@ function requireSameRequest(
   )`the key ${quoted(key)} was already used to request a refund of ${formatAmount(approval.amountCent, currency)}`;
 }
 
-/** Answers with the refund of an approval. Makes it now if the approver's process was interrupted. */
+/** Answers with the refund of an approval. Makes the refund now if the approver's process died before it did. */
 async function answerApproval(
   operator: OperatorWithGateways,
   { approval, changed }: { readonly approval: Approval; readonly changed: boolean },

@@ -27,7 +27,7 @@ const FIND_HEAD = statement({
 
 const AT_ONCE = 5_000;
 
-/** 'audi' in ASCII. Held until the transaction ends. */
+/** The key of the advisory lock ('audi' in ASCII), which is held until the transaction ends. */
 const VERIFYING_LOCK = 0x61756469;
 const LOCK_VERIFYING = statement({
   text: 'select pg_try_advisory_xact_lock($1) as taken',
@@ -36,9 +36,9 @@ const LOCK_VERIFYING = statement({
 });
 
 /**
- * Verifies the whole hash chain in one snapshot. Runs once at a time per installation, because PostgreSQL hashes every
- * entry, and several runs would starve the API of CPU and connections. `last` should be noted elsewhere, because it
- * reveals a rewritten chain. `brokenAt` is the first entry that does not fit or is missing.
+ * Verifies the whole hash chain in one snapshot. An installation runs only one verification at a time: PostgreSQL
+ * hashes every entry, so several runs would take CPU and connections from the API. `brokenAt` is the first entry that
+ * is missing or has a wrong hash. Operators should note `last` elsewhere, because it reveals a rewritten chain.
  */
 export async function verifyAudit({ database }: Operator) {
   return database.transaction(async (tx) => {

@@ -4,14 +4,14 @@ import type { Operator } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { requireInteger } from '../rules.js';
 
-/** Written in the transaction of the change, so that every change has an entry. */
+/** An entry of the audit log. It is written in the transaction of the change, so that no change lacks its entry. */
 export interface AuditEntry {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
   /** The change, without secrets. */
   readonly detail: Readonly<Record<string, unknown>>;
-  /** The client address, if the transaction does not set it. */
+  /** The client's address. Unset: the transaction's setting `perennial.address`. */
   readonly address?: string | null;
 }
 
@@ -40,7 +40,7 @@ const LIST_AUDIT = statement({
     auditId: 'text',
     at: 'text',
     actor: 'text',
-    /** The client address, for actions in the console. */
+    /** The client's address, if the action was done in the console. */
     address: 'text?',
     action: 'text',
     subject: 'text',
@@ -48,7 +48,7 @@ const LIST_AUDIT = statement({
   }),
 });
 
-/** Returns entries, newest first. The subject is an app id, product code or payment channel code. Unset: all. */
+/** Returns entries of a subject (an app id, product code or payment channel code) or of all, newest first. */
 export async function listAudit(
   { database }: Operator,
   { subject, limit = 50 }: { readonly subject?: string; readonly limit?: number },
@@ -63,7 +63,7 @@ interface ListAuditPageInput extends PageInput {
   readonly action?: string | undefined;
 }
 
-/** Returns a page, newest first. */
+/** Returns a page of entries, newest first. */
 export async function listAuditPage({ database }: Operator, { subject, actor, action, ...page }: ListAuditPageInput) {
   const { rows, nextCursor } = await readPage<AuditRecord, readonly [number]>(
     'audit',

@@ -8,14 +8,14 @@ const DAY_MS = 86_400_000;
 /** Returns the bounds of a month (yyyy-MM) in Asia/Shanghai. Refuses the year 0. */
 export function requireMonth(month: string): TimeBounds {
   const from = /^(?!0000)\d{4}-\d\d$/.test(month) ? parseTime(`${month}-01 00:00:00`) : undefined;
-  // Years have four digits, so the end of December 9999 has no representation.
+  // Refuses December 9999, because its end lies in a year with five digits, which the time format cannot express.
   if (from === undefined || month === '9999-12') {
     throw refusal('month-malformed')`the month must have the form 2026-01, not ${quoted(month)}`;
   }
   return { from, to: parseTime(`${monthAfter(month)}-01 00:00:00`) ?? from };
 }
 
-/** Like `requireMonth`, for a month that has begun. The sandbox allows future months, which time travel fills. */
+/** Like `requireMonth`, but refuses future months, except in the sandbox, where time travel creates payments. */
 export function requireBegunMonth(
   month: string,
   { clock, environment }: Pick<OperatorWithClock, 'clock' | 'environment'>,
@@ -27,12 +27,12 @@ export function requireBegunMonth(
   return bounds;
 }
 
-/** Adds 31 days to the first of the month, which always falls into the next. */
+/** Returns the following month: 31 days after the first of a month always lie in the next month. */
 export function monthAfter(month: string): string {
   return monthAt((parseTime(`${month}-01 00:00:00`) ?? Number.NaN) + 31 * DAY_MS);
 }
 
-/** Returns the month of a moment in Asia/Shanghai. */
+/** Returns the month (yyyy-MM) in Asia/Shanghai that contains the given time. */
 export function monthAt(unixMs: number): string {
   return formatTime(unixMs).slice(0, 7);
 }

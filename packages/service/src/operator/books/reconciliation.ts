@@ -36,11 +36,14 @@ interface RunReconciliationInput {
   readonly paymentChannelCode: string;
   /** A day in Asia/Shanghai, yyyy-MM-dd. */
   readonly day: string;
-  /** The bytes of a statement file. Unset: requests the statement from the bridge. */
+  /** The bytes of a statement file. Unset: the statement is requested from the bridge. */
   readonly csv?: AsyncIterable<Uint8Array>;
 }
 
-/** Compares an institution's statement of a day with the service's records. Can be repeated, with any file. */
+/**
+ * Compares an institution's statement of a day with the service's records. The same day can be reconciled again, from
+ * the same or a different file.
+ */
 export async function runReconciliation(
   operator: OperatorWithGateways,
   { paymentChannelCode, day: asked, csv }: RunReconciliationInput,
@@ -104,7 +107,7 @@ export async function pageReconciliations(
 
 const A_DAY = '2026-01-31';
 
-/** Checks the day of a cursor, which may be forged. */
+/** Checks the day in a cursor, because a client may have forged it. */
 function requireDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined) return text;
   throw refusal('cursor-unknown')`the cursor is not valid for this list; start at the first page`;
@@ -130,7 +133,7 @@ export async function listDifferences(
   });
 }
 
-/** Returns a page of differences, each with its order if it concerns one. */
+/** Returns a page of differences, each with the number of the order that it concerns, if any. */
 export async function pageDifferences(
   { database, clock }: OperatorWithClock,
   { paymentChannelCode, day: asked, which = 'open', ...page }: Static<typeof differencesQuery> = {},
@@ -148,14 +151,14 @@ export async function pageDifferences(
   return { rows: await withOrders(database, rows, ({ number }) => orderOfLine(number)), nextCursor };
 }
 
-/** Adds the order to a difference. */
+/** Adds the number of the order that the difference concerns. */
 export async function withOrderOfDifference({ database }: Operator, difference: DifferenceView) {
   const [one] = await withOrders(database, [difference], ({ number }) => orderOfLine(number));
   if (!one) throw new Error('one difference is one');
   return one;
 }
 
-/** Assigns a difference to an operator. Null: to nobody. */
+/** Assigns a difference to an operator, or to nobody if `owner` is null. */
 export async function setDifferenceOwner(
   operator: Operator,
   { differenceNo, owner: asked }: { readonly differenceNo: string; readonly owner: string | null },
@@ -177,7 +180,7 @@ async function requireLockedDifference(tx: Queryable, differenceNo: string): Pro
   return difference;
 }
 
-/** Closes a difference with a note of its cause and fix. A later run with other facts reopens it. */
+/** Closes a difference with a note of its cause and fix. A later reconciliation with different facts reopens it. */
 export async function closeDifference(
   operator: Operator,
   { differenceNo, note: given }: { readonly differenceNo: string; readonly note: string },

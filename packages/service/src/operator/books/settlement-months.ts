@@ -26,10 +26,10 @@ import { requireName } from '../rules.js';
 import { monthAfter, monthAt, requireBegunMonth, requireMonth } from './months.js';
 import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 
-/** All channels of a month. A closed month keeps the figures of its closing. */
+/** The settlement of a month, for all channels. A closed month keeps the figures stored when it was closed. */
 export type SettlementMonth = Awaited<ReturnType<typeof readMonth>>;
 
-/** Long, because all lines of the month and of the closed months are read. */
+/** Long, because the statement reads all settlement lines of the month and of the closed months before it. */
 const MAX_READ_MS = 120_000;
 
 export async function showSettlementMonth(operator: OperatorWithClock, { month }: { readonly month: string }) {
@@ -83,7 +83,7 @@ function toChannelFigures(rows: readonly ClosedChannelMonth[]): Map<string, Clos
   return new Map(rows.map(({ channelId, figures }) => [channelId, figures]));
 }
 
-/** Computes the figures that closing would store now. */
+/** Computes the figures of an open month. Closing it now would store these figures. */
 async function readOpenMonth(
   db: Queryable,
   { month, bounds }: Pick<AskedMonth, 'month' | 'bounds'>,
@@ -119,7 +119,7 @@ function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]>
   return channels;
 }
 
-/** Sums the later changes of the closed months right before `month`, because they count in the first open month. */
+/** Sums later changes to the closed months right before `month`. They count in the first open month. */
 async function findLaterFor(
   db: Queryable,
   month: string,
@@ -133,7 +133,7 @@ async function findLaterFor(
   return findLaterChanges(await sumMonths(db, bounds, channelId), await listClosedFigures(db, channelId), months);
 }
 
-/** Returns the closed months directly before `month`, without a gap, oldest first. */
+/** Returns the closed months that directly precede `month` without a gap, oldest first. */
 function findMonthsBefore(month: string, closedMonths: readonly ClosedMonth[]): string[] {
   const before: string[] = [];
   for (const one of closedMonths.toReversed()) {
@@ -142,7 +142,7 @@ function findMonthsBefore(month: string, closedMonths: readonly ClosedMonth[]): 
   return before;
 }
 
-/** Returns the state of a month for the report of one channel. */
+/** Returns whether the month is closed, with its figures and later changes, for the report of one channel. */
 export async function findMonthState(db: Queryable, month: string, channelId: string): Promise<MonthState> {
   const months = await listClosedMonths(db);
   const closed = months.find((one) => one.month === month);
@@ -177,8 +177,8 @@ async function listMonths(db: Queryable, now: number): Promise<MonthInList[]> {
 }
 
 /**
- * Freezes the figures of a past month. Months are closed in order, the earliest open one first. Debits and refunds
- * reported later count in the first open month after it.
+ * Closes a past month, which freezes its figures. Months are closed in order, the earliest open month first. Debits and
+ * refunds that become known later count in the first open month after it.
  */
 export async function closeSettlementMonth(
   operator: OperatorWithClock,
@@ -203,7 +203,10 @@ export async function closeSettlementMonth(
   });
 }
 
-/** Throws unless the month is next. A month before the listed ones needs figures: closing it adds all months since. */
+/**
+ * Throws unless the month is the earliest open one. A month before the first listed month may be closed if it has
+ * figures; the list then begins with it.
+ */
 function requireNextMonth(
   month: string,
   closed: readonly ClosedMonth[],

@@ -6,12 +6,12 @@ import { requireChannelView } from '../provisioning/channel-change.js';
 import { requireBegunMonth } from './months.js';
 import { findMonthState } from './settlement-months.js';
 
-/** A month in Asia/Shanghai, yyyy-MM. In production it must have begun. */
+/** `month` is a month in Asia/Shanghai (yyyy-MM). In production it must have begun. */
 export type SettlementReportInput = Readonly<{ appId: string; month: string; format: ReportFormat }>;
 
 /**
- * Streams a channel's settlement of a month. `write` is called inside a transaction, so it should be fast, such as a
- * write to a file. The report is complete only when this has returned.
+ * Streams a channel's settlement report of a month to `write`. A transaction is open during `write`, so it should be
+ * fast, such as a write to a file. The report is complete only when this function has returned.
  */
 export async function writeSettlementReport(
   operator: OperatorWithClock,

@@ -60,7 +60,7 @@ export async function prepareRun(operator: OperatorWithClock, input: PrepareRunI
     return inserted;
   });
   if (run) return { ...describeRun(run, role), changed: true };
-  // A concurrent request of the same operator has stored it.
+  // The key was taken: a concurrent request of the same operator has stored the run.
   const same = await findRunOfKey(database, actor, key);
   if (!same) throw new Error('a run whose key is taken is not there');
   return { ...describeRun(requireSameKind(same, kind), role), changed: false };
@@ -71,21 +71,22 @@ function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
   throw refusal('run-key-used')`the key ${quoted(run.key)} was already used for run ${run.runId} (${run.kind})`;
 }
 
-/** Checks the selection. A filter is stored with the run and never empty: a run without one has named items. */
+/** Returns the selection, either items or a filter. The stored filter is empty only if the items were named. */
 function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): BulkChoice {
   if (items && !filter && items.length > 0) return { items };
   if (filter && !items) return { filter: kind === 'RETRY' ? { status: 'FAIL_RETRY', ...filter } : filter };
   throw refusal('run-without-choice')`give either items or a filter`;
 }
 
-/** A dry run is outdated after this. */
+/** A run that was prepared longer ago cannot be started, because its dry run is outdated. */
 const MAX_AGE_MS = 86_400_000;
 
 const runSubject = (runId: number): string => `run-${runId}`;
 
 /**
- * Starts a run after its confirmation was typed. Only the operator who chose the items may start it, because otherwise
- * the same operator could approve the choice as the second one. Refunds wait for an approval first. Idempotent.
+ * Starts a run after the operator has typed its confirmation. Idempotent. Runs of refunds wait for a second operator's
+ * approval. Only the operator who prepared a run may start it: otherwise that operator could also approve it, as the
+ * second one.
  */
 export async function startRun(
   operator: OperatorWithClock,
@@ -121,7 +122,7 @@ export async function startRun(
   });
 }
 
-/** Cancels the items that have not begun. Finished items stay, and sent ones still get their results. */
+/** Cancels a run: skips items that have not begun. Finished items stay, and sent items still get results. */
 export async function cancelRun(operator: Operator, { runId }: { readonly runId: string }, role: Role) {
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {
@@ -155,7 +156,7 @@ export async function showRun({ database }: Operator, { runId }: { readonly runI
   return describeRun(run, role);
 }
 
-/** Returns the items with their results, in order, and the codes of the texts for pages in other languages. */
+/** Returns a page of a run's items with their results, and the codes by which a page translates the result texts. */
 export async function listRunItems(
   { database }: Operator,
   input: PageInput & { readonly runId: string; readonly status?: string | undefined },
@@ -178,7 +179,7 @@ export async function listRunItems(
   };
 }
 
-/** Returns 0, the number of no run, if the text is not a number. */
+/** Returns the run number, or 0, which no run has, if the text is not a number. */
 function parseRunId(text: string): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }
@@ -189,7 +190,7 @@ async function requireLockedRun(tx: Queryable, runId: string): Promise<BulkRun> 
   return run;
 }
 
-/** Before the start, skipped items are those that cannot be processed. */
+/** Before the run starts, `skipped` counts the items that cannot be processed. */
 const confirmationOf = ({ kind, items, skipped }: Pick<BulkRun, 'kind' | 'items' | 'skipped'>): string =>
   `${kind} ${items - skipped}`;
 

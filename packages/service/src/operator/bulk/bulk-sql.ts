@@ -17,7 +17,7 @@ import type { BULK_KINDS, BULK_STATUSES, ITEM_STATUSES } from '../schemas/paymen
 export type BulkKind = (typeof BULK_KINDS)[number];
 type BulkItemStatus = (typeof ITEM_STATUSES)[number];
 
-/** One action on many items. */
+/** A bulk run: one action on many items. */
 export type BulkRun = RowOf<typeof RUN_COLUMNS>;
 
 const APPROVAL = `from approvals a where a.kind = 'BULK' and a.subject = r.run_id::text`;
@@ -45,7 +45,7 @@ const RUN_COLUMNS = columns({
   requestedAt: 'text',
   startedAt: 'text?',
   finishedAt: 'text?',
-  /** Set if the run needs a second operator. */
+  /** The approval's number. Null if the run needs no second operator. */
   approvalId: 'text?',
   approvedBy: 'text?',
 });
@@ -55,7 +55,7 @@ export interface NewBulkItem {
   readonly subject: string;
   readonly orderNo: number | null;
   readonly amountCent: number;
-  /** The reason why the item cannot be processed. Null: it can. */
+  /** The reason why the item cannot be processed. Null if it can be. */
   readonly refusal: OperatorError | null;
 }
 
@@ -77,7 +77,7 @@ const INSERT_ITEMS = statement({
   parameters: ['bigint', 'text[]', 'bigint[]', 'bigint[]', 'text[]', 'text[]'],
 });
 
-/** Returns undefined if the operator has used the key before. */
+/** Stores a run and its items. Returns undefined if the operator has used the idempotency key before. */
 export async function insertRun(
   tx: Queryable,
   run: NewBulkRun,
@@ -155,7 +155,7 @@ const END_APPROVAL_OF_RUN = statement({
   parameters: ['bigint', 'text'],
 });
 
-/** Cancels a run. The caller holds its lock. Items that were sent stay pending until their result is known. */
+/** Cancels a run, whose lock the caller holds. Items that were sent stay pending until their result is known. */
 export async function storeCanceledRun(tx: Queryable, runId: number, canceledBy: string): Promise<BulkRun> {
   await tx.query(CANCEL_RUN, [runId]);
   await tx.query(END_APPROVAL_OF_RUN, [runId, canceledBy]);
@@ -187,7 +187,7 @@ const LIST_ITEMS = statement({
   columns: ITEM_COLUMNS,
 });
 
-/** Returns items after a given one, in order. */
+/** Returns items after a given item number, in order. */
 export async function findItems(
   db: Queryable,
   runId: number,
@@ -198,7 +198,7 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/** Leases the run that was idle for longest to this node. */
+/** Leases a run to this node: of all free runs, the one whose last lease ended first. */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (
@@ -209,7 +209,7 @@ export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = decl
   columns: RUN_COLUMNS,
 });
 
-/** Extends the lease and locks the run. Returns false if it was canceled. */
+/** Extends the lease and locks the run. Returns false if the run was canceled. */
 export const renewLease: Query<[runId: number, leaseSeconds: number], boolean> = declareHas({
   text: `update bulk_runs set lease_until = now() + $2::double precision * interval '1 s'
      where run_id = $1 and status = 'RUNNING' returning 1`,
@@ -222,14 +222,14 @@ export const releaseRun: Query<[runId: number], void> = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Locks the next waiting item. The caller holds the run's lock. */
+/** Locks and returns the next waiting item. The caller holds the run's lock. */
 export const lockNextItem: Query<[runId: number], BulkItem | undefined> = declareFind({
   text: `select ${ITEM_FIELDS} from bulk_items i where i.run_id = $1 and i.status = 'WAITING' order by i.item_no limit 1 for update`,
   parameters: ['bigint'],
   columns: ITEM_COLUMNS,
 });
 
-/** Ends a run without waiting items: PENDING if any item is, DONE otherwise. */
+/** Ends a run that has no waiting items. Its status becomes PENDING if any item is pending, otherwise DONE. */
 export const finishRun: Query<[runId: number], void> = declareWrite({
   text: `update bulk_runs r set status = case when n.pending then 'PENDING' else 'DONE' end,
        finished_at = case when n.pending then null else now() end, lease_until = null
@@ -242,7 +242,7 @@ export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
   readonly refusal?: Refusal | undefined;
-  /** For a pending retry: the number of the attempt that it waits for. */
+  /** The attempt number that a pending retry waits for. */
   readonly awaitedTry?: number | undefined;
 }
 
@@ -264,8 +264,8 @@ const STORE_ITEM_RESULT = statement({
 });
 
 /**
- * Stores the result of an item, unless it has a final one. Includes items in flight that were marked as skipped when
- * their run was canceled.
+ * Stores the result of an item, unless it already has a final one. Items that were in flight when their run was
+ * canceled were marked as skipped; their result is stored too.
  */
 export async function storeItemResult(
   tx: Queryable,

@@ -21,12 +21,12 @@ const FIND_PERIODS = statement({
     settlementMode: column<SettlementMode>('text'),
     status: column<PaymentStatus>('text'),
     amountCent: 'bigint',
-    /** The amount that is neither refunded nor being refunded. */
+    /** The part of the amount that was not refunded and is not being refunded. */
     leftCent: 'bigint',
   }),
 });
 
-/** Returns the periods in the given order. Omits those that were not started. */
+/** Returns the periods in the given order. Omits periods that have not begun. */
 export async function findPeriods(db: Queryable, periods: readonly PaymentReference[]): Promise<FoundPeriod[]> {
   return db.query(FIND_PERIODS, [periods.map(({ orderNo }) => orderNo), periods.map(({ cycleNo }) => cycleNo)]);
 }
@@ -50,7 +50,7 @@ const FIND_NEXT_TRY = statement({
   columns: columns({ tryNo: 'integer' }),
 });
 
-/** Returns the number of a period's next attempt. */
+/** Returns the attempt number of a period's next attempt. */
 export async function findNextTry(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<number> {
   return (await queryOne(db, FIND_NEXT_TRY, [orderNo, cycleNo]))?.tryNo ?? 1;
 }

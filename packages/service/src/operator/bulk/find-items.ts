@@ -23,12 +23,12 @@ import { type FoundPeriod, findEventsByNumber, findOrders, findPeriods } from '.
 /** The maximum number of items of a run. */
 export const MAX_ITEMS = 10_000;
 
-/** The items of a run: named, or all that match the filter of their list. */
+/** The selection of a run: named items, or a filter that selects all matching items of a list. */
 export type BulkChoice =
   | { readonly items: readonly string[]; readonly filter?: undefined }
   | { readonly filter: Readonly<Record<string, string>>; readonly items?: undefined };
 
-/** Finds the items. Named items that cannot be processed are included with their refusal, filtered ones are not. */
+/** Finds the items of a selection. Includes named items that cannot be processed, each with the reason. */
 export async function findBulkItems(
   operator: OperatorWithClock,
   kind: BulkKind,
@@ -84,7 +84,7 @@ function toRetry({ orderNo, cycleNo, status, amountCent }: FoundPeriod): NewBulk
   };
 }
 
-/** Counts requested refunds as if they were made. */
+/** Creates the items of a refund run. Refunds that wait for approval reduce the refundable amount. */
 async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promise<NewBulkItem[]> {
   const subjects = periods.map(({ orderNo, cycleNo }) => formatPeriodSubject(orderNo, cycleNo));
   const waitingCent = new Map<string, number>();
@@ -113,7 +113,7 @@ async function toRefunds(db: Queryable, periods: readonly FoundPeriod[]): Promis
   });
 }
 
-/** Returns the refusal that the step would throw. */
+/** Returns the refusal that `check` throws, or null if it does not throw. */
 export function refusalOf(check: () => void): OperatorError | null {
   try {
     check();
@@ -177,7 +177,7 @@ async function findMatching(
       return toUnsubscribe(operator, await findOrdersOfList(operator, filter));
     case 'REFUND': {
       const orders = await findOrdersOfList(operator, filter);
-      // The latest period of each order. Other periods must be named.
+      // A filter selects only the latest period of each order. Earlier periods must be named.
       const latest: PaymentReference[] = orders.map(({ orderNo, cycleNo }) => ({ orderNo, cycleNo }));
       return toRefunds(operator.database, await findPeriods(operator.database, latest));
     }
@@ -186,7 +186,7 @@ async function findMatching(
 
 type Texts<Name extends string> = { readonly [N in Name]?: string };
 
-/** Refuses unknown names, because ignoring one would widen the selection. */
+/** Refuses unknown filter names, because ignoring a misspelled filter would select too many items. */
 function requireNames<Name extends string>(
   filter: Readonly<Record<string, string>>,
   { properties }: { readonly properties: Readonly<Record<Name, unknown>> },
@@ -214,7 +214,7 @@ async function findFailedPeriods(
   }));
 }
 
-/** Long enough to list all payments that can wait for a retry at a time. */
+/** The maximum time to list payments. It suffices for all payments that can wait for a retry at the same time. */
 const MAX_WAIT_MS = 20_000;
 
 async function findMatchingEvents(

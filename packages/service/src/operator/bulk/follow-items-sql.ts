@@ -15,8 +15,8 @@ const ITEM = `i.run_id as "runId", i.item_no as "itemNo"`;
 const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
 
 /**
- * Marks refunds as pending that a node of the previous release marked as done before their result was known. The index
- * `bulk_items_undecided` has the same condition.
+ * Marks refunds as pending again that a node of the previous release marked as done before their result was known. The
+ * index `bulk_items_undecided` has the same condition.
  */
 export const reopenItems: Query<[], void> = declareWrite({
   text: `with reopened as (
@@ -39,8 +39,8 @@ const FINISH_PENDING_RUNS = statement({
 });
 
 /**
- * Updates the status of runs by their items. Not done when an item is stored, because two nodes that store the last two
- * items at the same time would each see the other's as pending.
+ * Updates the status of runs from the status of their items. Storing an item does not do this: two nodes that store the
+ * last two items at the same time would each see the other's item as pending, and the run would never end.
  */
 export async function alignRuns(tx: Queryable): Promise<void> {
   await tx.query(REOPEN_RUNS);
@@ -58,7 +58,7 @@ const DECIDED_REFUND_COLUMNS = columns({
   reason: 'text?',
 });
 
-/** Returns pending refunds that the institution has decided. The key is that of `refundItem` in work-off.ts. */
+/** Returns pending refunds that the institution has decided, by the idempotency key that `refundItem` uses. */
 export const findDecidedRefunds: Query<[limit: number], DecidedRefund[]> = declareList({
   text: `select ${ITEM}, f.order_no as "orderNo", f.cycle_no as "cycleNo", f.refund_seq as "refundSeq", f.status, f.reason
      from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REFUND'
@@ -75,12 +75,12 @@ const SETTLED_RETRY_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   paymentStatus: column<PaymentStatus>('text'),
-  /** Null if no attempt will be made. */
+  /** The result of the attempt. Null if no further attempt will be made. */
   attempt: column<'SUCCESS' | 'FAIL'>('text?'),
   reason: 'text?',
 });
 
-/** Returns pending retries whose attempt has a result or whose period can have no further attempt. */
+/** Returns pending retries whose attempt has a result, or whose period gets no further attempt. */
 export const findSettledRetries: Query<[limit: number], SettledRetry[]> = declareList({
   text: `select ${ITEM}, p.order_no as "orderNo", p.cycle_no as "cycleNo", p.status as "paymentStatus", a.status as attempt, a.reason
      from bulk_items i
@@ -97,7 +97,7 @@ export const findSettledRetries: Query<[limit: number], SettledRetry[]> = declar
 
 export type FinishedReplay = RowOf<typeof FINISHED_REPLAY_COLUMNS>;
 
-/** True if a row with a range of periods includes the item: all periods, or the one in its name. */
+/** SQL: true if the row's range of periods includes the item's period. An item without a period means all periods. */
 const isMeant = (row: string) =>
   `(n.cycle_no is null or n.cycle_no between ${row}.cycle_no and coalesce(${row}.cycle_to, ${row}.cycle_no))`;
 
@@ -105,11 +105,11 @@ const FINISHED_REPLAY_COLUMNS = columns({
   ...ITEM_COLUMNS,
   subject: 'text',
   isGone: 'boolean',
-  /** Why it is no longer sent. Null if the channel has accepted it. */
+  /** Why the event is no longer sent. Null if the channel has accepted it. */
   reason: column<'GIVE_UP' | 'NO_CALLBACK'>('text?'),
 });
 
-/** Returns pending replays of events that are no longer due. */
+/** Returns pending replays whose events are no longer waiting to be sent. */
 export const findFinishedReplays: Query<[limit: number], FinishedReplay[]> = declareList({
   text: `select ${ITEM}, i.subject, e.event_no is null as "isGone",
        (select min(u.reason) from undelivered_events u

@@ -23,18 +23,18 @@ import { findEventsByNumber, findNextTry } from './find-items-sql.js';
 
 export interface WorkOffOptions {
   readonly stopping?: () => boolean;
-  /** Reports a fault of one item. The others continue. */
+  /** Called if an item fails with an unexpected error. The run continues with the next item. */
   readonly onFault?: (run: BulkRun, itemNo: number, error: unknown) => void;
   /** Overrides the default in tests. */
   readonly leaseSeconds?: number;
 }
 
-/** Longer than any item takes, including its institution. Another node takes over after that if this one dies. */
+/** Longer than any item takes. If this node dies, another node continues the run after this time. */
 const LEASE_SECONDS = 60;
-/** The number of items before the next run's turn, so that a long run does not delay short ones. */
+/** The number of items of a run before the next run gets a turn, so that a long run does not delay short runs. */
 const ITEMS_PER_TURN = 50;
 
-/** Processes items of started runs in turn, each by the step of a single action. Returns the number of items. */
+/** Processes items of started runs, in turn, and returns their number. An item runs the step of a single action. */
 export async function workOffRuns(
   operator: Omit<OperatorWithGateways, 'actor'>,
   options: WorkOffOptions = {},
@@ -58,7 +58,7 @@ export async function workOffRuns(
   return done;
 }
 
-/** Returns false if no item is left or the run was canceled. */
+/** Processes the next item. Returns false if no item is left or the run was canceled. */
 async function doNextItem(
   operator: OperatorWithGateways,
   run: BulkRun,
@@ -70,9 +70,9 @@ async function doNextItem(
   try {
     await inTransaction(operator, async (tx, joined) => {
       taken.item = await takeNextItem(tx, run.runId, leaseSeconds);
-      // A refund calls an institution, so it runs outside the transaction. Its key prevents a duplicate.
+      // A refund calls an institution, so it runs after this transaction. Its idempotency key prevents a second refund.
       if (!taken.item || run.kind === 'REFUND') return;
-      // All others are done in the transaction that stores their result.
+      // Items of other kinds are processed in the transaction that stores their result.
       await storeItemResult(
         tx,
         run.runId,
@@ -94,11 +94,11 @@ async function doNextItem(
   return taken.item !== undefined;
 }
 
-/** True if the item must be retried: the database was unavailable, or the step may succeed later. */
+/** Returns true if the item must be retried: the database was unavailable, or the step may succeed later. */
 const isPassing = (error: unknown): boolean =>
   error instanceof Unavailable || (error instanceof OperatorError && !isRefusal(error));
 
-/** Returns undefined if no item is left, which ends the run, or if it was canceled. */
+/** Returns undefined if the run was canceled, or if no item is left. In the latter case, ends the run. */
 async function takeNextItem(tx: Queryable, runId: number, leaseSeconds: number): Promise<BulkItem | undefined> {
   if (!(await renewLease(tx, runId, leaseSeconds))) return undefined;
   const item = await lockNextItem(tx, runId);

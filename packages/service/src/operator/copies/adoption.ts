@@ -3,11 +3,11 @@ import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
 export interface Adopted extends Partial<Adoption> {
-  /** False if this database already was the installation's, so that nothing changed. */
+  /** False if this database had already been adopted, so that nothing changed. */
   readonly adopted: boolean;
 }
 
-/** Declares this database to be the installation, so that nodes waiting on it start. */
+/** Declares this database to be the installation's own, so that nodes that wait for the adoption start. */
 export async function adoptInstallation(operator: Operator): Promise<Adopted> {
   return inTransaction(operator, async (tx) => {
     const adoption = await adoptDatabase(tx);

@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 import { skipNumbers } from './numbers-sql.js';
 
-/** Records that a backup was made now, for its age in /metrics. */
+/** Records that a backup was made now. /metrics reports the backup's age from this record. */
 export async function recordOtherBackup({ database }: Operator): Promise<{ readonly recorded: true }> {
   await storeBackup(database);
   return { recorded: true };
@@ -13,8 +13,8 @@ export async function recordOtherBackup({ database }: Operator): Promise<{ reado
 export type NumbersSkipped = Awaited<ReturnType<typeof skipUsedNumbers>>;
 
 /**
- * Skips the numbers of a restored database that may have been used since the backup. First moves sequences that lag
- * behind the rows above their numbers.
+ * Skips the numbers that may have been used between the backup and the crash, in a restored database. First raises
+ * sequences that are behind the highest number of a row.
  */
 export async function skipUsedNumbers(operator: Operator) {
   return inTransaction(operator, async (tx) => {

@@ -12,13 +12,13 @@ import type { Vault } from '../../platform/secrets/vault.js';
 import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
-/** Keys per transaction, so that nodes can use the other rows meanwhile. */
+/** Keys rewrapped per transaction. Small, so that nodes can use the other rows at the same time. */
 const KEYS_PER_STEP = 100;
 
 /**
- * Wraps every key under the current master key, after which no node needs the previous one. The keys themselves do not
- * change. Resumes after an interruption. The database is assigned to the current key only at the end; until then nodes
- * that have only the previous one can start. `already` counts the keys that were under the current one before.
+ * Wraps every key under the current master key. The keys themselves do not change. Resumes after an interruption. The
+ * database is assigned to the current master key at the end. Until then, nodes with only the previous one can start;
+ * afterwards no node needs it. `already` counts the keys that did not need rewrapping.
  */
 export async function rewrapKeys(operator: Operator) {
   const { vault, actor, database } = operator;
@@ -32,7 +32,7 @@ export async function rewrapKeys(operator: Operator) {
         for (const { id, wrapped } of keys) {
           await storeWrappedKey(tx, place, { id, wrapped: vault.wrapKey(vault.unwrapKey(wrapped)) });
         }
-        // In the transaction of the change, so that the audit log includes an interrupted run.
+        // Recorded with the keys in one transaction, so that the audit log also shows an interrupted run.
         const detail = { place, keys: keys.length, keyId };
         if (keys.length > 0)
           await recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail });
@@ -52,14 +52,14 @@ export async function rewrapKeys(operator: Operator) {
 
 export type MasterKeyStatus = Awaited<ReturnType<typeof readMasterKeyStatus>>;
 
-/** Opens every key and secret that depends on the master key, and counts the successes. */
+/** Decrypts every key and secret that depends on the master key, and counts the successes. */
 export async function readMasterKeyStatus({ database, vault }: Operator) {
   const [currentKeyId, ...previousKeyIds] = vault.keyIds;
   const keys: ReturnType<typeof countByKey> = [];
   for (const place of KEY_PLACES) keys.push(...countByKey(vault, place, await findWrappedKeys(database, place)));
   const sealed = await findSealedSecrets(database);
   const secrets = sealed.filter((row) => canOpen(() => openCredentials(vault, row.appId, row))).length;
-  // The channel's data key encrypts its secrets.
+  // A channel has three secrets. One data key encrypts them, so either all three open or none does.
   const channelSecrets = { count: sealed.length * 3, opened: secrets * 3 };
   return {
     currentKeyId,
@@ -71,7 +71,7 @@ export async function readMasterKeyStatus({ database, vault }: Operator) {
   };
 }
 
-/** Counts wrapped keys by their master key. */
+/** Counts the wrapped keys of each master key, and how many of them open. */
 function countByKey(vault: Vault, what: string, wrappedKeys: readonly { readonly wrapped: string }[]) {
   const counts = new Map<string, { count: number; opened: number }>();
   for (const { wrapped } of wrappedKeys) {

@@ -4,12 +4,13 @@ import { readCreatedNames } from '../../platform/schema/migration-file.js';
 
 export interface LaggingSequence {
   readonly name: string;
-  /** The next number of the sequence, and the highest number of a row. */
+  /** The next number that the sequence gives out. */
+  /** The highest number that a row has. */
   readonly next: string;
   readonly highest: string;
 }
 
-/** Sequences that belong to no identity column. */
+/** Sequences that do not belong to an identity column, with the column that stores their numbers. */
 const NUMBER_SEQUENCES = [
   { sequence: 'order_numbers', table: 'orders', column: 'order_no' },
   { sequence: 'agreement_numbers', table: 'agreements', column: 'agreement_id' },
@@ -17,8 +18,8 @@ const NUMBER_SEQUENCES = [
 ];
 
 /**
- * Returns sequences that would repeat a number of a row. Checks only those of the migrations, because other tables may
- * not be readable.
+ * Returns sequences whose next number is already used by a row. Checks only tables that the migrations create, because
+ * the service may not be allowed to read others.
  */
 export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {
   const identities = await db.query<{ sequence: string; table: string; column: string }>(
@@ -44,9 +45,9 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
 }
 
 /**
- * Sequence steps to skip after a restore: more than can have been used since the backup. Only numbers that other
- * systems
- * know: an institution takes a known number for the same debit, and a channel ignores an event with a known number.
+ * How far to advance each sequence after a restore: further than it can have moved since the backup. Includes only
+ * numbers that other systems know. An institution would take a reused number for the same debit, and a channel would
+ * ignore an event with a reused number.
  */
 const SKIPPED_STEPS = [
   { name: 'order_numbers', steps: 10_000 }, // a thousand numbers each
@@ -61,7 +62,7 @@ export interface SkippedNumbers {
   readonly to: string;
 }
 
-/** Skips numbers. The sequences must not lag behind the rows. */
+/** Advances the sequences by SKIPPED_STEPS. No sequence may be behind the highest number of a row. */
 export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   const skipped: SkippedNumbers[] = [];
   for (const { name, steps } of SKIPPED_STEPS) {

@@ -42,11 +42,11 @@ const WAITING_WORK_COLUMNS = columns({
   what: 'text',
   count: 'bigint',
   oldest: 'text?',
-  /** The money that the work would move. Null for work without money. */
+  /** The sum of the debits or refunds that the work would make. Null for work that moves no money. */
   amountCent: 'bigint?',
 });
 
-/** Returns the pending work in display order. */
+/** Returns the pending engine work, in the order in which it is shown. */
 export const findWaitingWork: Query<[], WaitingWork[]> = declareList({
   text: `select what, count, oldest, "amountCent"
      from (${WAITING_WORK.map((select, place) => select(place)).join(' union all ')}) w order by place`,
@@ -69,7 +69,7 @@ const FIND_LAST_WRITE = statement({
   columns: columns({ at: 'text?', secondsAgo: 'bigint?' }),
 });
 
-/** Returns the time of the service's last write, which a restore does not change. Null in an empty database. */
+/** Returns the time of the service's last write, except by a restore itself. Null in an empty database. */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
   return (await queryOne(db, FIND_LAST_WRITE)) ?? { at: null, secondsAgo: null };
 }

@@ -10,7 +10,7 @@ export type RestoreCheck = Awaited<ReturnType<typeof checkRestoredDatabase>>;
 
 const EMPTY_DATABASE = 'there is nothing in this database';
 
-/** Describes a database without a schema, or on which no service was started. */
+/** Describes a database that has no schema, or on which no node was ever started. */
 function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator) {
   return {
     lastWriteAt: null,
@@ -25,8 +25,8 @@ function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator)
 }
 
 /**
- * Reports what the engine would do with this database, as of one moment, and why it must not be started. Changes
- * nothing.
+ * Reports what the engine would do with this database, and why it must not be started, if so. Reads one snapshot and
+ * changes nothing.
  */
 export async function checkRestoredDatabase(operator: Operator) {
   return inTransaction(operator, async (tx, joined) => {

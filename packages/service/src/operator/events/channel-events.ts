@@ -33,7 +33,7 @@ export async function pageEvents(
   return { ...page, rows: page.rows.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event) };
 }
 
-/** Adds the next push, or null if none is planned. */
+/** Returns an event with the time of its next push, or null if none is planned. */
 export async function showEventWithNextPush(
   operator: Operator,
   { appId, eventId }: { readonly appId: string; readonly eventId: string },
@@ -46,8 +46,8 @@ export async function showEventWithNextPush(
 }
 
 /**
- * Sends a signed push without an order to the address of such events, even if they are paused. It is no event: it is
- * not retried, and only the audit log stores it.
+ * Sends a signed test push to the callback address of the event type, even if its events are paused. The push belongs
+ * to no order and is not stored as an event: it is not retried, and only the audit log has a record.
  */
 export async function sendTestEvent(
   operator: OperatorWithClock,
@@ -60,7 +60,7 @@ export async function sendTestEvent(
   if (url === undefined)
     throw refusal('no-callback-address')`channel ${appId} has no callback address for ${eventType}`;
   const eventId = `test-${randomBytes(8).toString('hex')}`;
-  // Written before sending, so that every push has an entry even if this node dies.
+  // Recorded before the push, so that every push has an audit entry even if this node dies.
   const detail = { eventType, eventId, url };
   await inTransaction(operator, (tx) =>
     recordAudit(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),

@@ -17,7 +17,7 @@ import type { eventFilter, pauseRequest } from '../schemas/events.js';
 import type { Asked } from '../schemas/parts.js';
 
 export type ListEventsInput = Asked<Static<typeof eventFilter>> & { readonly limit?: number };
-/** By the time when the events were written: `from` inclusive, `to` exclusive. */
+/** Limits events by the time when they were recorded: `from` inclusive, `to` exclusive. */
 type TimeRange = Pick<ListEventsInput, 'from' | 'to'>;
 
 export async function listEventsOfChannel(operator: Operator, input: ListEventsInput): Promise<EventRow[]> {
@@ -26,7 +26,7 @@ export async function listEventsOfChannel(operator: Operator, input: ListEventsI
   return events.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event);
 }
 
-/** Returns the newest matching events with their numbers. */
+/** Returns the newest matching events with their event numbers. */
 export async function findNewestEvents(
   operator: Operator,
   input: Omit<ListEventsInput, 'limit'>,
@@ -61,7 +61,10 @@ export async function showEvent(
   return { ...event, attempts: await listPushes(operator.database, channelId, reference) };
 }
 
-/** Replays these events from the first step of the schedule, with the same eventId. All or none. */
+/**
+ * Sends these events again with the same eventId, from the first step of the retry schedule. Throws and sends none if
+ * one of them cannot be replayed.
+ */
 export async function replayNamedEvents(
   operator: Operator,
   { appId, eventIds }: { readonly appId: string; readonly eventIds: readonly string[] },
@@ -79,7 +82,7 @@ export async function replayNamedEvents(
 
 const EVENTS_PER_STEP = 5_000;
 
-/** Replays all events that were given up, in steps with one audit row each. */
+/** Replays all events that were given up, in batches. Each batch has its own audit entry. */
 export async function replayGivenUpEvents(operator: Operator, input: TimeRange & { readonly appId: string }) {
   const { appId } = input;
   const channelId = await requireChannelId(operator.database, appId);
@@ -104,7 +107,7 @@ export async function replayGivenUpEvents(operator: Operator, input: TimeRange &
 
 type PauseInput = Asked<Static<typeof pauseRequest>> & { readonly appId: string };
 
-/** Pauses deliveries of one event type, or of all. No event is lost, and no retry is used up. */
+/** Pauses the pushes of one event type, or of all types. No event is lost, and a pause uses up no retries. */
 export async function pauseEvents(operator: Operator, { appId, eventType: asked = '*' }: PauseInput) {
   const eventType = requireOneOf('an event type', asked, CALLBACK_EVENT_TYPES);
   return changeChannel(operator, appId, 'events.pause', async (tx, { channelId }) =>
@@ -124,7 +127,7 @@ function requireOrderNo(text: string): number {
   return Number(text);
 }
 
-/** Parses the range. A day begins at midnight in UTC+8. */
+/** Parses the time range. A date without a time means its midnight in UTC+8. */
 function parseTimeRange({ from, to }: TimeRange): InstantRange {
   return { from: parseMoment(from), to: parseMoment(to) };
 }

@@ -14,16 +14,17 @@ import { findOrderOfAnyChannel } from './orders-sql.js';
 
 interface AdvanceInput {
   readonly orderNo: string;
-  /** Either a number of periods, or a time. */
+  /** The number of periods to advance, unless `to` is given. */
   readonly cycles?: number;
+  /** The time to advance to, unless `cycles` is given. */
   readonly to?: string;
-  /** One outcome per period. Missing ones succeed. */
+  /** The outcomes of the periods, in order. Further periods succeed. */
   readonly outcomes?: readonly string[];
 }
 
 export type AdvancedOrder = ReturnType<typeof describeAdvancedOrder>;
 
-/** Time travel, as by the channel's own call. */
+/** Advances an order of the sandbox in time, as the channel can do through the API. */
 export async function advanceOrderOfAnyChannel(
   operator: OperatorWithGateways,
   input: AdvanceInput,
@@ -86,7 +87,7 @@ function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]) {
     nextPayTime: nextPayTime(order),
     steps: steps.map(({ at, payment, orderStatus }) => ({
       occurredAt: formatTime(at),
-      /** Null if the order was only completed. */
+      /** Null if the advance ran no period and only completed the order. */
       cycleNo: payment?.cycleNo ?? null,
       paymentStatus: payment?.status ?? null,
       orderStatus,

@@ -3,7 +3,7 @@ import { column, columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** An agreement as operators see it, with the card's tail only and without the institution's number. */
+/** An agreement as operators see it: with only the last digits of the card, and without the institution's number. */
 export type AgreementView = RowOf<typeof AGREEMENT_VIEW_COLUMNS>;
 
 const AGREEMENT_VIEW_COLUMNS = columns({
@@ -19,7 +19,7 @@ const AGREEMENT_VIEW_COLUMNS = columns({
   cancelPending: 'boolean',
 });
 
-/** Returns undefined also if the agreement was not bound yet, because it has no number then. */
+/** Returns undefined if the agreement does not exist, or is not bound yet and so has no agreement number. */
 export const findAgreement: Query<[agreementId: number], AgreementView | undefined> = declareFind({
   text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus",
        a.source as "agreementSource", a.channel_user_id as "channelUserId",

@@ -24,7 +24,7 @@ export async function cancelAgreement(
         'agreement-ended',
       )`agreement ${agreementNo} is ${agreement.agreementStatus}: there is nothing to cancel`;
     }
-    // Only this one if it was canceled, because its number may be used by another agreement now.
+    // Takes only this agreement if it was already canceled: a newer one may use the same institution number.
     const agreementIds = wasCanceled ? [agreementId] : agreements.map((one) => one.agreementId);
     const running = [...orders.values()].filter((order) => agreementIds.includes(order.agreementId ?? 0));
     if (wasCanceled && running.length === 0) return { ...agreement, unsubscribed: [], changed: false };
@@ -43,7 +43,7 @@ export async function cancelAgreement(
   });
 }
 
-/** Returns 0, the number of no agreement, if the text is not an agreement number. */
+/** Returns the agreement's id, or 0, which no agreement has, if the text is not an agreement number. */
 function parseAgreementId(agreementNo: string): number {
   const [, digits] = /^AG([1-9][0-9]{0,14})$/.exec(agreementNo) ?? [];
   return Number(digits ?? 0);

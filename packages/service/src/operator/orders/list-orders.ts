@@ -26,20 +26,22 @@ import {
 } from './order-list-sql.js';
 import { describeFields } from './show-order.js';
 
-/** The filter as texts of a URL. */
+/** The filter as texts, as they are in a URL. */
 export type OrderFilterInput = Static<typeof orderFilter>;
 
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
-/** The number of orders of the first stretch. */
+/** The number of orders in the first stretch of a count. */
 const FIRST_COUNTED = 50;
 const ORDERS_PER_PIECE = 1_000;
 
-/** Time limits of a page, of the totals, and of a piece of a file. */
+/** Time limit of a page. */
 const PAGE_MS = 80;
+/** Time limit of the totals. */
 const TOTALS_MS = 80;
+/** Time limit of one piece of an exported file. */
 const PIECE_MS = 1_500;
-/** Time limit of any statement of a list. */
+/** Time limit of each statement that reads a list. */
 const MAX_STATEMENT_MS = 3_000;
 
 /**
@@ -81,7 +83,7 @@ export async function totalOrders(operator: OperatorWithClock, input: OrderFilte
 
 const CSV_COLUMNS = Object.keys(orderLine.properties) as (keyof typeof orderLine.properties)[];
 
-/** Every line names its currency. */
+/** The currency is a column, so that every line names it. */
 const CSV_HEADER = [...CSV_COLUMNS, 'currency'];
 
 /**
@@ -107,7 +109,7 @@ export async function exportOrders(
   })();
 }
 
-/** `next` is the start of the next page. Undefined on the last one. */
+/** Reads a page. `next` is the key after which the next page begins. Undefined on the last page. */
 async function readPage(
   operator: OperatorWithClock,
   filter: OrderFilter,
@@ -116,7 +118,7 @@ async function readPage(
   waitMs: number,
 ) {
   const found: ListedOrder[] = [];
-  // One row more than requested, to detect a next page.
+  // Reads one order more than requested, to detect a next page.
   const stretches = walkOrders(operator, { after, first: size + 1, waitMs }, (db, walk) =>
     readOrders(db, filter, walk, size + 1 - found.length),
   );
@@ -148,7 +150,7 @@ async function* walkOrders<Found>(
 }
 
 async function readFilter(db: Queryable, input: OrderFilterInput): Promise<OrderFilter> {
-  // Checked first, because an unknown product would scan all orders.
+  // Refuses an unknown product first, because the search for its orders would scan all orders.
   if (input.productCode !== undefined && !(await hasProduct(db, input.productCode))) {
     throw createNotFound('product', input.productCode);
   }
@@ -168,7 +170,7 @@ async function readFilter(db: Queryable, input: OrderFilterInput): Promise<Order
   };
 }
 
-/** Binds a cursor to its filter, because with another it would skip orders. */
+/** The filter that a cursor belongs to. With a different filter the cursor would skip orders. */
 const questionOf = (asked: OrderFilterInput): ListQuestion => ({
   endpoint: 'console/orders',
   channelId: 0,

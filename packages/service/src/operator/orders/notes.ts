@@ -5,7 +5,7 @@ import { insertNote, type OrderNote } from './timeline/timeline-sql.js';
 
 const MAX_CHARACTERS = 2000;
 
-/** Adds a note to an order. The audit log omits its text, which may contain personal data. */
+/** Adds a note to an order. The audit log omits the note's text, because it may contain personal data. */
 export async function addNote(
   operator: Operator,
   { orderNo, text }: { readonly orderNo: string; readonly text: string },
@@ -15,7 +15,7 @@ export async function addNote(
   if (length < 1 || length > MAX_CHARACTERS) {
     throw refusal('note-length')`a note must have 1 to ${MAX_CHARACTERS} characters, not ${length}`;
   }
-  // PostgreSQL refuses texts with a zero character.
+  // PostgreSQL cannot store a text that contains a zero character.
   if (note.includes('\0')) throw refusal('note-characters')`a note must not contain control characters`;
   return inTransaction(operator, async (tx) => {
     const order = await requireOrder(tx, { orderNo });

@@ -9,7 +9,7 @@ import { orderStatusIs, paymentStatusIs } from '../../subscriptions/store/status
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 import type { Stretch } from '../walk.js';
 
-/** A filter of orders. Times in Unix milliseconds, `from` inclusive, `to` exclusive. */
+/** A filter of orders. Times are Unix milliseconds; `from` is inclusive, `to` is exclusive. */
 export interface OrderFilter {
   readonly statuses?: readonly OrderStatus[] | undefined;
   readonly channelId?: number | undefined;
@@ -19,14 +19,14 @@ export interface OrderFilter {
   readonly createdTo?: number | undefined;
   readonly dueFrom?: number | undefined;
   readonly dueTo?: number | undefined;
-  /** The latest period failed, for now or for good. */
+  /** True: only orders whose latest period failed, finally or until its retry. False: only other orders. */
   readonly failed?: boolean | undefined;
-  /** A debit or a refund has no final result yet. */
+  /** True: only orders with a debit or a refund that has no final result yet. */
   readonly unsettled?: boolean | undefined;
   readonly channelUserId?: string | undefined;
 }
 
-/** The sort key in Unix microseconds, and the order's number. */
+/** The position of an order in the list: its creation or due time in Unix microseconds, and its number. */
 export type OrderListKey = readonly [micros: number, orderNo: number];
 
 export interface ListedOrder extends Order {
@@ -36,22 +36,24 @@ export interface ListedOrder extends Order {
 
 export type OrderStretch<Found> = Stretch<Found, OrderListKey>;
 
-/** The start of a stretch, and its length in orders, or in minutes for due orders of a channel. */
+/** A stretch of the list to read. */
+/** The position after which the stretch begins. Undefined: the start of the list. */
 export interface Walk {
+  /** The length of the stretch: a number of orders, or of minutes for the due orders of a channel. */
   readonly after: OrderListKey | undefined;
   readonly orders: number;
 }
 
 const FAILED_STATUSES: readonly PaymentStatus[] = ['FAIL_RETRY', 'FAIL'];
 
-/** Debits and refunds without a final result. Both tables have a partial index on `ask_at`. */
+/** Selects debits and refunds without a final result. Both tables have a partial index on `ask_at`. */
 export const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from debit_attempts d where d.ask_at is not null
   union all select r.order_no, r.channel_id, r.started_at from refunds r where r.ask_at is not null`;
 
 /** True if the list is sorted by due time, soonest first. Otherwise newest first. */
 const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
 
-/** A select whose text depends on the filter. Its values are parameters. */
+/** The parameters of a select whose text depends on the filter. */
 interface Question {
   readonly values: unknown[];
   /** Adds a value and returns its placeholder. */
@@ -63,7 +65,7 @@ function createQuestion(): Question {
   return { values, value: (given) => `$${values.push(given)}` };
 }
 
-/** Conditions on the order `o` that every listed order meets. */
+/** Returns conditions on the order `o`. The list contains exactly the orders that meet all of them. */
 function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
   const range = (column: string, from: number | undefined, to: number | undefined) => [
     ...(from === undefined ? [] : [`${column} >= ${fromEpochMs(value(from))}`]),
@@ -86,22 +88,23 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
   ];
 }
 
-/** An index to walk: first `lead`, then the columns compared in `where`, then the time. */
+/** An index to scan. Its columns are `lead`, then the columns compared in `where`, then the time `at`. */
 interface Source {
   readonly table: string;
   readonly at: string;
   /**
-   * Forces the right index. By an index on time alone PostgreSQL may scan all rows for a channel without new ones. Only
-   * the right index has the rows sorted by this column too. An array, because constants are no sort keys.
+   * The leading column. Comparing it with an array and sorting by it forces this index, because only this index has the
+   * rows in that order. (PostgreSQL would ignore a constant as a sort key.) With an index on the time alone, PostgreSQL
+   * may scan all rows for a channel that has no new rows.
    */
   readonly lead?: { readonly column: string; readonly given: string } | undefined;
   readonly where: readonly string[];
 }
 
 /**
- * Returns keys of orders in list order, by the index of the rarest filter. Other filters are checked order by order. No
- * index covers what changes with each renewal: they are on external numbers, which never change, on ended orders, and
- * on orders whose latest period failed.
+ * Returns keys of orders in list order, by the index of the rarest filter. The other filters are checked order by
+ * order. No index is on a column that changes with each renewal. Indexes are on external order numbers, which never
+ * change, on ended orders, and on orders whose latest period failed.
  */
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;
@@ -168,7 +171,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
       .join(' union all ');
   }
   if (statuses?.every((status) => status === 'INITIALIZING')) {
-    // Each of these orders waits for its first debit, and debits in flight have their own index.
+    // Finds INITIALIZING orders by their first debit: it is in flight, and debits in flight have their own index.
     const started = `(select o.created_at, o.order_no, o.channel_id from debit_attempts d join orders o using (order_no)
       where d.status = 'STARTED' and d.cycle_no = 1) t`;
     return pick({ table: started, at: 't.created_at', where: ofChannel() });
@@ -183,7 +186,7 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   return `select k.at, k.order_no from products p, lateral ${listed(byChannel(), 't.product_code = p.product_code')} k`;
 }
 
-/** Selects due orders from each index of the engine, with that index's condition. */
+/** Selects due orders by each of the engine's indexes, repeating the index's condition. */
 function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]) => string): string {
   const ofMode = (mode: SettlementMode, where: string) =>
     pick([`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null']);
@@ -199,12 +202,12 @@ function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]
   ].join(' union all ');
 }
 
-/** The maximum of one window of a channel's due orders. */
+/** The maximum number of due orders in one stretch of a channel. */
 const MAX_DUE = 2_000;
 
 /**
- * Walks a channel's due orders in windows of minutes, then continues at the next due one. The index contains other
- * channels' orders too, and their number must not matter.
+ * Reads a channel's due orders in windows of some minutes. Each next window begins at the next due order of any
+ * channel. Without windows, a search could scan all orders of other channels in the same index.
  */
 function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, { value }: Question): string {
   const at = 't.next_due_at';
@@ -237,7 +240,7 @@ function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, 
     )`;
 }
 
-/** Selects the matching orders of a stretch as `o`, with their keys in `w`. */
+/** Selects the matching orders of a stretch as `o`, and their positions in the list as `w`. */
 function stretchSql(filter: OrderFilter, walk: Walk, question: Question): string {
   const way = isSortedByDue(filter) ? 'asc' : 'desc';
   const back = isSortedByDue(filter) ? 'desc' : 'asc';
@@ -276,7 +279,7 @@ type OrderRow = EndRow & { readonly [Field in keyof Order]: Order[Field] | null 
   readonly listMicros: number;
 };
 
-/** The text depends on the filter, so that each filter has its own plan and index. */
+/** Reads the matching orders of a stretch. Each filter has its own SQL text, so that it gets its own plan and index. */
 export async function readOrders(
   db: Queryable,
   filter: OrderFilter,
@@ -295,7 +298,7 @@ export async function readOrders(
   return { found, walked: first.walked, last: lastOf(first) };
 }
 
-/** Forbids sequential scans, because a table that was small when last analyzed may have grown. */
+/** Forbids sequential scans: PostgreSQL may still plan for a small table after the table has grown. */
 export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number) {
   const question = createQuestion();
   question.value(limit);

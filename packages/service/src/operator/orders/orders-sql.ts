@@ -54,7 +54,7 @@ const ATTEMPT_VIEW_COLUMNS = columns({
   settledAt: 'text?',
 });
 
-/** Returns the attempts of this period and all later ones. */
+/** Returns the attempts of the given period and of all later periods. */
 export const findAttempts: Query<[orderNo: number, fromCycleNo: number], AttemptView[]> = declareList({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
        d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
@@ -104,9 +104,9 @@ export type OrderEventView = RowOf<typeof ORDER_EVENT_VIEW_COLUMNS>;
 const ORDER_EVENT_VIEW_COLUMNS = columns({
   eventType: 'text',
   cycleNo: 'integer?',
-  /** The last of the periods that were voided together, if there are several. */
+  /** The last period, if the row stands for several periods that were voided together. */
   cycleTo: 'integer?',
-  /** The new status of the order or the period. */
+  /** The status that the order or the period changed to. */
   status: 'text',
   occurredAt: 'text',
 });
@@ -122,8 +122,8 @@ export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEven
 });
 
 /**
- * Makes a locked order due. Returns false if it is due already, by the statement's time, because the lock's previous
- * holder may have made it due after this transaction began.
+ * Makes an order due, whose lock the caller holds. Returns false if it was due already. Compares with the statement's
+ * time, because the order may have become due between this transaction's begin and its lock.
  */
 export const makeDueNow: Query<[orderNo: number], boolean> = declareHas({
   text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',

@@ -14,7 +14,7 @@ import { inTransaction, NotFoundError, type Operator, type OperatorWithClock, re
 import { createNotFound, requireInteger, requireName } from '../rules.js';
 import { makeDueNow } from './orders-sql.js';
 
-/** Unsubscribes with the same effects and events as an unsubscribe by the channel. */
+/** Unsubscribes an order, with the same effects and events as if its channel had done it. */
 export async function unsubscribeOrder(
   operator: OperatorWithClock,
   input: { readonly orderNo: string; readonly reason?: string },
@@ -41,7 +41,7 @@ export async function unsubscribeOrder(
   });
 }
 
-/** Throws if the order cannot be unsubscribed. Orders that have ended pass, because nothing is left to do. */
+/** Throws if the order cannot be unsubscribed. Accepts an order that has ended, because nothing remains to be done. */
 export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'INITIALIZING') {
     throw refusal('order-in-first-debit')`order ${orderNo} waits for the result of its first debit; try again later`;
@@ -50,7 +50,7 @@ export function requireUnsubscribable({ orderNo, status }: Order): void {
     throw refusal('order-completed')`order ${orderNo} is COMPLETED: there is nothing to unsubscribe`;
 }
 
-/** Makes a period that waits for its retry due now. The engine debits it as usual. */
+/** Makes a period that waits for its retry due now. The engine then debits it as usual. */
 export async function retryPeriod(operator: Operator, input: { readonly orderNo: string; readonly cycleNo: number }) {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {
@@ -76,7 +76,7 @@ export function requireRetryable(orderNo: number, { cycleNo, status }: Pick<Paym
   )`period ${cycleNo} of order ${orderNo} is ${status}: only FAIL_RETRY can be retried`;
 }
 
-/** Locks the order of any channel. */
+/** Locks an order of any channel and returns it. Throws if there is none. */
 export async function requireLockedOrder(tx: Queryable, text: string): Promise<Order> {
   const orderNo = parseOrderNo(text);
   const order = orderNo === undefined ? undefined : await lockOrderByNumber(tx, orderNo);

@@ -16,7 +16,7 @@ import { findWaitingOf, requireAskableAmount } from './refunds/waiting-refunds.j
 import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline/timeline-sql.js';
 
-/** The effects of an action, computed by the rules that carry it out. Nothing is written. */
+/** The effects that an action would have, computed by the same rules as the action. Nothing is written. */
 type Preview = Static<typeof preview>;
 
 const NOTHING: Preview = {
@@ -47,7 +47,7 @@ export async function previewUnsubscribe(
   });
 }
 
-/** Sums the open period and those not started. */
+/** Counts the open period and the periods that have not begun, and sums their amounts. */
 export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   const unstarted = order.totalCycles - order.cycleNo;
   return {
@@ -56,7 +56,7 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   };
 }
 
-/** `approvalCent`: refunds above it need a second operator. 0: none do. */
+/** Previews a refund. Refunds above `approvalCent` need a second operator; with 0, none do. */
 export async function previewRefund(
   { database, clock, currency }: OperatorWithClock,
   input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
@@ -68,7 +68,7 @@ export async function previewRefund(
       const asked = requireRefund(input);
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
       const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
-      // An approval is carried out as requested, whatever else is pending.
+      // An approved refund is made with the requested amount, even if further refunds wait.
       const amountCent =
         input.approvalId === undefined
           ? requireAskableAmount(period, asked.amountCent, waiting, currency)
@@ -92,7 +92,7 @@ export async function previewRefund(
   });
 }
 
-/** Returns the step's refusal as a preview. */
+/** If the step refuses the action, returns a preview with the refusal. */
 async function refusable(look: () => Promise<Preview>): Promise<Preview> {
   try {
     return await look();
@@ -115,7 +115,7 @@ async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: nu
   );
 }
 
-/** Counts each voided period, because each has its own event. */
+/** Counts the events of each type. Voided periods have one event each, even if one row stands for several. */
 function countByType(events: UnsubscribedRow['events']) {
   const counts = new Map<string, number>();
   for (const { eventType, cycleNo, cycleTo } of events) {

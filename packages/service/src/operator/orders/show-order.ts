@@ -31,12 +31,12 @@ type ShowOrderInput =
 
 const EVENTS_SHOWN = 20;
 
-/** Returns all data of an order except secrets and card data, as of one moment. */
+/** Returns all data of an order except secrets and card data, from one snapshot. */
 export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
   return readAtOneMoment(database, async (tx) => readOrderView(tx, await requireOrder(tx, input)));
 }
 
-/** Includes all started periods, or the latest `maxPeriods`. */
+/** Reads an order with all periods that have begun, or with the latest `maxPeriods`. */
 export async function readOrderView(tx: Queryable, order: OrderOfAnyChannel, maxPeriods = Number.POSITIVE_INFINITY) {
   const agreement = order.agreementId === null ? undefined : await findAgreement(tx, order.agreementId);
   const agreementNo = agreement?.agreementNo ?? null;
@@ -69,7 +69,7 @@ export async function requireOrder(db: Queryable, input: ShowOrderInput): Promis
   return order;
 }
 
-/** Returns the fields that lists of orders show too. */
+/** Returns the fields of an order that are also shown in lists. */
 export function describeFields(order: Order & { readonly appId: string }) {
   return {
     orderNo: String(order.orderNo),

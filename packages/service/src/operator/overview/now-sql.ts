@@ -4,22 +4,22 @@ import { declareRequire, type Query } from '../../platform/db/declared.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
-/** The current state. Times are formatted as in the API. */
+/** The state of the installation at this moment. Times are formatted as in the API. */
 export type StandingNow = RowOf<typeof STANDING_NOW_COLUMNS>;
 
-/** Counting stops here, because higher numbers add nothing. */
+/** Maximum counts. Higher numbers would tell operators nothing more. */
 const MAX_EVENTS = 100_000;
 const MAX_ALERTS = 10_000;
 const MAX_UNSETTLED = 100_000;
 
 const STANDING_NOW_COLUMNS = columns({
-  /** When orders were last counted, which is rare if there are very many. Null before the first time. */
+  /** When orders were last counted. Installations with very many orders count rarely. Null before the first count. */
   ordersCountedAt: 'text?',
   activeOrders: 'integer',
   waitingForRetry: 'integer',
-  /** Orders with a debit or a refund without a final result. */
+  /** The number of orders that have a debit or a refund without a final result. */
   unsettledOrders: 'integer',
-  /** When the oldest of those debits and refunds began. */
+  /** When the oldest debit or refund without a final result began. */
   oldestUnsettledAt: 'text?',
   renewalsDueToday: 'integer',
   renewalsDoneToday: 'integer',
@@ -30,7 +30,7 @@ const STANDING_NOW_COLUMNS = columns({
   approvalsWaiting: 'integer',
 });
 
-/** `$1`: the channel, or null for all; `$2`: the start of today. Channel by channel, as the indexes require. */
+/** `$1`: the channel, or null for all; `$2`: the start of today. Reads channel by channel, to use the indexes. */
 export const readStandingNow: Query<[channelId: number | undefined, startOfToday: number], StandingNow> =
   declareRequire({
     text: `with asked as (select c.channel_id from channels c where $1::bigint is null or c.channel_id = $1)
@@ -58,7 +58,7 @@ export const readStandingNow: Query<[channelId: number | undefined, startOfToday
       select count(distinct o.order_no)::integer as orders, ${shanghaiText('min(o.started_at)')} as oldest
       from (select * from (${UNSETTLED_SQL}) o join asked using (channel_id) limit ${MAX_UNSETTLED}) o) u`,
     parameters: ['bigint?', 'double precision'],
-    // A queue that was empty when last analyzed may have grown to any length.
+    // Always uses indexes: PostgreSQL may plan for an empty queue after the queue has become long.
     byIndex: true,
     columns: STANDING_NOW_COLUMNS,
   });

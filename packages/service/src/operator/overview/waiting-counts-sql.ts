@@ -1,10 +1,10 @@
 import { columns } from '../../platform/db/database.js';
 import { declareRequire } from '../../platform/db/declared.js';
 
-/** Counting stops here, because higher numbers add nothing. */
+/** The maximum of each count. A higher number would tell operators nothing more. */
 const MAX_COUNTED = 1_000;
 
-/** Counts the open tasks for the menu of every page, by indexes of open rows or from earlier counts. */
+/** Counts the open tasks, for the menu of every page. Uses indexes on open rows, and the last count of orders. */
 export const countWaiting = declareRequire({
   text: `select
       (select count(*)::integer from (
@@ -18,7 +18,7 @@ export const countWaiting = declareRequire({
       (select count(*)::integer from (
         select from reconciliation_differences where closed_at is null limit ${MAX_COUNTED}) d) as differences`,
   parameters: ['text'],
-  // A table that was empty when last analyzed may have grown.
+  // Always uses indexes: PostgreSQL may plan for an empty table after the table has grown.
   byIndex: true,
   columns: columns({
     alerts: 'integer',

@@ -5,7 +5,7 @@ import { WAITING_FOR_RETRY_STATUSES } from '../../subscriptions/domain/payments/
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import type { Stretch } from '../walk.js';
 
-/** Periods whose latest attempt failed. Times of the failure in Unix milliseconds, `from` inclusive, `to` exclusive. */
+/** A filter of periods whose latest attempt failed. Times of failure in Unix ms; `from` inclusive, `to` exclusive. */
 export interface FailedFilter {
   readonly status?: FailedStatus | undefined;
   readonly reason?: string | undefined;
@@ -19,7 +19,7 @@ export interface FailedFilter {
 export const FAILED_STATUSES = ['FAIL_RETRY', 'FAIL'] as const satisfies readonly PaymentStatus[];
 type FailedStatus = (typeof FAILED_STATUSES)[number];
 
-/** The sort key in Unix microseconds, and the period. */
+/** The position in the list: the retry or failure time in Unix microseconds, and the period. */
 export type FailedKey = readonly [micros: number, orderNo: number, cycleNo: number];
 
 export interface FailedPayment {
@@ -39,22 +39,23 @@ export interface FailedPayment {
 
 export type FailedStretch<Found> = Stretch<Found, FailedKey>;
 
-/** The start of a stretch, the number of rows to scan, and the number of matches to return. */
+/** A stretch of the list to read: after which key it begins, how many rows to scan, and how many matches to return. */
 interface FailedWalk {
   readonly after: FailedKey | undefined;
   readonly rows: number;
   readonly limit: number;
 }
 
-/** Reasons are indexed and compared by this many characters, because an index entry is limited. */
+/** The number of characters by which reasons are indexed and compared, because index entries are limited in size. */
 const INDEXED_REASON = 100;
 
 /** Adds a value and returns its placeholder. */
 type Value = (given: unknown) => string;
 
 /**
- * Selects the matching rows of a stretch as `matching`, and its end as `ends`. Scans a limited number of candidates, so
- * a rare filter takes many short statements instead of an endless one. Each filter has its own text, to find its index.
+ * Selects the matching rows of a stretch as `matching`, and the end of the stretch as `ends`. Scans a limited number of
+ * rows, so a rare match takes many short statements instead of a very long one. Each filter has its own SQL text, so
+ * that PostgreSQL can choose its index.
  */
 function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { text: string; way: string } {
   const isWaiting = filter.status === 'FAIL_RETRY';
@@ -72,8 +73,8 @@ function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { tex
 }
 
 /**
- * Walks payments that wait for a retry, soonest first. Repeats the condition of the partial index on orders whose next
- * step may need no debit, which also has orders with one period. These have no failure.
+ * Selects payments that wait for a retry, soonest first. Repeats the condition of a partial index on orders that may
+ * need no debit next. That index also contains orders with a single period, which have no failed payment.
  */
 function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const conditions = [
@@ -91,7 +92,7 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
       left join lateral (select * from failed_payments f where f.order_no = w.order_no and f.cycle_no = w.cycle_no offset 0) f on true`;
 }
 
-/** Walks all other failures, latest first, by the index of one filter. order-list-sql.ts explains how it is forced. */
+/** Selects all other failures, latest first, by the index of one filter. `lead` forces it as in order-list-sql.ts. */
 function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const { reason, productCode, channelId } = filter;
   const lead =
@@ -182,13 +183,13 @@ export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
   return { text, byIndex: true, values };
 }
 
-/** Failed payments with the same three values. */
+/** Failed payments with the same reason, payment channel and attempt number. */
 interface FailedGroup extends RecoveredByTry {
   readonly reason: string | null;
   readonly paymentChannelCode: string;
 }
 
-/** The optional side of a left join. */
+/** A row of a left join. Its fields are null if the joined side has no row. */
 type Maybe<Row> = EndRow & { readonly [Field in keyof Row]: Row[Field] | null };
 
 export async function sumFailedPayments(
@@ -220,8 +221,8 @@ export interface RecoveredByTry {
 }
 
 /**
- * Sums payments since a time that succeeded on their second or a later attempt, latest first. Without a product, one
- * index covers it.
+ * Sums payments, latest first, that succeeded on their second or a later attempt since the given time. If no product is
+ * given, one index answers the query.
  */
 export async function sumRecovered(
   db: Queryable,

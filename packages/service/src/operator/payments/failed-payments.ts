@@ -22,11 +22,11 @@ import {
 
 type FailedFilterInput = Asked<Static<typeof failedFilter>>;
 
-/** Returns a page: payments that wait for a retry by its time, the others by the time of failure, latest first. */
+/** Returns a page. Payments that wait for a retry are sorted by the retry's time, others by failure, latest first. */
 export async function listFailedPayments(operator: OperatorWithClock, input: FailedFilterInput & PageInput) {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
-  // The order of the list depends on the status.
+  // The status is part of the list's name, because the list is sorted differently for each status.
   const list = `payments/failed/${filter.status ?? ''}`;
   const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(list, input.cursor, [0, 0, 0]);
   const { found, next } = await walkFailedPayments(operator, filter, key, { limit: size, waitMs: PAGE_MS });
@@ -45,7 +45,7 @@ const MAX_COUNTED = 10_000;
 const MAX_REASONS = 50;
 const RECOVERED_DAYS = 30;
 
-/** Returns groups, most frequent first. Counts up to a limit of rows and time. */
+/** Returns sums by reason, institution and attempt number, largest group first. Stops at a limit of rows and time. */
 export async function summarizeFailedPayments(operator: OperatorWithClock, input: FailedFilterInput) {
   const { database, clock } = operator;
   const filter = await parseFailedFilter(operator, input);
@@ -76,7 +76,7 @@ export async function summarizeFailedPayments(operator: OperatorWithClock, input
   };
 }
 
-/** Merges the results of stretches. `isEnough` sees each one, and may stop the walk. */
+/** Collects the groups of all stretches. Stops early if `isEnough` returns true for a group. */
 async function gather<Group>(
   clock: Clock,
   read: (after: FailedKey | undefined, rows: number) => Promise<FailedStretch<readonly Group[]>>,
@@ -128,14 +128,13 @@ export async function parseFailedFilter({ database }: Operator, input: FailedFil
   };
 }
 
-/** Time limits of a page, and of each of the two sums of a summary. */
+/** Time limit of a page. */
 const PAGE_MS = 100;
+/** Time limit of each of the two sums in a summary. */
 const SUM_MS = 50;
 const FIRST_SUMMED = 200;
 
-/**
- * Returns up to `limit` payments, or fewer if the time is over. `next` continues the walk and is undefined at the end.
- */
+/** Returns up to `limit` payments, or fewer if the time is over. `next` continues the list; undefined at the end. */
 export async function walkFailedPayments(
   { database, clock }: OperatorWithClock,
   filter: FailedFilter,
@@ -144,7 +143,7 @@ export async function walkFailedPayments(
 ) {
   const found: FailedPayment[] = [];
   let place = after;
-  // One more, to detect a next page.
+  // Reads one payment more than requested, to detect a next page.
   const stretches = walkInStretches({ clock, first: limit + 1, waitMs }, (rows) =>
     readFailedPayments(database, filter, { after: place, rows, limit: limit - found.length + 1 }),
   );

@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { OperatorError, refusal } from '../operator.js';
 
-/** 32 MB and some tenths of a second per attempt. */
+/** The cost of scrypt: 32 MB of memory and some tenths of a second per attempt. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const MEMORY = { maxmem: 64 * 2 ** 20 };
 const SALT_BYTES = 16;
@@ -30,10 +30,10 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** A dummy hash for unknown names, so that both cases take the same time. */
+/** A hash that no password has, for unknown names. Checking it takes as long as checking a real one. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** Returns false without a hash, after the same time. */
+/** Returns false if nothing is stored, but takes the same time, so that the time does not reveal which names exist. */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const [, N, r, p, salt = '', hash = ''] = (stored ?? NOBODY).split('$');
   const expected = Buffer.from(hash, 'base64url');
@@ -42,7 +42,7 @@ export async function isPassword(password: string, stored: string | null): Promi
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
-/** Limited, because more would take CPU time from the channels' requests. */
+/** Hashes are computed one at a time, because more would take CPU time from the channels' requests. */
 const AT_A_TIME = 1;
 const MAX_WAITING = 50;
 let running = 0;
@@ -63,7 +63,7 @@ async function derive(password: string, salt: Buffer, length: number, cost: Scry
       );
     });
   } finally {
-    // Hands the slot to the next in the queue.
+    // Hands the slot to the next waiting call, so that `running` stays the same.
     const next = waiting.shift();
     if (next) next();
     else running -= 1;

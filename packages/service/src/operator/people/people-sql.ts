@@ -14,7 +14,7 @@ export const PERSON_COLUMNS = columns({
   role: column<Role>('text'),
   status: column<'ACTIVE' | 'DISABLED'>('text'),
   passwordHash: 'text?',
-  /** Wrapped under the master key. */
+  /** The secret of the second factor, wrapped under the master key. */
   totpSecret: 'text?',
   totpPending: 'text?',
   totpStep: 'bigint',
@@ -32,7 +32,7 @@ export const lockPerson: Query<[name: string], PersonRow | undefined> = declareF
   columns: PERSON_COLUMNS,
 });
 
-/** Returns the operator of a valid one-time link. */
+/** Locks and returns the operator whose setup link has this hash and is still valid. */
 export const lockPersonBySetup: Query<[setupHash: Buffer], PersonRow | undefined> = declareFind({
   text: `select ${PERSON_FIELDS} from people p where p.setup_hash = $1 and p.setup_until > now() for update`,
   parameters: ['bytea'],
@@ -45,7 +45,7 @@ export const findPersonBySingleSignOn: Query<[subject: string], PersonRow | unde
   columns: PERSON_COLUMNS,
 });
 
-/** An operator as shown to others. */
+/** An operator as other operators see them. */
 export type PersonView = RowOf<typeof PERSON_VIEW_COLUMNS>;
 
 const PERSON_VIEW_COLUMNS = columns({
@@ -61,7 +61,7 @@ const PERSON_VIEW_COLUMNS = columns({
   createdBy: 'text',
 });
 
-/** Returns one operator or all, by name. */
+/** Returns one operator, or all, sorted by name. */
 export const describePeople: Query<[name?: string], PersonView[]> = declareList({
   text: `select p.name, p.role, p.status, p.password_hash is not null as "hasPassword", p.totp_secret is not null as "hasTotp",
        p.single_sign_on is not null as "hasSingleSignOn",
@@ -99,7 +99,7 @@ export const storePersonStatus: Query<[personId: number, status: PersonRow['stat
   parameters: ['bigint', 'text'],
 });
 
-/** Stores a password. Invalidates a pending setup link. */
+/** Stores a password. Invalidates an unused setup link. */
 export const storePassword: Query<[personId: number, passwordHash: string], void> = declareWrite({
   text: 'update people set password_hash = $2, setup_hash = null, setup_until = null where person_id = $1',
   parameters: ['bigint', 'text'],
@@ -122,13 +122,13 @@ export const storeTotp: Query<[personId: number, wrapped: string | null, step: n
   parameters: ['bigint', 'text?', 'bigint'],
 });
 
-/** Returns false if a code of this or a later step was used, even concurrently. */
+/** Marks a code's time step as used. Returns false if a code of this or a later step was used already. */
 export const useTotpStep: Query<[personId: number, step: number], boolean> = declareHas({
   text: 'update people set totp_step = $2 where person_id = $1 and totp_step < $2 returning 1',
   parameters: ['bigint', 'bigint'],
 });
 
-/** Returns false if the operator is already linked to an account at the identity provider. */
+/** Links the operator to an account at the identity provider. Returns false if a link exists already. */
 export const storeSingleSignOn: Query<[personId: number, subject: string], boolean> = declareHas({
   text: `update people set single_sign_on = $2 where person_id = $1 and single_sign_on is null returning 1`,
   parameters: ['bigint', 'text'],
@@ -146,7 +146,7 @@ export const lockActiveAdmins = declareList({
   parameters: [],
   columns: columns({
     personId: 'bigint',
-    /** True with a password or an account at the identity provider. */
+    /** True if the operator has a password, or an account at the identity provider. */
     canSignIn: 'boolean',
   }),
 });
@@ -156,7 +156,7 @@ const END_SESSIONS = statement({
   parameters: ['bigint', 'uuid'],
 });
 
-/** Ends all sessions of an operator except one. */
+/** Ends all sessions of an operator, except the session `except`. */
 export async function endSessions(tx: Queryable, personId: number, except: string | null = null): Promise<void> {
   await tx.query(END_SESSIONS, [personId, except]);
 }

@@ -22,16 +22,16 @@ import { ROLES } from './roles.js';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 
-/** Lifetime of a one-time link. */
+/** Lifetime of a setup link in hours. */
 export const SETUP_HOURS = 24;
 
-/** The token is part of the setup link, and is shown only once. */
+/** An operator with the token of a new setup link. The token is shown only once. */
 export interface PersonWithToken {
   readonly person: PersonView;
   readonly setupToken: string | null;
 }
 
-/** Creates an operator. Without a password the operator sets one by the link. */
+/** Creates an operator. If no password is given, the operator sets one with the setup link. */
 export async function createPerson(
   operator: Operator,
   input: { readonly name: string; readonly role: string; readonly password?: string },
@@ -90,13 +90,13 @@ export async function setRole(
     if (person.role === role) return undefined;
     await requireAnotherAdmin(tx, person);
     await storeRole(tx, person.personId, role);
-    // Ends open pages, which show the actions of the former role.
+    // Ends the operator's sessions, because open pages still offer the actions of the former role.
     await endSessions(tx, person.personId);
     return { from: person.role, to: role };
   });
 }
 
-/** Removes password and second factor of an operator who has lost one, and creates a new link. */
+/** Removes the password and the second factor, if the operator has lost either, and creates a setup link. */
 export async function resetPerson(operator: Operator, { name }: Named): Promise<PersonWithToken> {
   const setupToken = createSetupToken();
   const person = await changePerson(operator, name, 'person.reset', async (tx, { personId }) => {
@@ -109,7 +109,7 @@ export async function resetPerson(operator: Operator, { name }: Named): Promise<
   return { person: view, setupToken };
 }
 
-/** Sets the password by the link, which works once. Ends all sessions. */
+/** Sets a password with a setup link, which works only once. Ends all sessions of the operator. */
 export async function completeSetup(
   operator: Operator,
   { token, password }: { readonly token: string; readonly password: string },
@@ -131,7 +131,7 @@ export async function completeSetup(
 const createSetupRefusal = () =>
   refusal('setup-link-invalid')`this link is invalid, was used, or is older than a day; ask for a new one`;
 
-/** Changes the operator's own password after a check of the current one. Ends the other sessions. */
+/** Changes the operator's own password. The caller has checked the current one. Ends the operator's other sessions. */
 export async function changePassword(
   operator: Operator,
   { name, password, sessionId }: Named & { readonly password: string; readonly sessionId: string },
@@ -149,7 +149,7 @@ type ChangeWork = (
   person: PersonRow,
 ) => Promise<Readonly<Record<string, unknown>> | undefined>;
 
-/** Changes an operator under the row lock. Writes an audit entry if something changed. */
+/** Changes an operator under the row lock. Writes an audit entry if `work` changed something. */
 export async function changePerson(
   operator: Operator,
   name: string,

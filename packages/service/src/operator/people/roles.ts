@@ -1,4 +1,4 @@
-/** Viewers read. The other roles include that, and admins may do everything. */
+/** Viewers may only read. All other roles may read too, and admins may do everything. */
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 

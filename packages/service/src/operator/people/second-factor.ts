@@ -7,7 +7,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Creates a secret. It takes effect once the operator has entered a code of it. */
+/** Creates a secret for a second factor. The factor takes effect when the operator enters its first code. */
 export async function beginTotp(
   operator: OperatorWithClock,
   { name }: Named,

@@ -4,12 +4,12 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 const STEP_MS = 30_000;
 const DIGITS = 6;
 const SECRET_BYTES = 20;
-/** Accepts one step either way, because clocks differ and typing takes time. */
+/** The number of steps by which a code may be early or late, because clocks differ and typing takes time. */
 const DRIFT = 1;
 
 export const createTotpSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
 
-/** Returns the step of the code, if it is valid and unused. A code can be used once. */
+/** Returns the time step of a code, or undefined if the code is wrong or its step was used before. */
 export function findTotpStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | undefined {
   const given = Buffer.from(code.replace(/\s/g, ''));
   if (given.length !== DIGITS) return undefined;
@@ -40,7 +40,7 @@ export function totpSecretText(secret: Uint8Array): string {
   return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 }
 
-/** Returns the URI of a QR code. */
+/** Returns the URI that a QR code for authenticator apps contains. */
 export function totpUri(secret: Uint8Array, name: string, environment: string): string {
   const issuer = environment === 'production' ? 'Perennial' : 'Perennial sandbox';
   const label = encodeURIComponent(`${issuer}:${name}`);

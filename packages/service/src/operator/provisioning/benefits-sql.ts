@@ -6,10 +6,10 @@ import { declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { benefitView } from '../schemas/setup.js';
 
-/** The benefit's presentation to users, besides its name. Null values are not set. */
+/** How the benefit is presented to users, besides its name. A part that is not set is null. */
 export type PresentationView = Static<typeof benefitView>['presentation'];
 
-/** Times are formatted as in the API. */
+/** A benefit with the source of its codes. Times are formatted as in the API. */
 export type BenefitFulfilmentView = RowOf<typeof BENEFIT_FULFILMENT_VIEW_COLUMNS>;
 
 const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
@@ -18,18 +18,19 @@ const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
   supplierUrl: 'text?',
   /** Products that include the benefit. */
   products: 'text[]',
-  /** Codes in the pool that are left, and those handed out. */
+  /** The number of codes in the pool that were not handed out. */
   codesLeft: 'bigint',
+  /** The number of codes in the pool that were handed out. */
   codesGiven: 'bigint',
-  /** The threshold of the low-stock alert. Null: no alert. */
+  /** An alert is raised below this number of codes. Null: no alert. */
   lowStock: 'integer?',
-  /** Claims that wait for their code. */
+  /** The number of claims that wait for their code. */
   waitingClaims: 'bigint',
   waitingSince: 'text?',
   presentation: column<PresentationView>('json'),
 });
 
-/** Returns benefits that have a product, a setting or imported codes. */
+/** Returns benefits that are part of a product, have a setting, or have imported codes. */
 export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = declareList({
   text: `with pool as (
        select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes

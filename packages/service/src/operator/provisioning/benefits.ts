@@ -24,14 +24,15 @@ const KEY_BYTES = 32;
 export interface SetFulfilmentInput {
   readonly benefitCode: string;
   readonly kind: string;
-  /** Only for a supplier. Unset values stay unchanged. */
+  /** The supplier's URL. Unset: it stays unchanged. */
   readonly supplierUrl?: string;
+  /** The key shared with the supplier. Unset: it stays unchanged. */
   readonly supplierKey?: Uint8Array;
 }
 
 /**
- * Sets the source of a benefit's codes for new claims. Waiting claims keep their source, so a supplier's URL and key
- * stay stored.
+ * Sets where the codes for new claims of a benefit come from. Waiting claims keep their source, so a supplier's URL and
+ * key stay stored after a change.
  */
 export async function setFulfilment(
   operator: Operator,
@@ -81,9 +82,9 @@ export type ImportedCodes = Awaited<ReturnType<typeof importCodes>>;
 const CODES_AT_ONCE = 5_000;
 
 /**
- * Imports the whole file or nothing. Waiting claims get their codes first, oldest claim first; `served` is their
- * number.
- * `knownBefore` counts codes imported earlier, handed out or not, and `repeated` the duplicates within the file.
+ * Imports a file of codes, completely or not at all. Waiting claims get codes first, oldest claim first; `served`
+ * counts them. `knownBefore` counts codes that an earlier import already stored. `repeated` counts duplicates within
+ * the file.
  */
 export async function importCodes(
   operator: OperatorWithClock,
@@ -116,7 +117,7 @@ export async function importCodes(
 
 const MAX_LOW_STOCK = 10_000_000;
 
-/** Sets the number of codes below which an alert is raised. Null: no alert. */
+/** Sets the number of codes below which an alert is raised. Null turns the alert off. */
 export async function setLowStock(
   operator: Operator,
   { benefitCode: subject, lowStock }: { readonly benefitCode: string; readonly lowStock: number | null },

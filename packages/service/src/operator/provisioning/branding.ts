@@ -10,7 +10,7 @@ import { describeChange, readTexts, requireAccent, requireSupport } from './sell
 
 export type ChangedBranding = Awaited<ReturnType<typeof setBranding>>;
 
-/** Unset values stay unchanged, null removes one. The logo is the bytes of a PNG or SVG. */
+/** Parts of the branding to change. Unset parts stay unchanged, null removes a part. The logo is a PNG or SVG. */
 export type SetBrandingInput = Omit<Static<typeof brandingChange>, 'logo'> & {
   readonly appId: string;
   readonly logo?: GivenPicture;

@@ -15,7 +15,7 @@ import {
 } from './channel-settings.js';
 import { resumeChannel, suspendChannel } from './channels.js';
 
-/** Changes several settings of a channel, all or none. Each changed setting has its own audit row. */
+/** Changes several settings of a channel, all or none. Writes one audit entry for each changed setting. */
 export async function changeSettings(
   operator: Operator,
   { appId, ...given }: Asked<Static<typeof channelChange>> & { readonly appId: string },

@@ -11,8 +11,8 @@ import { type Changed, inTransaction, type Operator } from '../operator.js';
 import { createNotFound, requireFound } from '../rules.js';
 
 /**
- * Wraps every change of a channel: locks the row, runs `work`, and if that changed something increments the version and
- * writes the audit row. `work` returns the detail of the audit row, or undefined if nothing changed.
+ * Changes a channel: locks its row and runs `work`, which returns the detail for the audit log, or undefined if it
+ * changed nothing. After a change, increments the channel's version and writes the audit entry.
  */
 export async function changeChannel(
   operator: Operator,

@@ -22,7 +22,7 @@ import { changeChannel } from './channel-change.js';
 
 export const CALLBACK_EVENT_TYPES: readonly CallbackEventType[] = ['*', ...eventTypes];
 
-/** Sets a callback URL. The type `*` covers all types without their own URL. Without a URL the callback is removed. */
+/** Sets an event type's callback URL, or removes it if none is given. `*`: all types without their own URL. */
 export async function setCallback(
   operator: Operator,
   input: { readonly appId: string; readonly eventType?: string; readonly url?: string | null },
@@ -44,7 +44,7 @@ function requireCallbackUrl({ environment, localCallbacks }: Operator, text: str
   throw refusal('callback-refused')`the callback address is refused: ${checked.refusal}`;
 }
 
-/** Sets the addresses and CIDR ranges that may call. An empty list allows every address. */
+/** Sets the addresses and CIDR ranges from which the channel may call. An empty list allows every address. */
 export async function setIpAllowList(
   operator: Operator,
   input: { readonly appId: string; readonly ranges: readonly string[] },
@@ -86,7 +86,7 @@ export function requireLimits(input: LimitsInput): Required<LimitsInput> {
   return { ratePerSecond, rateBurst };
 }
 
-/** Sets whether an unsubscribe also sends one CANCELED event for each voided period. */
+/** Sets whether an unsubscribe also sends a CANCELED event for each voided period. */
 export async function setVoidedPeriodEvents(
   operator: Operator,
   { appId, send }: { readonly appId: string; readonly send: boolean },
@@ -100,7 +100,7 @@ export async function setVoidedPeriodEvents(
 
 const MAX_NOTICE_DAYS = 30;
 
-/** Sets the number of days before each renewal. Null: no notice. A job updates existing orders. */
+/** Sets how many days before a renewal its notice is sent. Null: no notices. A job applies this to existing orders. */
 export async function setUpcomingNotices(
   operator: Operator,
   { appId, days: asked }: { readonly appId: string; readonly days: number | null },
@@ -114,7 +114,7 @@ export async function setUpcomingNotices(
   });
 }
 
-/** Sets the origins whose pages may frame the redemption page. An empty list allows none. */
+/** Sets the origins whose pages may embed the redemption page in a frame. An empty list allows none. */
 export async function setFrameOrigins(
   operator: Operator,
   input: { readonly appId: string; readonly origins: readonly string[] },
@@ -128,8 +128,8 @@ export async function setFrameOrigins(
 }
 
 /**
- * `answers`: the version of events, and of answers to requests without encrypted fields. `acceptsV1`: allows
- * svc_aes_v1. Unset values stay unchanged.
+ * Sets how fields are encrypted. Unset values stay unchanged. `answers` is the version used in events, and in answers
+ * to requests without encrypted fields. `acceptsV1` allows requests in svc_aes_v1.
  */
 export async function setEncryption(
   operator: Operator,

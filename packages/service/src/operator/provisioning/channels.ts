@@ -29,7 +29,7 @@ import type { channelRequest } from '../schemas/setup.js';
 import { changeChannel, requireChannelView } from './channel-change.js';
 import { requireLimits } from './channel-settings.js';
 
-/** In base64, as channels configure them. */
+/** The credentials in base64, as channels configure them. */
 export type OneTimeCredentials = Readonly<Record<CredentialName, string>>;
 
 /** Creates a channel, with a random app id unless one is given. The credentials are shown only in this result. */
@@ -96,9 +96,9 @@ interface ResetCredentialsInput {
 const MAX_OVERLAP_HOURS = 168;
 
 /**
- * Replaces secrets and returns the new ones, which are shown only once. The old ones and all live tokens end at once.
- * With an overlap, the former app secret remains valid for that time, and live tokens until they expire. The other two
- * secrets have no overlap, because each side uses one of them at a time.
+ * Replaces secrets and returns the new ones, which are shown only now. The old secrets and all access tokens become
+ * invalid at once. With an overlap, the old app secret stays valid for that time, and tokens until they expire. The
+ * other secrets cannot overlap, because each side uses a single value at a time.
  */
 export async function resetCredentials(
   operator: Operator,
@@ -125,7 +125,7 @@ export async function resetCredentials(
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
 }
 
-/** Keeps the former secret in the sandbox, so that it can tell a channel that it still signs with that one. */
+/** Ends the former app secret. The sandbox still stores it, to tell a channel that it signs with the former secret. */
 function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: number): Promise<void> {
   return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);
 }

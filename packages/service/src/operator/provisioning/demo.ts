@@ -14,7 +14,7 @@ import { createPaymentChannel } from './payment-channels.js';
 import { authorizeProduct, createProduct } from './products.js';
 
 const APP_ID = 'test_demo';
-/** An arbitrary number, the same on every node. */
+/** The key of an advisory lock: an arbitrary number, the same on every node. */
 const DEMO_LOCK = 7_366_373_663;
 
 const PRODUCTS = [
@@ -71,9 +71,9 @@ const LOCK_DEMO = statement({
 });
 
 /**
- * Creates a demo channel and products for the sandbox at the first start only, so that later changes by operators stay.
- * The file is written from the database at every start, so it follows a reset of credentials and survives a crash in
- * between. Returns the path of the file.
+ * Creates a demo channel with products, at the first start of a sandbox only, so that operators' later changes are
+ * kept. Writes the credentials to a file at every start, and returns its path. The file is therefore up to date after a
+ * reset of the credentials, and exists even if an earlier start crashed before writing it.
  */
 export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: ProvisionDemoInput): Promise<string> {
   if (operator.environment !== 'sandbox') {
@@ -94,7 +94,7 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
     callbackSecret: Buffer.from(callbackSecret).toString('base64'),
     baseUrl,
     products,
-    // The default first: clients that use the first one then use that with the fewest required fields.
+    // The default payment channel comes first: it needs the fewest fields, and simple clients use the first entry.
     paymentChannels: [...paymentChannels]
       .sort((a, b) => Number(b.isDefault) - Number(a.isDefault))
       .map(({ code }) => code),

@@ -13,8 +13,8 @@ import { requireLockedPaymentChannel } from './payment-channels.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
 /**
- * Authorizes a payment channel, or changes the flags of an authorization. Unset flags stay, and are false for a new
- * one. A new default replaces the former one.
+ * Authorizes a payment channel for a channel, or changes the flags of the authorization. Unset flags stay unchanged, or
+ * are false in a new authorization. A new default replaces the former default.
  */
 export async function authorizePaymentChannel(
   operator: Operator,

@@ -33,12 +33,12 @@ import type { paymentChannelChange, paymentChannelRequest } from '../schemas/set
 import { requirePeerUrl } from './addresses/peer-url.js';
 import { describeChange } from './seller-values.js';
 
-/** The key that signs and verifies the messages of a bridge, in base64. Shown only once. */
+/** The key with which the service and a bridge sign their messages, in base64. It is shown only once. */
 export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
 
-/** Defaults: no bank code required, no pacing, no numbers shared by channels. */
+/** Creates a payment channel. Defaults: no bank code required, no rate limit, no numbers shared by channels. */
 export async function createPaymentChannel(
   operator: Operator,
   { code: subject, gateway: asked, ...given }: Asked<Static<typeof paymentChannelRequest>>,
@@ -70,7 +70,7 @@ export async function createPaymentChannel(
   });
 }
 
-/** Replaces the key of a bridge. The old one ends at once, in both directions. */
+/** Replaces the key of a bridge. The old key becomes invalid at once, for messages in both directions. */
 export async function resetGatewayKey(
   operator: Operator,
   { code: subject }: { readonly code: string },
@@ -90,7 +90,7 @@ function toOneTimeKey(key: Uint8Array | undefined): OneTimeGatewayKey {
   return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};
 }
 
-/** Changes the given fields. Nodes reload the channels authorized for the payment channel. */
+/** Changes the given fields. Nodes then reload the channels that are authorized for this payment channel. */
 export async function updatePaymentChannel(
   operator: Operator,
   { code: subject, ...given }: Asked<Static<typeof paymentChannelChange>> & { readonly code: string },
@@ -118,7 +118,7 @@ export async function requirePaymentChannelView(db: Queryable, code: string): Pr
   return requireFound(await describePaymentChannels(db, code), 'payment channel', code);
 }
 
-/** `change`: prevents concurrent changes. `share`: prevents changes while a channel is authorized for it. */
+/** Locks a payment channel, to change it (`change`) or to keep it unchanged during an authorization (`share`). */
 export async function requireLockedPaymentChannel(tx: Queryable, code: string, strength: 'change' | 'share') {
   if (!(await lockPaymentChannel(tx, code, strength))) throw createNotFound('payment channel', code);
 }

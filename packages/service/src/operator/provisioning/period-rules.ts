@@ -6,21 +6,22 @@ import type { Changed } from '../operator.js';
 import type { periodWarning } from '../schemas/setup.js';
 
 /**
- * Requirements of Alipay's periodic debits (https://opendocs.alipay.com/open/00a05b). The service cannot enforce them,
- * because they are part of agreements signed elsewhere. It warns the operator who allows the sale of such a product.
+ * Warnings about Alipay's rules for periodic debits (https://opendocs.alipay.com/open/00a05b). The service cannot
+ * enforce the rules, because they concern agreements that are signed elsewhere. It warns the operator who allows a
+ * channel to sell a product that may break them.
  */
 export type PeriodWarning = Static<typeof periodWarning>;
 type PeriodRule = PeriodWarning['rule'];
 
-/** An authorized channel, with warnings for its operator. */
+/** A channel after an authorization, with warnings for the operator. */
 export type Authorized = Changed<ChannelView> & { readonly warnings: readonly PeriodWarning[] };
 
 const FEWEST_DAYS = 7;
 
-/** Recognizes Alipay by the payment channel's code: ALIPAY, ALIPAY_2. */
+/** Recognizes Alipay by the payment channel's code, such as ALIPAY or ALIPAY_2. */
 const isAlipay = (paymentChannelCode: string) => /^ALIPAY/i.test(paymentChannelCode);
 
-/** Returns the warnings for the products and payment channels of a channel, or for one of either. */
+/** Returns the warnings for one product and the channel's payment channels, or for one of these and its products. */
 export async function findPeriodWarnings(
   db: Queryable,
   { products, paymentChannels }: Pick<ChannelView, 'products' | 'paymentChannels'>,
@@ -39,7 +40,7 @@ export async function findPeriodWarnings(
 }
 
 function rulesFor({ settlementModes, periodType, period }: ProductView): readonly PeriodRule[] {
-  // In mode B the service debits nothing.
+  // In mode B the service debits nothing, so no rule applies.
   if (!settlementModes.includes('SVC_DEDUCT')) return [];
   if (periodType === 'MONTH') return ['days-of-month', 'once-a-cycle', 'single-amount'];
   return [...(period < FEWEST_DAYS ? (['days-too-few'] as const) : []), 'once-a-cycle', 'single-amount'];

@@ -4,17 +4,17 @@ import { checkPicture, type Picture } from '../../platform/pictures/picture.js';
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
 
-/** Bytes, undefined if the picture stays, or null if it is removed. */
+/** The bytes of a new picture, undefined to keep the picture, or null to remove it. */
 export type GivenPicture = Uint8Array | null | undefined;
 
-/** Always empty: pictures are stored as sent. Kept, because earlier versions listed removed elements in this field. */
+/** Always empty, because pictures are stored unchanged. Earlier versions listed the elements that they had removed. */
 export const LEFT_OUT: readonly string[] = [];
 
 export function readGivenPicture(given: GivenPicture): Picture | null | undefined {
   return given ? checkPicture(given) : (given as null | undefined);
 }
 
-/** Replaces a picture. `store` receives the new hash. The former picture is deleted if nothing else refers to it. */
+/** Replaces a picture. `store` receives the new picture's hash. The former picture is deleted if it is unused. */
 export async function replacePicture<T>(
   tx: Queryable,
   former: string | null,
@@ -29,7 +29,7 @@ export async function replacePicture<T>(
   return stored;
 }
 
-/** Finds a picture by its file name. Throws if there is none. */
+/** Returns a picture by its file name. Throws if there is none. */
 export async function requirePicture(
   { database }: Operator,
   { file }: { readonly file: string },

@@ -17,7 +17,7 @@ import { describeChange, readTexts } from './seller-values.js';
 
 export type ChangedPresentation = Awaited<ReturnType<typeof setPresentation>>;
 
-/** Unset values stay unchanged, null removes one. The icon is the bytes of a PNG or SVG. */
+/** Parts of the presentation to change. Unset parts stay unchanged, null removes a part. The icon is a PNG or SVG. */
 export type SetPresentationInput = Omit<Static<typeof presentationChange>, 'icon'> & {
   readonly benefitCode: string;
   readonly icon?: GivenPicture;
@@ -26,7 +26,7 @@ export type SetPresentationInput = Omit<Static<typeof presentationChange>, 'icon
 const MAX_DESCRIPTION = 120;
 const NOTHING: PresentationRow = { iconHash: null, descriptionZh: null, descriptionEn: null, useUrl: null };
 
-/** Stores a presentation. Every node shows it on the next page. */
+/** Stores a benefit's presentation. Every node uses it for the next page that it shows. */
 export async function setPresentation(
   operator: Operator,
   { benefitCode: subject, icon, ...input }: SetPresentationInput,

@@ -32,10 +32,10 @@ import type { productRequest, versionRequest } from '../schemas/setup.js';
 import { changeChannel } from './channel-change.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
 
-/** Retry delays are seconds after each failed attempt. Empty: no retries. Unset: defaults of the period type. */
+/** A product to create. Retry delays are seconds after each failed attempt. Empty: no retries. Unset: the default. */
 type ProductInput = Asked<Static<typeof productRequest>>;
 
-/** Creates a product. Products never change: another cycle, price or mode is another product or version. */
+/** Creates a product. A product never changes: a different period, price or mode needs a new product or version. */
 export async function createProduct(operator: Operator, input: ProductInput): Promise<ProductView> {
   const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {
@@ -49,9 +49,9 @@ export async function createProduct(operator: Operator, input: ProductInput): Pr
 }
 
 /**
- * Creates a new version: a product with its own code, so that running orders keep theirs. Unset values are copied from
- * the
- * previous version. The default code is that of the first version with `_V2` and so on. Cycle and mode cannot change.
+ * Creates a new version of a product. The version is a product with its own code, so that running orders keep the
+ * former one. Unset values are copied from the former version. The default code is the first version's code with `_V2`
+ * and so on. The period and the mode cannot change.
  */
 export async function createProductVersion(
   operator: Operator,
@@ -128,7 +128,7 @@ const MAX_RETRIES = 10;
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
 const PERIODS_PER_YEAR: Readonly<Record<PeriodType, number>> = { DAY: 365, MONTH: 12 };
-/** Every period must fall due before the year 10000, because times have four-digit years. */
+/** Limits a subscription's length: times have four-digit years, so all periods must be due before the year 10000. */
 const MAX_YEARS = 7000;
 
 function requireProductInput({ environment }: Operator, input: ProductInput): NewProduct {

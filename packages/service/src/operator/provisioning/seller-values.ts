@@ -4,7 +4,7 @@ import { refusal } from '../operator.js';
 import { quoted } from '../rules.js';
 import { requireSellerUrl } from './addresses/seller-url.js';
 
-/** Returns six hexadecimal digits from `#rgb` or `#rrggbb`. The # is optional, because shells take it for a comment. */
+/** Returns the six hexadecimal digits of `#rgb` or `#rrggbb`. The # is optional: in shells it starts a comment. */
 export function requireAccent(text: string): string {
   const [, digits = ''] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text.trim()) ?? [];
   if (digits === '') throw refusal('accent-malformed')`a colour must look like #0a6b4b, not ${quoted(text)}`;
@@ -29,7 +29,7 @@ const isPhone = (text: string): boolean => PHONE.test(text) && text.replaceAll(/
 
 type Texts<Name extends string> = Readonly<Partial<Record<Name, string | null>>>;
 
-/** Validates the given texts, each by its reader. Keeps null. */
+/** Checks each given text with its reader. Keeps null, which removes a text. */
 export function readTexts<Name extends string>(
   readers: Readonly<Record<Name, (text: string) => string>>,
   given: Texts<Name>,
@@ -39,7 +39,7 @@ export function readTexts<Name extends string>(
   return Object.fromEntries(read) as Texts<Name>;
 }
 
-/** Returns the changed fields for the audit log, or undefined if there are none. */
+/** Returns the changed fields for the audit log, or undefined if nothing changed. */
 export function describeChange<Row extends object>(from: Row, to: Row): { from: object; to: object } | undefined {
   const names = (Object.keys(to) as (keyof Row)[]).filter((name) => !isDeepStrictEqual(from[name], to[name]));
   const pick = (row: Row) => Object.fromEntries(names.map((name) => [name, row[name]]));

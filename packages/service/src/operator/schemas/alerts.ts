@@ -33,13 +33,13 @@ export const alerts = Type.Object({
   /** Open alerts by kind. */
   kinds: Type.Array(Type.Object({ kind: Type.String(), open: count })),
 });
-/** The key of an alert. */
+/** The kind and the subject, which together identify an alert. */
 const named = { kind: text(64), subject: text(200) };
 export const alertQuery = Type.Object(named);
 export const alertAnswer = Type.Object({
   alert,
   comments: Type.Array(Type.Object({ author: Type.String(), at: time, text: Type.String() })),
-  /** Sent and failed messages about the alert. */
+  /** Messages about the alert that were sent or failed. */
   messages: Type.Array(
     Type.Object({ way: Type.String(), what: Type.String(), writtenAt: time, sentAt: timeOrNull, failure: textOrNull }),
   ),

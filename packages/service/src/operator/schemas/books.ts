@@ -26,7 +26,7 @@ export const reconciliation = Type.Object({
 });
 export const reconciliations = Type.Object({ reconciliations: Type.Array(reconciliation), nextCursor });
 
-/** The statement file as text. Unset: requests it from the bridge. */
+/** `csv` is the statement file as text. If it is unset, the service requests the statement from the bridge. */
 export const reconcileRequest = Type.Object({
   paymentChannelCode: text(64),
   day: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
@@ -45,7 +45,7 @@ export const difference = Type.Object({
   day: Type.String(),
   kind: Type.String(),
   lineKind: Type.String(),
-  /** The number of an attempt or a refund. */
+  /** An attempt number or a refund number. */
   number: Type.String(),
   orderNo: textOrNull,
   hereAmountCent: integerOrNull,
@@ -76,12 +76,12 @@ export const settlementMonth = Type.Object({
   month: Type.String(),
   monthIsOver: Type.Boolean(),
   currency: Type.String(),
-  /** A closed month keeps the figures of its closing. */
+  /** A closed month keeps the figures that were stored when it was closed. */
   status: oneOf('OPEN', 'CLOSED'),
   closedBy: textOrNull,
   closedAt: timeOrNull,
   totals: Type.Object(sums),
-  /** The sum of all channels. */
+  /** The sum of `laterCent` over all channels. */
   laterCent: cents,
   unsettled: count,
   channels: Type.Array(
@@ -89,8 +89,9 @@ export const settlementMonth = Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ...sums,
-      /** Changes in closed months after their closing, which count here: collected minus refunded, then the details. */
+      /** The net sum of changes to closed months that came after their closing and count in this month. */
       laterCent: cents,
+      /** The same changes in detail. */
       later: Type.Object(sums),
       unsettled: count,
       products: Type.Array(Type.Object({ productCode: Type.String(), settlementMode: Type.String(), ...sums })),

@@ -26,10 +26,11 @@ export const eventChannels = Type.Object({
       oldestWaitingAt: timeOrNull,
       nextPushAt: timeOrNull,
       givenUp: count,
-      /** Events without a callback URL. */
+      /** The number of events for which the channel has no callback URL. */
       withoutAddress: count,
-      /** In the last 24 hours. */
+      /** The number of accepted pushes in the last 24 hours. */
       accepted: count,
+      /** The number of failed pushes in the last 24 hours. */
       failed: count,
       lastAnswer: textOrNull,
     }),
@@ -70,7 +71,7 @@ export const push = Type.Object({
 });
 export const eventAnswer = Type.Object({
   event: eventLine,
-  /** The payload as sent, with encrypted fields. The user's id is masked for viewers. */
+  /** The payload as it is sent, with encrypted fields. The user id is masked for viewers. */
   data: Type.Unknown(),
   pushes: Type.Array(push),
   nextPushAt: timeOrNull,
@@ -81,7 +82,7 @@ export const replayAnswer = Type.Object({ replayed: count });
 export const pauseRequest = Type.Object({ eventType: Type.Optional(callbackType) });
 export const pauseAnswer = Type.Object({ pausedEvents: Type.Array(callbackType), changed });
 
-/** A signed push without an order, to test a receiver. */
+/** Requests a signed push that belongs to no order, to test a receiver. */
 export const testEventRequest = Type.Object({ eventType: Type.Optional(oneOf(...eventTypes)) });
 export const testEventAnswer = Type.Object({
   url: Type.String(),
@@ -92,7 +93,7 @@ export const testEventAnswer = Type.Object({
 });
 
 export const requestsQuery = Type.Object({
-  /** A code of the API, such as 401002. `failed` matches everything but success. */
+  /** A result code of the API, such as 401002. `failed` means every code except success. */
   code: Type.Optional(text(16)),
   endpoint: Type.Optional(text(64)),
   requestId: Type.Optional(text(1024)),
@@ -117,6 +118,6 @@ export const requestsAnswer = Type.Object({
   nextCursor,
 });
 export const requestsSummary = Type.Object({
-  /** By code in the last 24 hours, most frequent first. */
+  /** The number of requests with each result code in the last 24 hours, most frequent first. */
   codes: Type.Array(Type.Object({ code: Type.String(), meaning: Type.String(), count })),
 });

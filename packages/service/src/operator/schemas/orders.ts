@@ -27,9 +27,9 @@ const filterFields = {
   createdTo: Type.Optional(moment),
   dueFrom: Type.Optional(moment),
   dueTo: Type.Optional(moment),
-  /** Orders whose latest period failed, for now or for good. */
+  /** True: only orders whose latest period failed, finally or until its retry. False: only other orders. */
   failed: Type.Optional(oneOf('true', 'false')),
-  /** Orders with a debit or a refund without a final result. */
+  /** True: only orders with a debit or a refund that has no final result yet. */
   unsettled: Type.Optional(oneOf('true')),
   channelUserId: Type.Optional(text(128)),
 };
@@ -40,7 +40,7 @@ export const orderLine = Type.Object({
   orderNo: Type.String(),
   externalOrderNo: Type.String(),
   appId: Type.String(),
-  /** Masked for roles that may not see it. */
+  /** The user id, masked if the role may not see it. */
   channelUserId: Type.String(),
   productCode: Type.String(),
   settlementMode: oneOf(...settlementModes),
@@ -58,16 +58,16 @@ export const ordersAnswer = Type.Object({ orders: Type.Array(orderLine), nextCur
 
 export const ordersTotals = Type.Object({
   count,
-  /** True if counting stopped at the limit. */
+  /** True if counting stopped at the limit, so that the real number is higher. */
   isAtLeast: Type.Boolean(),
   totalPaidAmountCent: cents,
   totalRefundAmountCent: cents,
 });
 
-/** RFC 4180, with a header line. */
+/** A CSV file as in RFC 4180, with a header line. */
 export const ordersCsv = Type.String();
 
-/** A past or future event of an order. */
+/** An entry of an order's timeline, in the past or the future. */
 export const timelineEntry = Type.Object({
   at: time,
   when: oneOf('past', 'future'),
@@ -89,11 +89,11 @@ export const timelineEntry = Type.Object({
   ),
   /** The period, if any. */
   cycleNo: integerOrNull,
-  /** A status or an outcome of the API: SUCCESS, FAIL, ACCEPTED. */
+  /** The new status, or the outcome of an attempt: SUCCESS, FAIL, ACCEPTED. */
   status: textOrNull,
-  /** An English sentence. The page composes its own from kind, status and data. */
+  /** A sentence in English. The console ignores it and composes a translated one from kind, status and data. */
   title: Type.String(),
-  /** The institution's text, the receiver's answer, or the note. */
+  /** The institution's reason, the receiver's answer, or the text of a note. */
   detail: textOrNull,
   actor: textOrNull,
   amountCent: integerOrNull,
@@ -104,13 +104,13 @@ export const timelineEntry = Type.Object({
 export const orderAction = Type.Object({
   action: oneOf('unsubscribe', 'retry', 'refund', 'cancel-agreement', 'advance'),
   cycleNo: integerOrNull,
-  /** True if the operator's role allows it. */
+  /** True if the operator's role allows the action. */
   isAllowed: Type.Boolean(),
-  /** The limit of a refund. */
+  /** The maximum amount of a refund. Null for other actions. */
   maxAmountCent: integerOrNull,
 });
 
-/** A requested refund that is not made yet, of an approval or a bulk run. */
+/** A requested refund that has not been made. It belongs to an approval or a bulk run. */
 const waitingRefund = {
   approvalId: textOrNull,
   runId: textOrNull,
@@ -119,23 +119,24 @@ const waitingRefund = {
   requestedAt: time,
 };
 
-/** The next automatic step, and its reason. */
+/** The next automatic step of an order, with its time. */
 export const nextStep = Type.Object({
   at: time,
   what: oneOf('debit', 'bill', 'retry', 'complete', 'wait-for-institution', 'expire'),
-  /** Null if the order is only completed. */
+  /** The period. Null if the step only completes the order. */
   cycleNo: integerOrNull,
-  /** The number of the retry, and their total. */
+  /** The number of the retry, from 1. */
   tryNo: integerOrNull,
+  /** The total number of retries. */
   tries: integerOrNull,
   amountCent: integerOrNull,
 });
 
-/** The answer besides the order itself. */
+/** The fields of the answer besides the order itself. */
 export const orderAnswer = {
   product: Type.OrNull(Type.Object({ productCode: Type.String(), productName: Type.String() })),
   channel: Type.Object({ appId: Type.String(), name: Type.String() }),
-  /** With the tail only: 138****5678. Null if the user has none. */
+  /** The user's mobile number, masked: 138****5678. Null if none is stored. */
   mobile: textOrNull,
   timeline: Type.Array(timelineEntry),
   /** True if older entries were omitted. */
@@ -143,7 +144,7 @@ export const orderAnswer = {
   /** Null if no automatic step follows. */
   next: Type.OrNull(nextStep),
   actions: Type.Array(orderAction),
-  /** By period, oldest request first. */
+  /** Requested refunds that have not been made, by period, oldest request first. */
   waitingRefunds: Type.Array(Type.Object({ cycleNo: count, ...waitingRefund })),
 };
 
@@ -171,7 +172,7 @@ export const refundRequest = Type.Object({
   key: text(),
 });
 export const refundAnswer = Type.Object({
-  /** WAITING: it needs a second operator, and was not sent. */
+  /** WAITING: the refund waits for a second operator and was not sent. */
   status: oneOf('STARTED', 'SUCCESS', 'WAITING'),
   refundNo: textOrNull,
   approvalId: textOrNull,
@@ -182,22 +183,23 @@ export const refundAnswer = Type.Object({
 
 export const previewQuery = Type.Object({
   amountCent: Type.Optional(inDigits(15)),
-  /** Previews the approval of this request. */
+  /** The approval whose effects to preview. Unset: previews a new refund. */
   approvalId: Type.Optional(digits),
 });
-/** The effects of an action. */
+/** The effects that an action would have. */
 export const preview = Type.Object({
-  /** Money refunded, or no longer collected. */
+  /** The money that is refunded. */
   refundCent: cents,
+  /** The money that is no longer collected. */
   notCollectedCent: cents,
   benefitsRevoked: Type.Array(Type.Object({ cycleNo: count, name: Type.String(), status: Type.String() })),
   periodsVoided: count,
-  /** The number of events of each type. */
+  /** The number of events of each type that would be sent. */
   events: Type.Array(Type.Object({ eventType: Type.String(), count })),
   needsApproval: Type.Boolean(),
-  /** Other requested refunds of the same period that are not made yet. */
+  /** Further requested refunds of the same period that have not been made. */
   waiting: Type.Array(Type.Object(waitingRefund)),
-  /** Why the action is refused now, as in a problem. Null if it is allowed. */
+  /** Why the action would be refused now. Null if it is allowed. */
   refusal: Type.OrNull(Type.Object({ detail: Type.String(), code: textOrNull, values: Type.Array(Type.String()) })),
 });
 
@@ -248,7 +250,7 @@ export const userAnswer = Type.Object({
 export const agreementCanceled = Type.Object({
   agreementNo: Type.String(),
   agreementStatus: Type.String(),
-  /** The orders that were unsubscribed too. */
+  /** The orders that were unsubscribed with the agreement. */
   unsubscribed: Type.Array(Type.String()),
   changed,
 });

@@ -3,7 +3,7 @@ import { perFigure } from '../../figures/figures.js';
 import { cents, count, oneOf, said, text, textOrNull, time, timeOrNull } from './parts.js';
 
 export const overviewQuery = Type.Object({
-  /** 24h by hour, 30d by day, 12m by month. */
+  /** 24h has figures for each hour, 30d for each day, 12m for each month. */
   range: Type.Optional(oneOf('24h', '30d', '12m')),
   appId: Type.Optional(text(64)),
 });
@@ -17,17 +17,17 @@ export const overview = Type.Object({
   /** When the engine last updated the figures. */
   asOf: timeOrNull,
   totals: Type.Object(figures),
-  /** The range of the same length before. */
+  /** The totals of the preceding range of the same length. */
   before: Type.Object(figures),
-  /** One entry per hour, day or month, oldest first, including empty ones. */
+  /** One entry for each hour, day or month, oldest first. Entries without figures are included. */
   series: Type.Array(Type.Object({ at: time, ...figures })),
   /** The current state. */
   now: Type.Object({
-    /** When orders were last counted, for the next three fields. Null before the first time. */
+    /** When `activeOrders`, `waitingForRetry` and `renewalsDueToday` were last counted. Null before the first count. */
     ordersCountedAt: timeOrNull,
     activeOrders: count,
     waitingForRetry: count,
-    /** Orders with a debit or a refund without a final result, as `/orders?unsettled=true` lists them. */
+    /** The number of orders with a debit or a refund without a final result. `/orders?unsettled=true` lists them. */
     unsettledOrders: count,
     oldestUnsettledAt: timeOrNull,
     renewalsDueToday: count,
@@ -45,7 +45,7 @@ export const overview = Type.Object({
       name: Type.String(),
       ordersCreated: count,
       debitsFailed: count,
-      /** Collected by the service and billed to the channel, in total. */
+      /** The sum of debits by the service and amounts billed to the channel. */
       volumeCent: cents,
     }),
   ),
@@ -60,7 +60,7 @@ export const overview = Type.Object({
   ),
 });
 
-/** Each counted up to 1,000. */
+/** The numbers of open tasks. Each is at most 1,000, even if there are more. */
 export const waitingCounts = Type.Object({
   alerts: count,
   approvals: count,
@@ -72,23 +72,23 @@ export const searchQuery = Type.Object({ q: Type.String({ minLength: 1, maxLengt
 
 export const searchResult = Type.Object({
   kind: oneOf('order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'),
-  /** The number or code of the hit. */
+  /** The number or code of the record that was found. */
   id: Type.String(),
   title: Type.String(),
   subtitle: Type.String(),
   status: textOrNull,
   appId: textOrNull,
-  /** The order that the hit belongs to, if any. */
+  /** The order that the record belongs to, if any. */
   orderNo: textOrNull,
-  /** Set for users. Null if the operator may not see it and has not typed it. */
+  /** The user, if the record is a user's. Null if the role may not see the user id and the operator did not type it. */
   channelUserId: textOrNull,
-  /** The kind of match, such as external-number, mobile or card-tail. */
+  /** The field that matched, such as external-number, mobile or card-tail. */
   matched: Type.String(),
 });
 export const searchAnswer = Type.Object({
   results: Type.Array(searchResult),
   /** True if there are more hits than shown. */
   hasMore: Type.Boolean(),
-  /** True if the text may be a mobile number, which only support may search. */
+  /** True if the text may be a mobile number, but the role may not search for mobile numbers. */
   isMobileLeftOut: Type.Boolean(),
 });

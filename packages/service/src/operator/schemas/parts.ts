@@ -1,13 +1,13 @@
 import { type AnySchema, Type } from '@perennial/wire';
 
-/** The read-only form of an answer. */
+/** The type with all fields and lists read-only. */
 export type Unchanging<T> = T extends readonly (infer One)[]
   ? readonly Unchanging<One>[]
   : T extends object
     ? { readonly [Field in keyof T]: Unchanging<T[Field]> }
     : T;
 
-/** The input of a step. Enumerations become any text, because commands pass any text and the step checks it. */
+/** The type of a step's input. Enumerations become plain texts, because the step checks what a command passes. */
 export type Asked<T> = T extends string
   ? string
   : T extends readonly (infer One)[]
@@ -26,31 +26,31 @@ export const count = Type.Integer();
 export const cents = Type.Integer();
 export const oneOf = <T extends string>(...values: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: values });
 
-/** A day or a moment in Asia/Shanghai: 2026-01-31 or 2026-01-31 12:00:00. From is inclusive, to exclusive. */
+/** A day or a time in Asia/Shanghai: 2026-01-31 or 2026-01-31 12:00:00. A range includes `from` and excludes `to`. */
 export const moment = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}( \\d{2}:\\d{2}:\\d{2})?$' });
-/** The digits of an identifier in a query. */
+/** An identifier in a query, as a text of digits. */
 export const digits = Type.String({ pattern: '^\\d{1,15}$' });
 const IN_DIGITS = Symbol('in digits');
-/** A number in a query, parsed from its digits. */
+/** A number in a query. It is sent as digits and parsed to a number. */
 export const inDigits = (length: number) =>
   Type.Unsafe<number>({ type: 'string', pattern: `^\\d{1,${length}}$`, [IN_DIGITS]: true });
 export const isInDigits = (schema: AnySchema): boolean => IN_DIGITS in schema;
 
-/** Keyset pagination, never by offset. */
+/** The query fields of keyset pagination. */
 export const paging = {
   cursor: Type.Optional(text(500)),
-  /** 1 to 200, 50 by default. */
+  /** The number of rows on a page: 1 to 200, by default 50. */
   limit: Type.Optional(inDigits(3)),
 };
 export const nextCursor = textOrNull;
 
 /**
- * The code of a text or a refusal, and its values, for pages in other languages. Null if the text is not the service's
- * own.
+ * The code and the values of a text, by which the console translates it. Null if the text was not written by the
+ * service.
  */
 export const said = Type.OrNull(Type.Object({ code: Type.String(), values: Type.Array(Type.String()) }));
 
-/** False if there was nothing to change. */
+/** False if the request changed nothing. */
 export const changed = Type.Boolean();
-/** A reason for the audit log. */
+/** A reason that is written to the audit log. */
 export const reason = text();

@@ -15,14 +15,14 @@ import {
 } from './parts.js';
 
 const failedFields = {
-  /** FAIL_RETRY: waits for a retry; FAIL: final. Default: both. */
+  /** FAIL_RETRY: the period waits for a retry. FAIL: the failure is final. Unset: both. */
   status: Type.Optional(oneOf('FAIL_RETRY', 'FAIL')),
-  /** As the institution gave it. */
+  /** The reason, exactly as the institution gave it. */
   reason: Type.Optional(text(500)),
   paymentChannelCode: Type.Optional(text(64)),
   appId: Type.Optional(text(64)),
   productCode: Type.Optional(text(64)),
-  /** By the time of the latest failure. */
+  /** Limits the time of the latest failure. */
   from: Type.Optional(moment),
   to: Type.Optional(moment),
 };
@@ -48,30 +48,30 @@ export const failedAnswer = Type.Object({ payments: Type.Array(failedPayment), n
 
 const group = { payments: count, amountCent: cents };
 export const failedSummary = Type.Object({
-  /** True if counting stopped at the limit. */
+  /** True if counting stopped at the limit, so that the real numbers are higher. */
   isAtLeast: Type.Boolean(),
   total: Type.Object(group),
   byReason: Type.Array(Type.Object({ reason: textOrNull, ...group })),
   byInstitution: Type.Array(Type.Object({ paymentChannelCode: Type.String(), ...group })),
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** Payments of the last 30 days that succeeded on their second or a later attempt. */
+  /** Payments of the last 30 days that succeeded on their second or a later attempt, by attempt number. */
   recoveredByTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** True if counting stopped at the time limit. */
+  /** True if counting stopped at the time limit, so that the real numbers are higher. */
   isRecoveredAtLeast: Type.Boolean(),
 });
 
 export const BULK_KINDS = ['RETRY', 'REFUND', 'UNSUBSCRIBE', 'REPLAY'] as const;
-/** PENDING: every item was handled, and some have no final result yet. */
+/** The statuses of a run. PENDING: every item was processed, but some have no final result yet. */
 export const BULK_STATUSES = ['PREPARED', 'WAITING', 'RUNNING', 'PENDING', 'DONE', 'CANCELED', 'DECLINED'] as const;
-/** PENDING: sent, without a final result yet. */
+/** The statuses of an item. PENDING: it was sent, but has no final result yet. */
 export const ITEM_STATUSES = ['WAITING', 'PENDING', 'DONE', 'FAILED', 'SKIPPED'] as const;
 
-/** A dry run: selects the items and changes nothing else. */
+/** Prepares a run without starting it: selects the items and changes no order. */
 export const bulkRequest = Type.Object({
   kind: oneOf(...BULK_KINDS),
-  /** `orderNo-cycleNo` for RETRY and REFUND, order numbers for UNSUBSCRIBE, event ids for REPLAY. */
+  /** The items: `orderNo-cycleNo` for RETRY and REFUND, order numbers for UNSUBSCRIBE, event ids for REPLAY. */
   items: Type.Optional(Type.Array(text(64), { maxItems: 1000 })),
-  /** Selects all matches, by the filter of their list. */
+  /** Selects all items that match. The fields are those of the list's own filter. */
   filter: Type.Optional(
     Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
   ),
@@ -86,10 +86,10 @@ export const bulkRun = Type.Object({
   status: oneOf(...BULK_STATUSES),
   filter: Type.Unknown(),
   reason: Type.String(),
-  /** The result of the dry run. */
+  /** The number of items that the dry run selected. */
   items: count,
   amountCent: cents,
-  /** The text to type to start it, such as RETRY 37. */
+  /** The text that the operator must type to start the run, such as RETRY 37. */
   confirmation: Type.String(),
   needsApproval: Type.Boolean(),
   approvalId: textOrNull,
@@ -130,16 +130,16 @@ export const APPROVAL_STATUSES = ['WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN'
 
 export const approvalsQuery = Type.Object({
   status: Type.Optional(oneOf(...APPROVAL_STATUSES)),
-  /** Only the operator's own requests that failed or were declined and are not acknowledged. */
+  /** True: only the operator's own requests that were declined or failed, and were not acknowledged yet. */
   unseen: Type.Optional(oneOf('true')),
   ...paging,
 });
 export const approval = Type.Object({
   approvalId: Type.String(),
   kind: oneOf('REFUND', 'BULK'),
-  /** WITHDRAWN by the requester. FAILED: approved, but could not be done. */
+  /** WITHDRAWN: by the requester. FAILED: approved, but the action could not be done. */
   status: oneOf(...APPROVAL_STATUSES),
-  /** An order with its period, or a run. */
+  /** The period of a refund as `orderNo-cycleNo`, or the run's number. */
   subject: Type.String(),
   orderNo: textOrNull,
   runId: textOrNull,
@@ -150,10 +150,10 @@ export const approval = Type.Object({
   decidedBy: textOrNull,
   decidedAt: timeOrNull,
   decisionNote: textOrNull,
-  /** A refund's number, or the reason of the failure. */
+  /** The refund's number, or the reason why the action failed. */
   result: textOrNull,
   said,
-  /** True if the operator may decide. Never true for their own requests. */
+  /** True if the operator may approve or decline the request. Always false for their own requests. */
   mayDecide: Type.Boolean(),
   /** True for the operator's own undecided requests. */
   mayWithdraw: Type.Boolean(),

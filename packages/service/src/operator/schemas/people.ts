@@ -8,7 +8,7 @@ export const person = Type.Object({
   status: oneOf('ACTIVE', 'DISABLED'),
   hasPassword: Type.Boolean(),
   hasTotp: Type.Boolean(),
-  /** True if linked to an account at the identity provider. */
+  /** True if the operator is linked to an account at the identity provider. */
   hasSingleSignOn: Type.Boolean(),
   lockedUntil: timeOrNull,
   lastSignInAt: timeOrNull,
@@ -17,7 +17,7 @@ export const person = Type.Object({
 });
 export const people = Type.Object({ people: Type.Array(person) });
 export const personRequest = Type.Object({ name: text(64), role });
-/** The link is shown once. It sets a password and is valid for a day. */
+/** An operator with a setup link, which sets a password. The link is shown only once and is valid for a day. */
 export const personWithLink = Type.Object({ person, setupLink: Type.String() });
 export const roleRequest = Type.Object({ role });
 export const personChanged = Type.Object({ person, changed });
@@ -34,7 +34,7 @@ export const audit = Type.Object({
       auditId: Type.String(),
       at: time,
       actor: Type.String(),
-      /** The client address, for actions in the console. */
+      /** The client's address, if the action was done in the console. */
       address: textOrNull,
       action: Type.String(),
       subject: Type.String(),
@@ -45,6 +45,6 @@ export const audit = Type.Object({
 });
 export const auditVerified = Type.Object({
   entries: Type.Integer(),
-  /** The first entry that does not fit its predecessor. Null if all fit. */
+  /** The first entry that is missing or has a wrong hash. Null if the chain is intact. */
   brokenAt: textOrNull,
 });

@@ -7,7 +7,7 @@ export const role = oneOf(...ROLES);
 export const signInRequest = Type.Object({
   name: text(64),
   password: Type.String({ minLength: 1, maxLength: 1024 }),
-  /** Six digits, if the operator has set up a second factor. */
+  /** The six-digit code, if the operator has set up a second factor. */
   code: Type.Optional(Type.String({ maxLength: 16 })),
 });
 
@@ -21,15 +21,15 @@ export const session = Type.Object({
   version: Type.String(),
   hasTotp: Type.Boolean(),
   hasPassword: Type.Boolean(),
-  /** Until then, actions that move money or reveal a secret ask for no confirmation. */
+  /** Until this time, actions that move money or reveal a secret do not ask the operator to confirm their identity. */
   provenUntil: time,
-  /** The absolute end of the session. */
+  /** The end of the session, even if the operator is active. */
   expiresAt: time,
   /** Refunds above this amount need a second operator. 0: none do. */
   refundApprovalCent: Type.Integer(),
 });
 
-/** For visitors who are not signed in. */
+/** What visitors who are not signed in may see. */
 export const signInWays = Type.Object({
   environment: oneOf('sandbox', 'production'),
   /** True if single sign-on is configured. */
@@ -52,7 +52,7 @@ export const ownSession = Type.Object({
 });
 export const ownSessions = Type.Object({ sessions: Type.Array(ownSession) });
 
-/** Sets a password with the token of a one-time link, for a new operator or after a password reset. */
+/** Sets a password with the token of a setup link, for a new operator or after a reset. */
 export const setupRequest = Type.Object({
   token: text(200),
   password: Type.String({ minLength: 12, maxLength: 1024 }),
@@ -64,7 +64,7 @@ export const passwordRequest = Type.Object({
   password: Type.String({ minLength: 12, maxLength: 1024 }),
 });
 
-/** Shown once. Takes effect once a code of it was entered. */
+/** The secret of a second factor, shown only once. The factor takes effect when its first code is entered. */
 export const totpBegun = Type.Object({ secret: Type.String(), uri: Type.String() });
 export const totpRequest = Type.Object({ code: text(16) });
 

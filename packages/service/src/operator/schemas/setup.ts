@@ -5,7 +5,7 @@ import { cents, changed, count, integerOrNull, oneOf, text, textOrNull, time, ti
 const callbackType = oneOf('*', ...eventTypes);
 const strings = Type.Array(Type.String());
 
-/** A stored picture. `file` is its name below /redeem/images and in `GET /images/{file}`. */
+/** A stored picture. `file` is its name in /redeem/images/{file} and `GET /images/{file}`. */
 const image = Type.Object({ file: Type.String(), mediaType: Type.String(), bytes: count });
 const brandingFields = {
   displayName: textOrNull,
@@ -26,7 +26,7 @@ export const channel = Type.Object({
   rateBurst: count,
   ipAllowList: strings,
   voidedPeriodEvents: Type.Boolean(),
-  /** Days before a period at which payment.upcoming is sent. Null: never. */
+  /** The number of days before a period at which payment.upcoming is sent. Null: it is not sent. */
   upcomingNoticeDays: Type.OrNull(count),
   frameOrigins: strings,
   answerEncryption: oneOf(...encryptionVersions),
@@ -38,13 +38,13 @@ export const channel = Type.Object({
     Type.Object({ code: Type.String(), isDefault: Type.Boolean(), shareEnabled: Type.Boolean() }),
   ),
   branding: Type.Object(brandingFields),
-  /** Until when the former app secret remains valid. */
+  /** The time until which the former app secret stays valid. Null if there is none. */
   formerSecretUntil: timeOrNull,
   createdAt: time,
 });
 export const channels = Type.Object({ channels: Type.Array(channel) });
 export const channelChanged = Type.Object({ channel, changed });
-/** A requirement of the institution on the product or its agreements. */
+/** A rule of the institution that the product or its agreements may break. */
 export const periodWarning = Type.Object({
   rule: oneOf('days-too-few', 'days-of-month', 'once-a-cycle', 'single-amount'),
   productCode: Type.String(),
@@ -59,11 +59,11 @@ export const channelRequest = Type.Object({
   ratePerSecond: Type.Optional(Type.Integer()),
   rateBurst: Type.Optional(Type.Integer()),
 });
-/** The credentials are shown only here. */
+/** A new channel. Its credentials are shown only in this answer. */
 export const channelCreated = Type.Object({
   channel,
   credentials: Type.Object(credentials),
-  /** The base URL of the API. With the credentials, this is all that a client needs. */
+  /** The base URL of the API. A client needs only this and the credentials. */
   baseUrl: Type.String(),
 });
 
@@ -73,7 +73,7 @@ export const channelChange = Type.Object({
   ipAllowList: Type.Optional(strings),
   limits: Type.Optional(Type.Object({ ratePerSecond: Type.Integer(), rateBurst: Type.Optional(Type.Integer()) })),
   voidedPeriodEvents: Type.Optional(Type.Boolean()),
-  /** 1 to 30. Null: none are sent. */
+  /** The number of days before a renewal, 1 to 30. Null: no notices are sent. */
   upcomingNoticeDays: Type.Optional(integerOrNull),
   frameOrigins: Type.Optional(strings),
   encryption: Type.Optional(
@@ -82,11 +82,11 @@ export const channelChange = Type.Object({
       acceptsV1: Type.Optional(Type.Boolean()),
     }),
   ),
-  /** A null url removes the callback. */
+  /** The callback of one event type. A null `url` removes it. */
   callback: Type.Optional(Type.Object({ eventType: callbackType, url: Type.OrNull(text(2000)) })),
 });
 
-/** The tones derived from the accent, each with its lowest contrast. Empty without an accent. */
+/** The branding, with the tones derived from the accent and the lowest contrast of each. No tones without an accent. */
 export const branding = Type.Object({
   ...brandingFields,
   tones: Type.Array(
@@ -98,10 +98,10 @@ export const branding = Type.Object({
     }),
   ),
 });
-/** A picture in base64. 64 KiB are 87,384 characters. */
+/** A picture in base64: 64 KiB are 87,384 characters. Null removes the picture. */
 const picture = Type.Optional(Type.OrNull(text(100_000)));
 const optionalText = (maxLength: number) => Type.Optional(Type.OrNull(text(maxLength)));
-/** Unset fields stay unchanged, null removes one. */
+/** Unset fields stay unchanged, and null removes a field. */
 export const brandingChange = Type.Object({
   displayName: optionalText(200),
   logo: picture,
@@ -110,14 +110,14 @@ export const brandingChange = Type.Object({
   termsUrl: optionalText(2000),
   shopUrl: optionalText(2000),
 });
-/** Always empty. Earlier versions listed elements of a picture that they removed. */
+/** Always empty. Earlier versions listed the elements that they had removed from a picture. */
 const leftOut = strings;
 export const brandingChanged = Type.Object({ branding, leftOut, changed });
 export const imageAnswer = Type.Object({ mediaType: Type.String(), base64: Type.String() });
 
 export const credentialsRequest = Type.Object({
   names: Type.Array(oneOf('appSecret', 'aesKey', 'callbackSecret'), { minItems: 1, maxItems: 3 }),
-  /** Hours for which the former app secret remains valid, 0 to 168. */
+  /** Hours for which the former app secret stays valid, 0 to 168. */
   overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 168 })),
 });
 export const credentialsAnswer = Type.Object({
@@ -149,7 +149,7 @@ export const product = Type.Object({
   ...productFields,
   retryDelays: Type.Array(Type.Integer()),
   channels: strings,
-  /** 1 for the first. A later version is a product with its own code. */
+  /** 1 for the first version. Each later version is a product with its own code. */
   version: count,
   /** The product code of the first version. Null if this product is the first version. */
   versionOf: textOrNull,
@@ -161,7 +161,7 @@ export const productRequest = Type.Object({
   ...productFields,
   retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
 });
-/** Unset fields are copied from the previous version. Running orders keep theirs. */
+/** A new version of a product. Unset fields are copied from the former version, which running orders keep. */
 export const versionRequest = Type.Object({
   productCode: Type.Optional(text(64)),
   productName: Type.Optional(text()),
@@ -169,7 +169,7 @@ export const versionRequest = Type.Object({
   totalCycles: Type.Optional(count),
   benefits: Type.Optional(Type.Array(benefit, { maxItems: 50 })),
   retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
-  /** True if the channels that may sell the previous version now sell this one instead. */
+  /** True: channels that may sell the former version may sell only the new version from now on. */
   replacesForChannels: Type.Optional(Type.Boolean()),
 });
 
@@ -206,7 +206,7 @@ export const paymentChannelChange = Type.Object({
   supportedBanks: Type.Optional(strings),
   ...paymentChannelFields,
 });
-/** The key of a bridge is shown only once. */
+/** A new payment channel. The bridge's key is shown only in this answer. */
 export const paymentChannelAnswer = Type.Object({ paymentChannel, gatewayKey: textOrNull });
 export const paymentChannelChanged = Type.Object({ paymentChannel, changed });
 
@@ -214,10 +214,10 @@ export const benefitView = Type.Object({
   benefitCode: Type.String(),
   kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
   supplierUrl: textOrNull,
-  /** Codes of the pool that were not handed out. */
+  /** The number of codes in the pool that were not handed out. */
   codesLeft: integerOrNull,
   claimsWaiting: count,
-  /** The threshold of the low-stock alert. Null: no alert. */
+  /** An alert is raised below this number of codes. Null: no alert. */
   lowStock: integerOrNull,
   products: strings,
   presentation: Type.Object({
@@ -246,7 +246,7 @@ export const lowStockRequest = Type.Object({
   lowStock: Type.OrNull(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
 });
 export const benefitChanged = Type.Object({ benefit: benefitView, changed });
-/** Unset fields stay unchanged, null removes one. */
+/** Unset fields stay unchanged, and null removes a field. */
 export const presentationChange = Type.Object({
   icon: picture,
   descriptionZh: optionalText(500),

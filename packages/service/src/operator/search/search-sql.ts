@@ -2,7 +2,7 @@ import { columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareList, type Query } from '../../platform/db/declared.js';
 import { channelsOfUserSql } from '../channels-of-user-sql.js';
 
-/** An order as search results need it. */
+/** The fields of an order that search results show. */
 export type FoundOrder = RowOf<typeof ORDER_COLUMNS>;
 
 const ORDER_COLUMNS = columns({
@@ -26,7 +26,7 @@ export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = de
   columns: ORDER_COLUMNS,
 });
 
-/** Returns some orders of each range (start inclusive, end exclusive), highest number first. */
+/** Returns some orders of each range of order numbers (start inclusive, end exclusive), highest number first. */
 export const findOrdersInRanges: Query<
   [firsts: readonly number[], afters: readonly number[], limit: number],
   FoundOrder[]
@@ -103,7 +103,7 @@ export const findAgreementsByCardTail: Query<[tail: string, limit: number], Foun
   byIndex: true,
 });
 
-/** Finds an event by its number in any channel. A range of voided periods returns one of them. */
+/** Finds an event of any channel by its number. `$2` is one of its periods, if it stands for several voided ones. */
 export const findEventByNumber = declareFind({
   text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
     from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,
@@ -116,7 +116,7 @@ export type FoundUser = RowOf<typeof USER_COLUMNS>;
 
 const USER_COLUMNS = columns({ appId: 'text', channelUserId: 'text' });
 
-/** Returns every channel that has a user of this id, by a mobile, an order or an agreement. */
+/** Returns every channel in which this user id has a mobile, an order or an agreement. */
 export const findUsersById: Query<[channelUserId: string, limit: number], FoundUser[]> = declareList({
   text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
       select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)
@@ -128,7 +128,7 @@ export const findUsersById: Query<[channelUserId: string, limit: number], FoundU
   byIndex: true,
 });
 
-/** Returns the user's latest order. */
+/** Returns the number of the user's latest order. */
 export const findLatestOrder = declareFind({
   text: `select e.order_no as "orderNo" from external_orders e join channels c using (channel_id)
     where c.app_id = $1 and e.user_key = key_of($2) order by e.created_at desc, e.order_no desc limit 1`,
@@ -137,7 +137,7 @@ export const findLatestOrder = declareFind({
   byIndex: true,
 });
 
-/** Finds users by the channel-specific hash of the mobile number. */
+/** Finds users by the hashes of a mobile number. Each channel has its own hash of the number. */
 export const findUsersByMobile: Query<
   [channelIds: readonly number[], mobileHashes: readonly Buffer[], limit: number],
   FoundUser[]
@@ -151,7 +151,7 @@ export const findUsersByMobile: Query<
   columns: USER_COLUMNS,
 });
 
-/** Channels and products are few, because operators create them. */
+/** Needs no index: operators create channels, so there are few of them. */
 export const findChannelsByPrefix = declareList({
   text: `select c.app_id as "appId", c.name, c.status from channels c
     where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,

@@ -42,10 +42,10 @@ import {
 type SearchResult = Static<typeof searchResult>;
 
 const SHOWN = 20;
-/** One more than is shown, to detect further hits. */
+/** One result more than is shown, to detect that there are more. */
 const MOST = SHOWN + 1;
 const MAX_STATEMENT_MS = 3_000;
-/** Minimum number of digits for a search by prefix. */
+/** The minimum number of digits to search for orders whose number begins with them. */
 const MIN_PREFIX = 4;
 /** Maximum length of an order number. */
 const MAX_DIGITS = 15;
@@ -53,7 +53,7 @@ const MAX_DIGITS = 15;
 interface Searching {
   readonly db: Queryable;
   readonly text: string;
-  /** The hash of the text in each channel, if it may be a mobile number. */
+  /** The channels' hashes of the text. Empty if it is no mobile number, or the role may not search for one. */
   readonly mobileHashes: Awaited<ReturnType<typeof hashMobile>>;
   readonly role: Role;
   readonly currency: string | undefined;
@@ -61,7 +61,7 @@ interface Searching {
 
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 
-/** Finds records by any number that a caller may name. Each lookup uses an index and is bounded. */
+/** Finds records by any number that a channel or user may quote. Every lookup uses an index and a limit. */
 export async function search(operator: Operator, input: { readonly q: string }, role: Role) {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
@@ -139,7 +139,7 @@ const byRefundNo: LookUp = async ({ db, text, currency }) => {
   return [{ ...describeMoney(refund, formatRefundNo(refund), currency), kind: 'refund', matched: 'refund-number' }];
 };
 
-/** Describes a payment or a refund. */
+/** Describes a payment or a refund as a search result. */
 function describeMoney(
   { orderNo, cycleNo, appId, status, amountCent }: FoundPayment,
   id: string,
@@ -183,11 +183,11 @@ const byEventId: LookUp = async ({ db, text }) => {
 
 const byUserId: LookUp = async ({ db, text }) => {
   const users = await findUsersById(db, text, MOST);
-  // In clear, because the operator has typed it.
+  // Shows the user id unmasked, because the operator has typed it.
   return users.map((user) => describeUser(user, 'user-id'));
 };
 
-/** Restricted, because searching by mobile number could reveal masked digits by trial. */
+/** The role that may search by mobile number. Others could find out masked digits by trying numbers. */
 const ROLE_FOR_MOBILES: Role = 'support';
 
 const byMobile: LookUp = async ({ db, mobileHashes }) => {
@@ -202,10 +202,10 @@ function parseMobile(text: string): string | undefined {
   return /^1\d{10}$/.test(mobile) ? mobile : undefined;
 }
 
-/** Opened keys by their wrapped form, because opening one takes longer than a lookup. */
+/** Unwrapped keys, by their wrapped form. Cached, because unwrapping a key takes longer than a lookup. */
 const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
 
-/** Hashes the number with each channel's own key. */
+/** Hashes the mobile number with the key of each channel. */
 async function hashMobile({ database, vault }: Operator, mobile: string) {
   const before = openedKeys.get(vault);
   const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
@@ -229,7 +229,7 @@ const byProduct: LookUp = async ({ db, text }) => {
   });
 };
 
-/** Exact matches first, then prefixes. */
+/** Exact matches come first, then matches of the beginning. */
 const LOOK_UPS: readonly LookUp[] = [
   byOrderNo,
   byExternalNo,
@@ -269,7 +269,7 @@ async function describeAgreement(
   return { kind: 'agreement', id, title: id, subtitle, status, appId, ...lead, matched };
 }
 
-/** Returns the target of a hit: its user, or the user's latest order if the operator may not see the user. */
+/** Returns where a result leads: to its user, or to the user's latest order if the operator may not see the user id. */
 async function leadFrom(
   db: Queryable,
   user: FoundUser,

@@ -47,17 +47,17 @@ export interface RefundInput {
   /** The idempotency key. */
   readonly key?: string | undefined;
   readonly note?: string | undefined;
-  /** The requester and the approval, if a second operator was asked. Unset: the operator asks. */
+  /** The approval and its requester, if a second operator was asked. Unset: the acting operator is the requester. */
   readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
-  /** Why no second operator was asked, for a refund that needs one. */
+  /** The reason for not asking a second operator, if the refund needs one. */
   readonly withoutApproval?: string | undefined;
 }
 
 export type RefundView = ReturnType<typeof describeRefund>;
-/** The refund with its period after all refunds, and the revoked and the remaining benefits. */
+/** A refund, and its period after all refunds, with the revoked and the remaining benefits. */
 export type RefundedPeriod = ReturnType<typeof toRefundedPeriod>;
 
-/** A refund and its period as of one moment. */
+/** A refund and its period, read at the same moment. */
 interface RefundState {
   readonly refund: Refund;
   readonly payment: Payment;
@@ -65,8 +65,8 @@ interface RefundState {
 }
 
 /**
- * Refunds money in mode A: stores the refund, sends it to the institution without a lock, then settles it. A job
- * queries a result that is still unknown.
+ * Refunds money in mode A: stores the refund, sends it to the institution without holding a lock, and stores the
+ * result. If the result is unknown, a job queries it later.
  */
 export async function refundPayment(operator: OperatorWithGateways, input: RefundInput): Promise<RefundedPeriod> {
   const asked = requireRefund(input);
@@ -78,11 +78,11 @@ export async function refundPayment(operator: OperatorWithGateways, input: Refun
 
 /** A stored refund: a new one, or the refund of an earlier request with the same key. */
 interface BegunRefund extends RefundState {
-  /** False if it was requested before with the same key. */
+  /** False if an earlier request with the same idempotency key has created the refund. */
   readonly isNew: boolean;
 }
 
-/** Sends the refund to the institution, or queries it if it was sent before. */
+/** Sends a new refund to the institution, or queries an earlier one. Returns the period after the result. */
 export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
   const { gateways } = operator;
   const { refund, isNew } = begun;
@@ -91,7 +91,7 @@ export async function finishRefund(operator: OperatorWithGateways, begun: BegunR
   return toRefundedPeriod((await storeOutcome(operator, refund, heard)) ?? { ...begun, changed: isNew });
 }
 
-/** Stores the result. Returns undefined if it is unknown. */
+/** Stores the institution's result. Returns undefined if the institution has not decided. */
 async function storeOutcome(
   { database, clock }: OperatorWithGateways,
   refund: Refund,
@@ -105,7 +105,7 @@ async function storeOutcome(
       benefits: await findBenefitsOfOrder(tx, refund.orderNo, refund.cycleNo),
     }));
   } catch (cause) {
-    // The message must say that the refund was sent.
+    // Names the failure precisely: operators must learn that the refund was sent.
     throw refusal('refund-result-not-stored', OperatorError, {
       cause,
     })`refund ${formatRefundNo(refund)} was sent, but its result could not be stored; a running service will query it`;
@@ -120,7 +120,7 @@ export async function lockPeriodToRefund(
   return requirePeriodToRefund(tx, await requireLockedOrder(tx, orderNo), cycleNo);
 }
 
-/** Begins a refund. The caller has checked the request with requireRefund and locked the period. */
+/** Stores a new refund. The caller has checked the request with `requireRefund`, and has locked the period. */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
   tx: Queryable,
@@ -158,7 +158,7 @@ export async function beginRefund(
   return { refund, payment, benefits, isNew: true };
 }
 
-/** Throws if the period does not exist or its money was not debited by the service. */
+/** Returns the period with its refunds. Throws if it does not exist, or the channel collected the money itself. */
 export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
   if (order.settlementMode !== 'SVC_DEDUCT') {
     throw refusal(
@@ -170,7 +170,7 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
   return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
-/** Returns the refund with the same key. Throws if its amount differs. */
+/** Returns the refund with the same idempotency key. Throws if its amount differs from the requested one. */
 export function findRefundOfKey(
   refunds: readonly Refund[],
   { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
@@ -185,7 +185,7 @@ export function findRefundOfKey(
   return same;
 }
 
-/** Returns the amount to refund: the requested one, or the whole rest. Throws if that is not available. */
+/** Returns the amount to refund: the requested amount, or the whole rest. Throws if less than that is left. */
 export function requireRefundableAmount(
   period: PeriodToRefund,
   askedCent: number | undefined,
@@ -241,7 +241,7 @@ export function createRefundRefused(refund: RefundReference & Pick<Refund, 'reas
   )`the institution refused refund ${formatRefundNo(refund)}: ${refund.reason || 'no reason given'}`;
 }
 
-/** Throws if the institution has refused the refund. */
+/** Describes a refund and its period. Throws if the institution has refused the refund. */
 function toRefundedPeriod({ refund, payment, benefits, changed }: Changed<RefundState>) {
   if (refund.status === 'FAIL') throw createRefundRefused(refund);
   const { status: paymentStatus, amountCent, refundAmountCent } = payment;
@@ -255,7 +255,7 @@ export function describeRefund(refund: Refund) {
     cycleNo: refund.cycleNo,
     paymentOrderNo: formatPaymentOrderNo(refund.orderNo, refund.cycleNo),
     amountCent: refund.amountCent,
-    /** STARTED: the institution has not answered and is queried again. FAIL: it refused. */
+    /** STARTED: the result is unknown, and the institution is queried again. FAIL: the institution refused. */
     status: refund.status,
     reason: refund.reason,
     key: refund.key,

@@ -1,8 +1,8 @@
 import { type PeriodToRefund, sumRefunds } from '../../../subscriptions/steps/payments/begin-refund.js';
 
 /**
- * Returns true if a refund exceeds the limit together with the period's earlier refunds, so that splitting it does not
- * help. A limit of 0 requires no second operator.
+ * Returns true if the refund needs a second operator: together with the period's earlier refunds it exceeds the limit.
+ * Splitting a refund therefore does not avoid the approval. With a limit of 0, no refund needs a second operator.
  */
 export function needsSecondPerson(
   period: Pick<PeriodToRefund, 'payment' | 'refunds'>,

@@ -1,7 +1,7 @@
 import { columns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** A requested refund that is not made yet: it waits for a second operator or is about to be made. */
+/** A requested refund that has not been made: it waits for approval, or is approved and about to be made. */
 export type WaitingRefund = RowOf<typeof FIND_WAITING_REFUNDS>;
 
 const FIND_WAITING_REFUNDS = statement({
@@ -24,14 +24,14 @@ const FIND_WAITING_REFUNDS = statement({
     /** The idempotency key of the refund. */
     key: 'text',
     approvalId: 'text?',
-    /** Set if it belongs to a bulk run. */
+    /** The bulk run that the refund belongs to. Null if it belongs to none. */
     runId: 'text?',
     requestedBy: 'text',
     requestedAt: 'text',
   }),
 });
 
-/** Returns the waiting refunds of these periods, oldest request first. */
+/** Returns the waiting refunds of the periods named by `subjects`, oldest request first. */
 export async function findWaitingRefunds(db: Queryable, subjects: readonly string[]): Promise<WaitingRefund[]> {
   return subjects.length === 0 ? [] : db.query(FIND_WAITING_REFUNDS, [subjects]);
 }

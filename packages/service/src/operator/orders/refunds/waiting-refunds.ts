@@ -6,13 +6,13 @@ import { formatPeriodSubject } from './period-subjects.js';
 import { requireRefundableAmount } from './refunds.js';
 import { findWaitingRefunds, type WaitingRefund } from './waiting-refunds-sql.js';
 
-/** Returns the other requested refunds of a period that are not made yet. */
+/** Returns a period's requested refunds that have not been made. */
 export async function findWaitingOf(
   db: Queryable,
   { order, payment, refunds }: PeriodToRefund,
 ): Promise<WaitingRefund[]> {
   const waiting = await findWaitingRefunds(db, [formatPeriodSubject(order.orderNo, payment.cycleNo)]);
-  // Skips one that is being made now, because its refund already counts.
+  // Skips a request whose refund has begun, because `refunds` already includes that refund.
   return waiting.filter(({ key }) => refunds.every((refund) => refund.key !== key));
 }
 
@@ -20,7 +20,7 @@ export const sumWaiting = (waiting: readonly Pick<WaitingRefund, 'amountCent'>[]
   waiting.reduce((sum, { amountCent }) => sum + amountCent, 0);
 
 /**
- * Returns the amount to request: the given one, or the whole rest. Waiting refunds count as made, so that the same
+ * Returns the amount to request: the given amount, or the whole rest. Waiting refunds reduce the rest, so that the same
  * money is not requested twice.
  */
 export function requireAskableAmount(

@@ -8,7 +8,7 @@ import type { Surroundings } from './timeline-sql.js';
 /** The next automatic step of an order, and its time. */
 export type NextStep = Omit<Static<typeof nextStep>, 'at'> & { readonly at: number };
 
-/** Pure. Returns null if no automatic step follows. */
+/** Returns the order's next automatic step, or null if none follows. Does not read the database. */
 export function findNextStep(order: Order, around: Surroundings, now: number): NextStep | null {
   const retries = (tryNo: number) =>
     tryNo === 0 ? { tryNo: null, tries: null } : { tryNo, tries: Math.max(around.retryDelays.length, tryNo) };

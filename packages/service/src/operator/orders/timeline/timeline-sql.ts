@@ -4,7 +4,7 @@ import { column, columns, type Queryable, type RowOf, requireOne, statement } fr
 import { declareList, declareRequire, type Query } from '../../../platform/db/declared.js';
 import { epochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** The data that an order depends on, besides its own row. */
+/** The data outside its own row that determines an order's next step. */
 export type Surroundings = RowOf<typeof FIND_SURROUNDINGS>;
 
 const FIND_SURROUNDINGS = statement({
@@ -28,10 +28,10 @@ const FIND_SURROUNDINGS = statement({
     retryDelays: 'integer[]',
     /** The number of attempts of the latest period. */
     tries: 'integer',
-    /** The debit whose outcome is unknown. Null if there is none. */
+    /** The period of the debit whose outcome is unknown. Null if there is no such debit. */
     openCycleNo: 'integer?',
     openTryNo: 'integer?',
-    /** When the institution is queried next. */
+    /** When the service will query the institution about that debit next. */
     askAt: 'bigint?',
   }),
 });
@@ -52,7 +52,7 @@ const AGREEMENT_OF_ORDER_COLUMNS = columns({
   changeTime: 'text',
 });
 
-/** Returns the order's current agreement, and those on which it was debited from a period on. */
+/** Returns the order's current agreement, and the agreements on which it was debited from a given period on. */
 export const findAgreementsOfOrder: Query<[orderNo: number, fromCycleNo: number, limit: number], AgreementOfOrder[]> =
   declareList({
     text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",
@@ -72,7 +72,7 @@ const event = keyOfEvent('e');
 
 const PLANNED_PUSH_COLUMNS = columns({ eventId: 'text', eventType: 'text', retryNo: 'smallint', at: 'text' });
 
-/** Returns the next pushes of these events, soonest first. */
+/** Returns the next planned push of each of these events, soonest first. */
 export const findPlannedPushes: Query<[channelId: number, eventNos: readonly number[], limit: number], PlannedPush[]> =
   declareList({
     text: `select e.event_no || case when d.cycle_no = 0 then '' else '-' || d.cycle_no end as "eventId",
@@ -95,7 +95,7 @@ const AUDIT_OF_ORDER_COLUMNS = columns({
   detail: column<Readonly<Record<string, unknown>>>('jsonb'),
 });
 
-/** Returns operators' actions on any of these subjects, latest first. */
+/** Returns the audit entries about any of these subjects, latest first. */
 export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = declareList({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
      from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,

@@ -38,13 +38,13 @@ import {
 type TimelineEntry = Static<typeof timelineEntry>;
 
 const MAX_ENTRIES = 500;
-/** Limits per kind. The latest are shown. */
+/** Limits for each kind of entry. If there are more, the latest are shown. */
 const MAX_PERIODS = 200;
 const MAX_EVENTS = 200;
 const MAX_OF_A_KIND = 200;
 const MAX_PLANNED_PUSHES = 20;
 
-/** Returns an order with its history, its next step, and the actions allowed to the operator. */
+/** Returns an order with its history, its next step, and the actions that the operator may take. */
 export async function showTimeline(
   operator: OperatorWithClock,
   { orderNo, role }: { readonly orderNo: string; readonly role: Role },
@@ -99,7 +99,7 @@ async function readHistory(tx: Queryable, { orderNo, channelId }: OrderOfAnyChan
     plannedPushes: await findPlannedPushes(tx, channelId, eventNos, MAX_PLANNED_PUSHES),
     audit,
     notes,
-    /** True if the limits cut the history. */
+    /** True if older entries are missing, because a limit was reached. */
     isCut:
       firstCycleNo > 1 ||
       events.length === MAX_EVENTS ||
@@ -120,7 +120,7 @@ const createEntry = (
   ...fields,
 });
 
-/** Sorted by cause and effect, which separates entries of the same second. */
+/** Lists causes before their effects. The sort by time keeps this order for entries of the same second. */
 function createPast(view: OrderView, history: History, currency: string | undefined): TimelineEntry[] {
   return [
     createEntry({
@@ -181,7 +181,7 @@ function describeRefundEntry(data: RefundView, currency: string | undefined): Ti
   return createEntry({ at, kind: 'refund', cycleNo, status, title, detail, actor, amountCent, data });
 }
 
-/** Reads the end from the event, because the order does not store when it was completed or failed. */
+/** Takes the time of the end from the event, because the order does not store when it was completed or failed. */
 function describeEnd(view: OrderView, events: readonly ListedEvent[]): TimelineEntry[] {
   const { orderStatus: status, unsubscribeTime, unsubscribeSource, unsubscribeReason } = view;
   if (unsubscribeTime !== null) {
@@ -264,7 +264,7 @@ function describeNext({ what, cycleNo, tryNo, tries }: NextStep): string {
   }
 }
 
-/** Returns the actions that the order's state allows. */
+/** Returns the actions that the order's status allows. */
 function findActions(
   order: OrderOfAnyChannel,
   view: OrderView,
@@ -289,7 +289,7 @@ function findActions(
   return actions;
 }
 
-/** Returns the refundable periods, each with its waiting refunds and the rest that can be requested. */
+/** Returns the refundable periods, each with its waiting refunds and the amount that can still be requested. */
 async function findRefundablePeriods(tx: Queryable, { orderNo, settlementMode }: OrderOfAnyChannel, view: OrderView) {
   if (settlementMode !== 'SVC_DEDUCT') return [];
   const refundsOf = groupByPeriod(await findRefundsOfOrder(tx, orderNo));

@@ -13,7 +13,7 @@ import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from '.
 
 const SHOWN = 200;
 
-/** Returns all records of a channel's user, newest first, as of one moment. */
+/** Returns all records of a channel's user, newest first, from one snapshot. */
 export async function showUser(
   operator: Operator,
   channels: ChannelRegistry,

@@ -8,7 +8,7 @@ import { inTransaction, type Operator } from '../../operator.js';
 import { requireName } from '../../rules.js';
 import { requireOrder } from '../show-order.js';
 
-/** Reveals the user of an order to an operator who gives a reason. Writes the audit log first. */
+/** Reveals the user of an order to an operator who gives a reason. Records the reason in the audit log first. */
 export async function unmaskUser(operator: Operator, input: { readonly orderNo: string; readonly reason: string }) {
   const reason = requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {

@@ -3,7 +3,7 @@ import { column, columns, type RowOf } from '../../../platform/db/database.js';
 import { declareList, type Query } from '../../../platform/db/declared.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** Records of a channel's user, newest first, up to a limit per list. Times are formatted as in the API. */
+/** An agreement of a channel's user. Times are formatted as in the API. */
 export type UserAgreement = RowOf<typeof USER_AGREEMENT_COLUMNS>;
 
 const USER_AGREEMENT_COLUMNS = columns({

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../../catalog/channels/public-address.js';
 import { isThisMachine } from '../../../platform/this-machine.js';
 
-/** Checked without a DNS lookup, because the addresses of a name are checked at each connection. */
+/** The maximum length of a callback URL. The host is not resolved here, but checked at each connection. */
 const MAX_CHARACTERS = 1024;
 
 const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
@@ -12,18 +12,18 @@ export interface CallbackUrlRules {
   readonly local: boolean;
 }
 
-/** Returns the URL to store, or the refusal in one line. */
+/** Returns the URL to store, or a one-line reason why it is refused. */
 export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { url: string } | { refusal: string } {
   if (text.length > MAX_CHARACTERS) return { refusal: `it has more than ${MAX_CHARACTERS} characters` };
-  // The URL parser would silently drop these.
+  // Refuses white space and control characters, because the URL parser would drop them silently.
   if (/[\s\p{Cc}]/u.test(text)) return { refusal: 'it contains white space or control characters' };
   if (!URL.canParse(text)) return { refusal: 'it is not a complete address such as https://example.com/callback' };
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return { refusal: 'it contains a user name or password' };
   if (text.includes('#')) return { refusal: 'it contains a fragment (#)' };
-  // A webhook's signature covers the path only, with an empty query.
+  // Refuses a query, because the signature of a webhook covers only the path.
   if (text.includes('?')) return { refusal: 'it contains a query (?)' };
-  // The parser has converted numeric hosts (0x7f.1, 2130706433) to dotted form.
+  // The URL parser has already converted numeric hosts such as 0x7f.1 to dotted form, so they cannot hide an address.
   const host = url.hostname.replace(/\.$/, '');
   if (host.split('.').includes('')) return { refusal: 'its host is not a name' };
   if (url.port === '0') return { refusal: 'there is no port 0' };

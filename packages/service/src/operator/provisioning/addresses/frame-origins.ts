@@ -5,7 +5,7 @@ import { quoted, requireAtMost, requireUnique } from '../../rules.js';
 
 const MAX_ORIGINS = 20;
 
-/** Returns origins in the browsers' spelling, for a header. Refuses paths, spaces, semicolons and stars. */
+/** Returns the origins as browsers spell them, for a header. Refuses paths, spaces, semicolons and asterisks. */
 export function requireFrameOrigins(values: readonly string[], environment: Environment): string[] {
   requireAtMost('origins', values, MAX_ORIGINS);
   const origins = values.map((value) => {

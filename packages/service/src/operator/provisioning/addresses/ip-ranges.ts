@@ -5,7 +5,7 @@ import { quoted, requireAtMost, requireUnique } from '../../rules.js';
 
 const MAX_RANGES = 500;
 
-/** Returns addresses and ranges in PostgreSQL's cidr spelling, always with the prefix length. */
+/** Returns addresses and ranges as PostgreSQL writes a cidr, always with the prefix length. */
 export function requireIpRanges(values: readonly string[]): string[] {
   requireAtMost('addresses in an IP list', values, MAX_RANGES);
   const ranges = values.map(requireIpRange);
@@ -16,7 +16,7 @@ export function requireIpRanges(values: readonly string[]): string[] {
 function requireIpRange(value: string): string {
   const [address = '', bits, ...rest] = value.split('/');
   const family = isIP(address);
-  // isIP accepts a zone (fe80::1%eth0), which has no meaning on another machine.
+  // Refuses a zone (fe80::1%eth0), which `isIP` accepts: it has no meaning on a different machine.
   if (family === 0 || address.includes('%') || rest.length > 0) {
     throw refusal('address-malformed')`${quoted(value)} is neither an IP address nor a range such as 203.0.113.0/24`;
   }

@@ -3,16 +3,16 @@ import { isThisMachine } from '../../../platform/this-machine.js';
 import { refusal } from '../../operator.js';
 import { quoted } from '../../rules.js';
 
-/** Checks the URL of a bridge or a supplier. It may be in the operators' network, because operators choose it. */
+/** Checks the URL of a bridge or a supplier. Private addresses are allowed, because operators choose these URLs. */
 export function requirePeerUrl(what: string, text: string, environment: Environment): string {
   const href = requireHttpsUrl(what, text, environment);
   if (text.includes('#')) throw refusal('url-holds-fragment')`${what} must not contain a fragment (#)`;
-  // The signature covers the path only.
+  // Refuses a query, because the signature covers only the path.
   if (text.includes('?')) throw refusal('url-holds-query')`${what} must not contain a query (?)`;
   return href;
 }
 
-/** Accepts https, and in the sandbox http to this machine. */
+/** Accepts https URLs. In the sandbox, also accepts http URLs to this machine. */
 export function requireHttpsUrl(what: string, text: string, environment: Environment): string {
   if (!URL.canParse(text)) throw refusal('url-incomplete')`${what} ${quoted(text)} is not a complete address`;
   const url = new URL(text);
