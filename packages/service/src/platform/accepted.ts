@@ -1,4 +1,4 @@
-/** An item of a header such as Accept-Encoding. Quality 0 means that the client refuses it. */
+/** An item of a header such as Accept-Encoding. Quality 0 means that the client refuses this item. */
 export interface Accepted {
   /** Lower case. */
   readonly name: string;
@@ -6,7 +6,7 @@ export interface Accepted {
   readonly quality: number;
 }
 
-/** Longer headers are cut off, because no client needs them. */
+/** The maximum length read of such a header. No client needs more. */
 const MAX_LENGTH = 1000;
 
 export function readAccepted(header: string | undefined): Accepted[] {

@@ -3,9 +3,9 @@ import { LinkedList, type Place } from './linked-list.js';
 export type Expiring<Item> = Place<{ readonly item: Item; readonly at: number }>;
 
 /**
- * Expires items after a fixed time, unless they are deleted before. One timer serves all items, because nearly all are
- * deleted early. Items expire in the order of adding, so the first one sets the timer. The timer does not keep the
- * process alive.
+ * Expires items after a fixed time, unless they are deleted before. All items share one timer, because nearly all are
+ * deleted early. Items expire in the order in which they were added, so the timer is set for the first. It does not
+ * keep the process alive.
  */
 export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: Item) => void) {
   const waiting = new LinkedList<{ readonly item: Item; readonly at: number }>();
@@ -16,7 +16,7 @@ export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: It
     setTimeout(expireItems, waitMs).unref();
   }
 
-  /** Keeps `isTimerSet` true until the end, so that an item added meanwhile starts no second timer. */
+  /** Leaves `isTimerSet` true until the end, so that an item added by `onExpired` does not start a second timer. */
   function expireItems(): void {
     for (let next = waiting.first; next; next = waiting.first) {
       const remainingMs = next.at - performance.now();
@@ -36,7 +36,7 @@ export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: It
   }
 
   return {
-    /** Starts the lifetime of an item. */
+    /** Adds an item. Its lifetime begins now. */
     add(item: Item): Expiring<Item> {
       const expiring = waiting.append({ item, at: performance.now() + lifetimeMs });
       if (!isTimerSet) setTimer(lifetimeMs);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Folder of this package. Searched upwards, because a program may be one file or many. */
+/** The folder of this package. Searches upwards, because the program may be bundled into one file or not. */
 export const PACKAGE_FOLDER: URL = (() => {
   for (let folder = new URL('.', import.meta.url); ; ) {
     if (existsSync(new URL('package.json', folder))) return folder;

@@ -1,4 +1,4 @@
-/** A refusal for translation: its code (listed in operator/refusal-codes.ts), and the values of its text in order. */
+/** A refusal in a form that can be translated: its code (in operator/refusal-codes.ts), and the values in its text. */
 export interface Refusal {
   readonly code: string;
   readonly values: readonly string[];

@@ -29,12 +29,12 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** An unusable value. The message is one line that names the variable. */
+/** Thrown if a setting has an unusable value. The message is one line that names the variable. */
 export class SettingsError extends PlainError {}
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Removed settings, and their replacements. A start with one of them fails, because it would not have its effect. */
+/** Settings that were removed, each with its replacement. A start with one of them fails, because it has no effect. */
 const REMOVED: Readonly<Record<string, string>> = {
   ALERT_EMAIL_FROM: 'add it to SMTP_URL, as ?from=alerts@example.com',
   AUTH_FAILURES_PER_MINUTE: 'an address may fail 600 times a minute for each app id',
@@ -53,7 +53,7 @@ function refuseRemoved(env: Env): void {
   }
 }
 
-/** Reads the environment; no other place does. */
+/** Reads all settings from the environment. No other code reads the environment. */
 export function readSettings(env: Env = process.env) {
   refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
@@ -74,50 +74,50 @@ export function readSettings(env: Env = process.env) {
   }
   return {
     environment,
-    /** Currency of every amount. Unset: that of the installation, or CNY for a new one. */
+    /** The currency of every amount. Unset: the installation's own, or CNY for a new installation. */
     currency: readCurrency(env),
     host,
     port,
-    /** Unset: http:// and the address of PORT, with the actual port. */
+    /** The URL of the API. Unset: http:// with the address and the actual port on which the node listens. */
     publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
-    /** URL of redemption links, if they use another host. Unset: publicUrl. */
+    /** The URL of redemption links, if it differs from the API's. Unset: `publicUrl`. */
     redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
-    /** Opens of redemption pages per minute and address. Posts: a fifth of that. */
+    /** How often an address may open redemption pages per minute. It may post a fifth as often. */
     redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
     dataDir: path.resolve(readText(env, 'DATA_DIR') ?? 'data'),
-    /** Unset: the embedded server in dataDir. */
+    /** The database. Unset: the embedded server in `dataDir`. */
     databaseUrl,
-    // A node cannot start with fewer than two.
+    // A node needs at least two connections to start.
     databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
-    /** The current key, then the keys under which old values may be wrapped. Unset: created in dataDir. */
+    /** The current master key, then previous ones that old values may be wrapped under. Unset: created in `dataDir`. */
     masterKeys,
-    /** auto: a start migrates the schema. never: only the command `migrate` does. */
+    /** auto: a node migrates the schema when it starts. never: only the command `migrate` does. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
-    /** Time for which a stopping node still serves, so that load balancers notice. */
+    /** The time for which a stopping node still serves requests, so that load balancers notice that it stops. */
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
-    /** Separate listener for /metrics and /healthz. Unset: they use the port of the interface. */
+    /** The port of a separate listener for /metrics and /healthz. Unset: they are served on the port of the API. */
     metricsPort,
     metricsHost,
     metricsToken: readToken(env, 'METRICS_TOKEN'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
-    /** Unset: pretty on a terminal, else JSON. */
+    /** The format of log lines. Unset: pretty on a terminal, otherwise JSON. */
     logFormat:
       readText(env, 'LOG_FORMAT') === undefined ? undefined : readChoice(env, 'LOG_FORMAT', LOG_FORMATS, 'json'),
     /** Name of this node in the log. */
     nodeId: readName(env, 'NODE_ID') ?? `${os.hostname()}-${process.pid}`,
-    /** Addresses whose X-Forwarded-For is trusted. */
+    /** Addresses of proxies whose X-Forwarded-For header is trusted. */
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
-    /** Days for which events are kept after the end of the week in which they were written. */
+    /** Days for which events are kept, counted from the end of the week in which they were written. */
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
-    /** Destinations of alerts, besides the list. */
+    /** Where alerts are sent, besides the console's list. */
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
-    /** on: serves the console, beside the interface or on its own port. */
+    /** on: serves the console, on the port of the API or on its own port. */
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
     consolePort,
     consoleHost,
-    /** URL of the console. Unset: /console of publicUrl, or of its own port. */
+    /** The URL of the console. Unset: /console below `publicUrl`, or on its own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
     /** Refunds above this amount, in cents, need a second operator. 0: none do. */
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
@@ -128,8 +128,8 @@ export function readSettings(env: Env = process.env) {
 }
 
 /**
- * Checks settings that only a node in production needs. Returns warnings for settings that may be right. Throws for
- * those that cannot be: users would get links to plain HTTP, and an embedded database has neither standby nor backup.
+ * Checks settings that matter only for a node in production. Returns warnings for settings that may be intended. Throws
+ * for others, with which users would get links to plain HTTP, or the database would have no standby and no backup.
  */
 export function checkNodeSettings(settings: Settings): string[] {
   const { environment, host, trustedProxies, databaseUrl, metricsPort, metricsHost, metricsToken } = settings;
@@ -241,7 +241,7 @@ function readChoice<T extends string>(env: Env, name: string, allowed: readonly 
   return found;
 }
 
-/** Never repeats the value, because it is a secret. */
+/** Reads a secret token. Error messages never quote the value. */
 function readToken(env: Env, name: string): string | undefined {
   const value = readText(env, name);
   if (value !== undefined && !/^[\x21-\x7e]{16,}$/.test(value)) {
@@ -250,7 +250,7 @@ function readToken(env: Env, name: string): string | undefined {
   return value;
 }
 
-/** Never repeats the value, because a connection string may contain a password. */
+/** Reads a URL. Error messages never quote the value, because a connection string may contain a password. */
 function readUrl(env: Env, name: string, protocols: readonly string[]): string | undefined {
   const value = readText(env, name);
   if (value === undefined) return undefined;
@@ -260,7 +260,7 @@ function readUrl(env: Env, name: string, protocols: readonly string[]): string |
   return value;
 }
 
-/** Reads a URL to which paths are added. It is public: callers, users and the log see it. */
+/** Reads a URL to which paths are appended. It is no secret: callers, users and the log see it. */
 function readPublicUrl(env: Env, name: string): string | undefined {
   const value = readUrl(env, name, ['http:', 'https:']);
   if (value === undefined) return undefined;
@@ -271,7 +271,7 @@ function readPublicUrl(env: Env, name: string): string | undefined {
   return value.replace(/\/+$/, '');
 }
 
-/** A shorter secret can be guessed from one signed message. */
+/** A shorter secret could be found by trying all values against one signed message. */
 const MIN_SECRET_LENGTH = 16;
 
 function readAlertWebhook(env: Env) {
@@ -325,7 +325,7 @@ function readMasterKeys(env: Env): Uint8Array[] | undefined {
   }
   return [current, ...readList(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
     const bytes = Buffer.from(value, 'base64');
-    // Node's decoder skips invalid characters, so the value must equal its own encoding.
+    // Compares the value with its own encoding, because Node's decoder skips invalid characters.
     if (bytes.length !== 32 || bytes.toString('base64') !== value) {
       throw new SettingsError(`${position === 0 ? 'MASTER_KEY' : 'MASTER_KEY_PREVIOUS'} must be 32 bytes in base64`);
     }

@@ -1,11 +1,11 @@
-/** Stops the process in order at the first signal, and immediately at a later one. */
+/** Stops the process gracefully at the first signal, and immediately at a second one. */
 export function stopOnSignals(stopping: AbortController): void {
   let firstAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       const at = performance.now();
       firstAt ??= at;
-      // A second request is urgent. Stored data is safe either way.
+      // A second signal means that the operator is in a hurry. Stored data is safe in both cases.
       if (at - firstAt > SAME_SIGNAL_MS) process.exit(1);
       stopping.abort();
     });
@@ -13,7 +13,7 @@ export function stopOnSignals(stopping: AbortController): void {
 }
 
 /**
- * Signals within this time count as one request, because Ctrl-C and supervisors signal the whole process group, and npm
- * forwards its signal too.
+ * Signals within this time count as one: Ctrl-C and supervisors signal the whole process group, and npm forwards its
+ * signal too.
  */
 const SAME_SIGNAL_MS = 1_000;

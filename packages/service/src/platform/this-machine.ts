@@ -1,6 +1,6 @@
 const NAMES = new Set(['localhost', '127.0.0.1']);
 
-/** Returns true if a host name is that of this machine, in the two usual spellings. */
+/** Returns true if the host is this machine, in one of the usual spellings. */
 export function isThisMachine(hostname: string): boolean {
   return NAMES.has(hostname);
 }

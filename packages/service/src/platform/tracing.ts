@@ -10,13 +10,13 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** W3C Trace Context header that names the trace of a call. */
+/** The W3C Trace Context header, which identifies the trace of a call. */
 export const TRACEPARENT = 'traceparent';
 
-/** Origin of a call, for the log and the headers of resulting calls. */
+/** The origin of a call. It is logged, and sent in the headers of calls that result from it. */
 export interface Origin {
   readonly requestId: string;
-  /** As sent by the caller, if it is valid. */
+  /** The header as the caller sent it, if it is valid. */
   readonly traceparent?: string | undefined;
 }
 
@@ -28,26 +28,26 @@ export interface StartedSpan {
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * Returns functions that create spans, or undefined if no SDK collects them. Each part asks once, when it is created,
- * because an SDK registers itself before the service starts (node --import).
+ * Returns functions that create spans, or undefined if no SDK collects spans. Each part calls it once, when it is
+ * created: an SDK registers itself before the service starts (node --import).
  */
 export function findTracing() {
   const tracer = registeredTracer();
   if (!tracer) return undefined;
   const started = (span: Span, parent: Context): StartedSpan => ({ span, context: trace.setSpan(parent, span) });
   return {
-    /** Starts a child of the caller's span, or a new trace. */
+    /** Starts the span of a request: a child of the caller's span, or the first of a new trace. */
     startRequest(name: string, traceparent: string | undefined): StartedSpan {
       const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent);
       const parent = remote ? trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true }) : ROOT_CONTEXT;
       return started(tracer.startSpan(name, { kind: SpanKind.SERVER }, parent), parent);
     },
-    /** Starts the span of a call to another system: a child of the current span, or a new trace. */
+    /** Starts the span of a call to another system: a child of the current span, or the first of a new trace. */
     startCall(name: string, attributes: Attributes): StartedSpan {
       const parent = context.active();
       return started(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent), parent);
     },
-    /** Returns undefined outside of a span, because jobs look for work many times a second. */
+    /** Returns undefined outside of a span: jobs poll many times a second, and each poll would be its own trace. */
     startStatement(name: string): StartedSpan | undefined {
       const parent = context.active();
       if (trace.getSpan(parent) === undefined) return undefined;
@@ -61,7 +61,7 @@ export function findTracing() {
 
 export type Tracing = NonNullable<ReturnType<typeof findTracing>>;
 
-/** Returns undefined if no SDK is registered. The API then has a proxy without a delegate. */
+/** Returns undefined if no SDK is registered. In that case the API's proxy provider has no delegate. */
 function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   const name = 'perennial';
@@ -70,20 +70,20 @@ function registeredTracer(): Tracer | undefined {
     : provider.getTracer(name);
 }
 
-/** Ends the span of failed work. Records only the kind of the error, because a message may repeat its input. */
+/** Ends the span of failed work. Records only the error's kind, because its message may quote the input. */
 export function failSpan(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : typeof error });
   span.end();
 }
 
-/** Returns the header of a call within the span. */
+/** Returns the traceparent header for a call within the span. */
 export function toTraceparent(span: Span): string {
   return formatTraceparent(span.spanContext());
 }
 
 const TRACEPARENT_FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Ignores fields that later versions add at the end. */
+/** Parses a traceparent header. Ignores fields that later versions append. */
 function parseTraceparent(value: string) {
   const [, version = '', traceId = '', spanId = '', flags = '', more] = TRACEPARENT_FORM.exec(value) ?? [];
   if (traceId === '' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
@@ -91,7 +91,7 @@ function parseTraceparent(value: string) {
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
 }
 
-/** Returns the header in the form in which it is passed on, or undefined if it is invalid. */
+/** Returns a valid header in the form in which it is passed on. Undefined if it is invalid. */
 export function readTraceparent(value: unknown): string | undefined {
   const parsed = typeof value === 'string' ? parseTraceparent(value) : undefined;
   return parsed && formatTraceparent(parsed);

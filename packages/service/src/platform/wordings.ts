@@ -1,4 +1,4 @@
-/** A sentence for translation: its code, and the values of its blanks in order. */
+/** A sentence in a form that can be translated: its code, and the values of its blanks in order. */
 export interface Said {
   readonly code: string;
   readonly values: readonly string[];
@@ -11,12 +11,12 @@ export interface Said {
 type Sentences = Readonly<Record<string, string | readonly [current: string, ...earlier: string[]]>>;
 
 /**
- * Sentences that are stored as text, and whose code and values are parsed from the stored text. So writers and readers
- * of the text need no codes, and texts of earlier releases have them too.
+ * Sentences that are stored as plain text. Their codes and values are parsed from the stored text when it is shown. The
+ * stored rows therefore need no codes, and texts that earlier releases stored can be translated too.
  */
 export interface Wordings<Code extends string> {
   say(code: Code, ...values: readonly (string | number)[]): string;
-  /** Returns null if the text is not one of these sentences. `isAsked` excludes sentences that cannot match. */
+  /** Returns null if the text matches none of the sentences. `isAsked` selects the sentences to compare. */
   read(text: string, isAsked?: (code: string) => boolean): Said | null;
 }
 

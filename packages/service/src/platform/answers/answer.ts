@@ -1,6 +1,6 @@
 import { CODES } from '@perennial/wire';
 
-/** A long text in pieces. Each piece is created after the previous one was sent. */
+/** A long text in pieces. The next piece is created only after the previous one was sent. */
 export type TextPieces = Iterable<string> | AsyncIterable<string>;
 
 interface AnswerOutcome {
@@ -9,14 +9,14 @@ interface AnswerOutcome {
   readonly replayed?: boolean;
 }
 
-/** An answer whose data is already JSON. */
+/** An answer whose data is already rendered as JSON. */
 export interface WrittenAnswer extends AnswerOutcome {
   readonly data: string | TextPieces;
 }
 
 /**
- * An answer whose data is created from a description, the first time and at each replay, because the data may be long
- * or contain a signature.
+ * An answer whose data is rendered from a stored description, for the first answer and for each replay. The data itself
+ * is not stored, because it may be long or contain a signature.
  */
 export interface DescribedAnswer extends AnswerOutcome {
   readonly description: object;

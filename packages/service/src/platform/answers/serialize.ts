@@ -6,7 +6,7 @@ export function createSerializer<Schema extends AnySchema>(schema: Schema): (val
   return compileSerializer(schema);
 }
 
-/** JSON of an object before and after the items of one array, for arrays that are too long to hold in memory. */
+/** The JSON of an object before and after the items of one array, for arrays that are too long for the memory. */
 export interface TextAroundItems<Data> {
   before(data: Data): string;
   after(data: Data): string;
@@ -22,7 +22,7 @@ export function createTextAroundItems<Schema extends ObjectSchema, Field extends
   const last = names.slice(at + 1);
   const before = compileSerializer(pickFields(schema, first));
   const after = compileSerializer(pickFields(schema, last));
-  // Each text is a whole object; the bracket at the array is cut off.
+  // `before` and `after` each render a whole object. The brace next to the array is cut off.
   return {
     before: first.length === 0 ? () => `{"${field}":[` : (data) => `${before(data).slice(0, -1)},"${field}":[`,
     after: last.length === 0 ? () => ']}' : (data) => `],${after(data).slice(1)}`,
@@ -43,7 +43,10 @@ function compileSerializer(schema: object): (value: unknown) => string {
   return buildSerializer(markUnescaped(schema) as JsonSchema);
 }
 
-/** Marks digits, times and enum values as unescaped: looking for escapes took 40 % of a period's time. */
+/**
+ * Marks digits, times and enum values as safe without escaping: the search for special characters took 40 % of the time
+ * to render a period.
+ */
 function markUnescaped(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(markUnescaped);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -53,6 +56,6 @@ function markUnescaped(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, markUnescaped(value)]));
 }
 
-/** Matches patterns that allow only digits and the separators of a time. */
+/** Matches a schema's pattern if it allows only digits and the separators of a time. */
 const DIGITS_ONLY = /^\^(\[0-9\]|\[1-9\]|\{[\d,]+\}|[*+ :-])+\$$/;
 const isPlainWord = (word: unknown) => word === null || (typeof word === 'string' && /^[A-Z0-9_]+$/.test(word));

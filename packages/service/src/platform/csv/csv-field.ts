@@ -1,9 +1,9 @@
-/** First characters that make a spreadsheet read a text as a formula, including full-width forms. */
+/** Characters with which a spreadsheet formula begins, including their full-width forms. */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
 
 type Value = string | number | null;
 
-/** Escapes a value. Adds an apostrophe before a text that a spreadsheet would run as a formula. */
+/** Escapes a value. If a spreadsheet would run the text as a formula, puts an apostrophe before it. */
 export const csvField = (value: Value): string => quoteWhere(/[",\r\n]/, value);
 
 function quoteWhere(special: RegExp, value: Value): string {

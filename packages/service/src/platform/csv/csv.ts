@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { createRefusal, PlainError } from '../plain-error.js';
 
-/** Thrown if a statement cannot be used. None of it is stored, and the message says where and why. */
+/** Thrown if a statement cannot be used. Nothing of it is stored. The message names the line and the reason. */
 export class StatementRefused extends PlainError {}
 
 export function refuseLine(line: number, why: string): StatementRefused {
@@ -9,19 +9,19 @@ export function refuseLine(line: number, why: string): StatementRefused {
 }
 
 export interface CsvRecord {
-  /** Line on which the record begins, from 1. */
+  /** The number of the line on which the record begins, from 1. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** Longer than any record of a statement, so that other kinds of files do not fill the memory. */
+/** The maximum length of a record in characters. It keeps a file that is no statement from filling the memory. */
 const MAX_RECORD = 4096;
-/** Bytes that UTF-8 needs at most for one UTF-16 unit. */
+/** The maximum number of bytes that UTF-8 needs for one UTF-16 unit. */
 const MAX_BYTES_OF_UNIT = 3;
 
 export interface CsvRules {
   readonly createError: (line: number, why: string) => Error;
-  /** True if the last line may lack its line break. False for statements: a truncated number would look complete. */
+  /** True if the last line may lack its line break. False for statements: a cut-off number would look complete. */
   readonly lastLineMayBeOpen: boolean;
 }
 
@@ -31,22 +31,23 @@ const LONE_CR = /\r(?!\n)/;
 const TOO_LONG = `it has more than ${MAX_RECORD} characters`;
 const CUT_OFF = 'it does not end: the file may have been cut off';
 
-/** Replaces the library's messages, because those quote the file, and a code in it may be worth money. */
+/** Messages that replace the library's own. Those quote the file, and a redemption code in it may be worth money. */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: TOO_LONG,
   CSV_INVALID_CLOSING_QUOTE: 'text after the closing quotation mark of a field',
   INVALID_OPENING_QUOTE: 'a quotation mark in the middle of a field',
 };
 
-/** Parses RFC 4180 in UTF-8, with or without a byte order mark, with CRLF or LF, in chunks of any size. */
+/** Parses CSV (RFC 4180) in UTF-8. Accepts a byte order mark, CRLF or LF, and chunks of any size. */
 export async function* readCsvRecords(
   bytes: AsyncIterable<Uint8Array>,
   rules = STATEMENT_RULES,
 ): AsyncGenerator<CsvRecord> {
   const { createError, lastLineMayBeOpen } = rules;
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  /** Lines given to the parser, which reads a little ahead, and whether the last of them is incomplete. */
+  /** The number of lines passed to the parser. The parser may have returned fewer records. */
   let lines = 1;
+  /** True if the last line passed to the parser is incomplete. */
   let isOpen = false;
   let line = 1;
   const found: CsvRecord[] = [];
@@ -55,18 +56,18 @@ export async function* readCsvRecords(
     record_delimiter: ['\r\n', '\n'],
     relax_column_count: true,
     max_record_size: MAX_RECORD * MAX_BYTES_OF_UNIT,
-    // Uses the callback instead of the stream, so that records before an error are read before it is reported.
+    // A callback instead of the stream, so that records before an error are returned before the error is thrown.
     on_record(fields: readonly string[]) {
       const text = fields.join();
       if (text.length > MAX_RECORD) throw createError(line, TOO_LONG);
-      // Also refused inside quotation marks, because asking the parser for quoted fields costs four times as much.
+      // Refused even in quotation marks: asking the parser which fields are quoted would take four times as long.
       if (LONE_CR.test(text)) throw createError(line, 'a CR without an LF');
       found.push({ line, fields });
       line += 1 + newlinesIn(text);
       return null;
     },
   });
-  // The callback of the failed write receives the error.
+  // Ignores the event, because the callback of the failed write also receives the error.
   parser.on('error', () => undefined);
 
   const decoded = (chunk?: Uint8Array): string => {

@@ -15,14 +15,14 @@ import type { UncheckedSql } from './queryable.js';
 import { prepareSession, type Session, type SessionSettings } from './session.js';
 import { createStatementWatch, type WatchedConnection } from './statement-watch.js';
 
-// Parses bigint as number: identifiers leave SQL as text, and amounts and versions stay far below 2^53.
+// Parses bigint as a number. Identifiers are selected as text, and amounts and versions stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError('bigint beyond 2^53: select it as text');
   return value;
 });
 
-/** Limit for checking a connection and for rolling back a transaction. */
+/** Time limit in ms for checking a connection, and for a rollback. */
 export const CONNECTION_CHECK_MS = 4_000;
 
 const READ_ONLY_STATE = '25006';
@@ -48,25 +48,25 @@ export interface Connection extends WatchedConnection {
   readonly generation: number;
   session: Session | undefined;
   isBroken: boolean;
-  /** True if its last commit was not confirmed. */
+  /** True if the replicas did not confirm the connection's last commit. */
   isUnconfirmed: boolean;
-  /** True if statements are planned without sequential scans. Undefined after a rollback, which may have reset it. */
+  /** True if the session plans without sequential scans. Undefined after a rollback, which may have reset it. */
   byIndex: boolean | undefined;
 }
 
-/** Lends usable connections, and gives up statements that are not answered. */
+/** Creates a pool that lends usable connections, and gives up statements that the database does not answer. */
 export function createConnectionPool(options: ConnectionPoolOptions) {
   const { pool: max, name, onIdleError, onUnresponsive, onUnavailable } = options;
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, ...options.settings };
-  /** Connections of an earlier generation are not used again. Raised when the open connections may be broken. */
+  /** The current generation of connections. Raised when open ones may be broken; older ones are not used again. */
   let generation = 0;
   const connections = new WeakMap<pg.ClientBase, Connection>();
 
   const config = { ...address, application_name: name, keepAlive: true };
   const watch = createStatementWatch<Connection>({ config, onUnresponsive }, (connection) => {
     connection.isBroken = true;
-    // If this connection is not answered, connections opened before it probably are not either.
+    // Also discards all connections opened until now: if one is not answered, the others probably are not either.
     generation += 1;
   });
   const pool = new pg.Pool({
@@ -96,7 +96,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     };
     connections.set(client, connection);
     watch.add(connection);
-    // The pool listens only to idle clients. A client that breaks while checked out would end the process.
+    // Handles the error: the pool listens only to idle clients, so an error of a lent client would end the process.
     client.on('error', () => {
       connection.isBroken = true;
     });
@@ -129,7 +129,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
 
   async function lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (watch.isSilent) throw new DatabaseUnresponsive();
-    // No statement was sent yet, whatever went wrong.
+    // Whatever went wrong here, no statement was sent, so the error is always Unavailable.
     const client = await pool.connect().catch((error: unknown) => {
       throw toUnavailable(error) ?? connectionLost(error);
     });
@@ -147,7 +147,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     }
   }
 
-  /** Does the same as `runWithLimit` without its closure, because every statement comes here. */
+  /** Does the same as `runWithLimit` but without a closure, because it runs for every statement. */
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
@@ -173,12 +173,12 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
   }
 
   return {
-    /** Throws Unavailable if there is no connection, or its commit was not confirmed. */
+    /** Runs `work` with a connection. Throws Unavailable if none is available, or if the commit was not confirmed. */
     lend,
     run: traceStatements(runStatement),
-    /** For work on a connection besides statements of the service, such as a commit. */
+    /** Runs work that is not a statement of the service, such as a commit, within a time limit. */
     runWithLimit,
-    /** Discards all connections, because they may lead to the former primary. */
+    /** Discards all connections, because they may lead to a server that is no longer the primary. */
     leaveReadOnlyServer(): DatabaseReadOnly {
       generation += 1;
       return new DatabaseReadOnly();
@@ -207,7 +207,7 @@ type RunStatement = <Row>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** Adds a span for each statement if an SDK collects spans: with its name, never its values. */
+/** Adds a span for each statement if a tracing SDK collects spans, with the statement's name but not its values. */
 function traceStatements(run: RunStatement): RunStatement {
   const tracing = findTracing();
   if (!tracing) return run;

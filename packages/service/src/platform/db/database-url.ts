@@ -7,7 +7,7 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'options'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
-/** Parses DATABASE_URL. Messages repeat only names of parameters, and values that are not secret. */
+/** Parses DATABASE_URL. Error messages quote only parameter names and values that are not secret. */
 export function readDatabaseUrl(url: string) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const parameters = readParameters(searchParams);
@@ -18,7 +18,7 @@ export function readDatabaseUrl(url: string) {
     password: decodePercent(password) || undefined,
     database: decodePercent(pathname.slice(1)) || undefined,
     ssl: readTlsOptions(parameters),
-    /** Settings from `options`, set by a statement, because a pooler may refuse or drop startup options. */
+    /** Settings from `options`. They are set by a statement, because a pooler may refuse or drop startup options. */
     settings: readSessionSettings(parameters.options ?? ''),
   };
 }
@@ -39,7 +39,7 @@ function readPort(text: string): number {
   return /^\d+$/.test(text) && port > 0 && port < 65_536 ? port : refuse('port must be a number from 1 to 65535');
 }
 
-/** Supports four modes of libpq. The other modes are refused, because they leave open if a connection is encrypted. */
+/** Supports four of libpq's modes. Refuses the others, because with these a connection may or may not be encrypted. */
 function readTlsOptions({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): false | ConnectionOptions {
   const files = { sslrootcert, sslcert, sslkey };
   const nameOfFile = Object.entries(files).find(([, file]) => file !== undefined)?.[0];
@@ -76,7 +76,7 @@ function readSessionSettings(options: string): SessionSettings {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const text = word === '-c' ? (words.shift() ?? '') : word.replace(/^(-c|--)/, '');
     const [, given, value] = /^([A-Za-z_][\w.-]*)=(.*)$/s.exec(text) ?? [];
-    // PostgreSQL reads a dash in a name as an underscore.
+    // PostgreSQL treats a dash in a setting's name as an underscore.
     const name = given?.replaceAll('-', '_');
     if (name === undefined || value === undefined || !/^(-c|--)/.test(word)) {
       refuse('options must be settings such as -c search_path=perennial');

@@ -48,26 +48,26 @@ export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
   /** Throws Unavailable if the database does not answer in time or cannot write. */
   ping(withinMs: number): Promise<void>;
-  /** The error of a write that failed for lack of space. Undefined once the database can write again. */
+  /** Returns the error of a write that failed for lack of space, or undefined if the database can write. */
   writeFailure(): Unavailable | undefined;
   /**
-   * Returns facts about the server, read over two connections. Throws UnfitConnection if a connection does not keep its
-   * session, and DatabaseReadOnly if the server must write but cannot.
+   * Returns facts about the server, read over two connections. Throws UnfitConnection if a connection's session changes
+   * between statements. Throws DatabaseReadOnly if `mustWrite` is true and the server cannot write.
    */
   inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
   close(): Promise<void>;
 }
 
-/** Time for which this node waits longer than the database before it gives up a statement. */
+/** The time in ms that this node waits beyond the database's own limit before it gives up a statement. */
 const CLIENT_GRACE_MS = 1_000;
 
-/** Statement limit for work that no caller waits for. */
+/** Time limit of statements in background work. */
 export const LONG_STATEMENT_MS = 30_000;
 
 export interface ServerFacts {
   readonly version: number;
   readonly encoding: string;
-  /** Value before the service sets its own. */
+  /** The server's own value, before the service sets a different one. */
   readonly synchronousCommit: string;
 }
 
@@ -75,9 +75,9 @@ export interface DatabaseOptions extends DatabaseEvents {
   readonly url: string;
   readonly pool: number;
   readonly name: string;
-  /** Overrides the settings of every connection. */
+  /** Settings for every connection, in place of the defaults. */
   readonly settings?: SessionSettings;
-  /** Time limit of a statement. Default: as long as a caller waits. */
+  /** Time limit of a statement. Default: the time that a caller waits. */
   readonly statementMs?: number | undefined;
 }
 
@@ -87,7 +87,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = createConnectionPool({ ...options, settings, onUnavailable: (error) => writes.note(error) });
   const writes = createWriteWatch({ attempt: attemptWrite, onChange: options.onWriteFailure });
 
-  /** `mayRepeat`: runs a statement that was not begun again, over a new connection. */
+  /** With `mayRepeat`, runs `work` again over a new connection if its statement was not begun. */
   async function withConnection<T>(work: (connection: Connection) => Promise<T>, mayRepeat = false): Promise<T> {
     try {
       return await pool.lend(work);
@@ -118,7 +118,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         },
       });
       const { command } = await pool.runWithLimit(connection, limitMs, () => client.query('commit'));
-      // PostgreSQL answers ROLLBACK if a statement of the transaction failed and its error was swallowed.
+      // PostgreSQL answers a commit with ROLLBACK if a statement failed and the code ignored its error.
       if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command}`);
       return result;
     } catch (error) {
@@ -134,7 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Throws if the database is read-only, because it cannot serve any request: even reads are admitted by a write. */
+  /** Throws if the database is read-only. It then cannot serve even reads, because admitting a request writes. */
   async function requireWritable(): Promise<void> {
     const [row] = await database.query<{ isReadOnly: boolean }>(
       `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,
@@ -143,8 +143,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /**
-   * Allocates more space than PostgreSQL adds to a table at a time (64 pages), and frees it. The table is temporary, so
-   * that no WAL is written for its rows and no other session waits for it.
+   * Tests whether the disk has space: allocates more than PostgreSQL adds to a table at a time (64 pages), and rolls
+   * back. Uses a temporary table, which writes no WAL for its rows and blocks no other session.
    */
   async function attemptWrite(): Promise<void> {
     await database
@@ -156,7 +156,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         throw new RolledBack();
       })
       .catch((error: unknown) => {
-        // If the role may not create temporary tables, only the statements of the service decide.
+        // If the role may not create temporary tables, the attempt proves nothing and counts as a success.
         if (!(error instanceof RolledBack) && sqlState(error) !== NO_PRIVILEGE_STATE) throw error;
       });
   }
@@ -181,7 +181,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     writeFailure: () => writes.failure,
     inspect: ({ mustWrite = false } = {}) =>
       withConnection((one) =>
-        // Opened while the first is held, because a pooler that shares sessions would give both the same session.
+        // Opened while the first is lent: a pooler that shares sessions would give both the same session.
         withConnection(async (other) => {
           for (const connection of [one, other, one]) {
             const isOurs = await pool.runWithLimit(connection, CONNECTION_CHECK_MS, async () =>
@@ -212,7 +212,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return database;
 }
 
-/** Ends a transaction whose changes are not wanted. */
+/** Thrown to roll a transaction back on purpose. */
 class RolledBack extends Error {}
 
 const ATTEMPTED_BYTES = 1_048_576;

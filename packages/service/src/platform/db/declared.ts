@@ -1,14 +1,14 @@
 import type { Queryable } from './queryable.js';
 import { type Columns, type ColumnType, statement, type ValueOf, type ValueType } from './statement.js';
 
-/** Type of the value for a parameter. A parameter with a question mark may be null or omitted. */
+/** The type of a parameter's value. If the type ends with a question mark, the value may be null or omitted. */
 type Given<Type> = Type extends { readonly value: infer Value }
   ? Value
   : Type extends `${infer Plain}?`
     ? ValueOf<Plain> | null | undefined
     : ValueOf<Type>;
 
-/** Types of $1, $2 and so on: by position, or by the names of the values in an object. */
+/** Types of $1, $2 and so on: by position, or by name if the values are given as an object. */
 type Parameters = readonly ColumnType[] | Readonly<Record<string, ColumnType>>;
 
 type GivenInOrder<Types> = Types extends readonly [...infer First, infer Last extends `${string}?`]
@@ -29,10 +29,10 @@ interface Declaration<Types extends Parameters, Row, Value> {
   readonly name?: string;
   readonly text: string;
   readonly parameters: Types;
-  /** Omitted if the rows are not read, or only counted. */
+  /** The columns of the rows. Omitted if the rows are not read, or only counted. */
   readonly columns?: Columns<Row>;
   readonly byIndex?: boolean;
-  /** Statements that create what this one needs, such as a temporary table. */
+  /** Statements that create what this statement needs, such as a temporary table. */
   readonly after?: readonly string[];
   /** Maps a row to the result. Default: the row. */
   readonly value?: (row: Row) => Value;
@@ -68,12 +68,12 @@ export const declareList = <const Types extends Parameters, Row, Value = Row>(
   one: Declaration<Types, Row, Value>,
 ): Ask<Types, Value[]> => declare(one, (values) => values);
 
-/** Declares a statement that returns the first row, if there is one. */
+/** Declares a statement that returns its first row, or undefined if it has none. */
 export const declareFind = <const Types extends Parameters, Row, Value = Row>(
   one: Declaration<Types, Row, Value>,
 ): Ask<Types, Value | undefined> => declare(one, ([first]) => first);
 
-/** Declares a statement that always has a row. */
+/** Declares a statement that returns its first row, and throws if it has none. */
 export const declareRequire = <const Types extends Parameters, Row, Value = Row>(
   one: Declaration<Types, Row, Value>,
 ): Ask<Types, Value> =>
@@ -82,7 +82,7 @@ export const declareRequire = <const Types extends Parameters, Row, Value = Row>
     return first;
   });
 
-/** Declares a statement that returns true if it has a row: something existed, or was changed. */
+/** Declares a statement that returns true if it returns or changes at least one row. */
 export const declareHas = <const Types extends Parameters>(
   one: Declaration<Types, never, never>,
 ): Ask<Types, boolean> => declare(one, (values) => values.length > 0);

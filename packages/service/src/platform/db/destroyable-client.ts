@@ -7,12 +7,12 @@ export class DestroyableClient extends pg.Client {
 
   constructor(config: pg.ClientConfig = {}) {
     const socket = new Socket();
-    // A pool makes the password a hidden property, which a spread does not copy.
+    // Passes the password explicitly: a pool makes it a hidden property, which a spread does not copy.
     super({ ...config, password: config.password, stream: () => socket });
     this.#socket = socket;
   }
 
-  /** Closes the socket without a message to the server, which may no longer read. All pending statements fail. */
+  /** Closes the socket without notifying the server, which may no longer read. All pending statements fail. */
   destroy(): void {
     this.#socket.destroy();
   }

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * The database cannot do the work now, or did not confirm a commit. A later retry may succeed. Subclasses name the
- * cause.
+ * Thrown if the database cannot do the work now, or did not confirm a commit. A later retry may succeed. Subclasses
+ * name the cause.
  */
 export class Unavailable extends Error {}
 
@@ -16,50 +16,50 @@ export class DatabaseReadOnly extends Unavailable {
 }
 
 /**
- * A lock or statement timeout. Nothing was changed, and the database and connection are fine: the statement may succeed
- * later.
+ * A lock timeout or statement timeout. Nothing was changed. The database and the connection work, so the statement may
+ * succeed later.
  */
 export class HeldUp extends Unavailable {}
 
 /**
- * The connection's prepared statements no longer match the database. The statement was not begun and will run on a new
- * connection.
+ * The connection's prepared statements no longer match the database. The statement was not begun, and may run over a
+ * new connection.
  */
 export class OutdatedConnection extends Unavailable {}
 
 /**
- * A sequence returned a number that is already used, because it was behind, as after a restore. The sequence was moved
- * forward and nothing else was changed: repeating the work gets another number.
+ * A sequence returned a number that a row already has, because the sequence was behind, as after a restore. It was
+ * moved forward, and nothing else was changed. A repetition of the work gets a new number.
  */
 export class NumberTaken extends HeldUp {}
 
-/** Returns true if the database itself is away, so that no statement can succeed. */
+/** Returns true if the whole database is unavailable, so that no statement can succeed. */
 export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
-/** Returns true for a lock or statement timeout. An immediate retry would only take as long again. */
+/** Returns true for a lock timeout or statement timeout. An immediate retry would probably take as long again. */
 export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
 
-/** Kind of Unavailable for a failed statement. Any other SQLSTATE is an error in the code or the data. */
+/** What a failed statement with a listed SQLSTATE means. Any other SQLSTATE is an error in the code or the data. */
 export type FailureMeaning = 'away' | 'held up' | 'outdated';
 
 export interface DatabaseFailure {
-  /** A SQLSTATE, or the common prefix of several. */
+  /** A SQLSTATE, or a prefix that several SQLSTATEs share. */
   readonly state: string;
   readonly meaning: FailureMeaning;
   /** Explanation for operators, shown by commands and in the log. */
   readonly why: string;
   /**
-   * Server function that raised the error, if the state alone is ambiguous. Messages may be translated, so they are not
-   * used.
+   * The server function that raised the error, if the SQLSTATE alone is ambiguous. The message cannot be used, because
+   * servers translate it.
    */
   readonly routine?: string;
 }
 
-/** Errors of PostgreSQL, or of a pooler in front of it, that are not errors of this service. */
+/** Errors of PostgreSQL, or of a pooler in front of it, that this service has not caused. */
 export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: '08', meaning: 'away', why: 'the connection broke, or a pooler has no server for it' },
   {
@@ -110,17 +110,17 @@ export function toUnavailable(error: unknown): Unavailable | undefined {
 }
 
 /**
- * Returns true for the warning that answers a commit whose wait for synchronous replication was cancelled. The commit
- * is done here, and perhaps on no replica. A resend finds it done, and waits for the replicas, because its admission
- * commits too.
+ * Returns true for the warning with which PostgreSQL answers a commit if its wait for the replicas was canceled. The
+ * commit is then done on this server, but perhaps on no replica. If the request is sent again, its admission is a
+ * commit too, so the resend waits for the replicas, and then finds the work done.
  */
 export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'code' | 'routine'>): boolean =>
   code === '01000' && routine === 'SyncRepWaitForLSN';
 
-/** Tables whose primary key comes only from a sequence. */
+/** Tables whose primary key always comes from a sequence. */
 const NUMBERED_TABLES = new Set(['orders', 'agreements', 'channels', 'audit_log', 'reconciliation_differences']);
 
-/** Returns true if a number of a sequence was already used. */
+/** Returns true if the error says that a number from a sequence is already used by a row. */
 export function isNumberTaken(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return false;
   return NUMBERED_TABLES.has(error.table ?? '') && error.constraint === `${error.table}_pkey`;

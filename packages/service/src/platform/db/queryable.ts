@@ -1,11 +1,11 @@
 import type { Statement, ValuesOf, ValueType } from './statement.js';
 
-/** Runs statements: on the connection of a transaction, or each on any connection of the pool. */
+/** Runs statements, on the connection of a transaction, or each statement on any connection of the pool. */
 export interface Queryable {
   readonly query: RunQuery;
 }
 
-/** Omitted for a statement without parameters. */
+/** The values may be omitted if the statement has no parameters. */
 type Values<Types extends readonly ValueType[]> = Types extends readonly [] ? [] : [values: ValuesOf<Types>];
 
 export interface RunQuery {
@@ -23,7 +23,7 @@ export async function queryOne<Row, Types extends readonly ValueType[]>(
   return row;
 }
 
-/** Returns the first row of a statement that always has one. */
+/** Returns the first row. Throws if there is none. */
 export async function requireOne<Row, Types extends readonly ValueType[]>(
   db: Queryable,
   statement: Statement<Row, Types>,
@@ -34,21 +34,21 @@ export async function requireOne<Row, Types extends readonly ValueType[]>(
   return row;
 }
 
-/** Has a name if it is parsed and planned once per connection. */
+/** SQL whose row type is not checked. With a `name`, it is parsed and planned only once per connection. */
 export type UncheckedSql = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {
-  /** Sets the time limit of each further statement of the transaction; 0: none. */
+  /** Sets the time limit of each following statement in the transaction. 0: no limit. */
   setStatementLimit(statementMs: number): Promise<void>;
 }
 
 export interface Transactional extends Queryable {
-  /** `work` must not make network calls, because locks would be held while the other side takes its time. */
+  /** Runs `work` in a transaction. `work` must not make network calls, because row locks are held until it ends. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
 export interface TransactionOptions {
-  /** Time limit of each statement in this transaction. Default: the database's limit. 0 means no limit. */
+  /** Time limit of each statement in this transaction. Default: the database's own. 0: no limit. */
   readonly statementMs?: number;
   readonly readOnly?: boolean;
 }
@@ -62,7 +62,7 @@ export interface QueryCall {
   readonly byIndex?: boolean | undefined;
 }
 
-/** Returns a `query` that calls `around` for every statement, which runs it on `to`. */
+/** Returns a `query` that passes every statement to `around`. `around` calls `run` to run the statement on `to`. */
 export function wrapQuery(to: Queryable, around: <T>(run: () => Promise<T>, asked: QueryCall) => Promise<T>): RunQuery {
   const query = to.query as AnyQuery;
   const relayed: AnyQuery = (statement, values = []) => {

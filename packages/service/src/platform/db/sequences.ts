@@ -1,7 +1,7 @@
 import type { Queryable, Transactional } from './queryable.js';
 import { columns, statement } from './statement.js';
 
-/** Sequences, and the columns with the numbers they have given out. An index begins with each column. */
+/** Sequences, and the columns that store their numbers. Each column is the first of an index. */
 const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly column: string }>> = {
   order_numbers: { table: 'orders', column: 'order_no' },
   agreement_numbers: { table: 'agreements', column: 'agreement_id' },
@@ -13,13 +13,13 @@ const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly colu
 
 interface Lagging {
   readonly name: string;
-  /** Last number of the sequence that is not above the used ones. */
+  /** The number to set the sequence to, so that its next number is above all numbers in use. */
   readonly used: string;
 }
 
 /**
- * Moves lagging sequences above the numbers in use, and returns their names. Sequences lag after a restore that left
- * them out, or if tables were filled by hand. Costs one statement if none lags. Blocks the sequence meanwhile, and
+ * Moves lagging sequences above the numbers in use, and returns their names. A sequence lags if a restore left it out,
+ * or if a table was filled by hand. Costs one statement if no sequence lags. Locks a sequence while it is moved, and
  * never moves it back.
  */
 export async function moveLaggingSequences(database: Transactional): Promise<string[]> {
@@ -32,7 +32,7 @@ const SET_SEQUENCE = statement({
   parameters: ['text', 'bigint'],
 });
 
-/** Does the same within a transaction. */
+/** Like `moveLaggingSequences`, but within the caller's transaction. */
 export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
@@ -52,15 +52,15 @@ const FIND_OWNER = statement({
 });
 
 /**
- * Locks a sequence against reading and taking numbers. Sets the owner to the current one, which changes nothing: other
- * DDL would give the sequence a new file, and its readers would fail (XX001).
+ * Locks a sequence, so that nobody reads it or takes numbers. Does so by setting the owner to the current owner, which
+ * changes nothing. Other DDL would give the sequence a new file, and waiting readers would fail (XX001).
  */
 export async function lockSequence(tx: Queryable, name: string): Promise<void> {
   const [row] = await tx.query(FIND_OWNER, [name]);
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 
-/** Order numbers come in blocks, so the sequence advances by the size of a block. */
+/** Returns the sequences that lag. Order numbers come in blocks, so a sequence advances by the size of a block. */
 const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]> =>
   db.query<Lagging>(
     names

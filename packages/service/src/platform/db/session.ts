@@ -4,21 +4,21 @@ import { toUnavailable, Unavailable } from './failures.js';
 
 export type SessionSettings = Readonly<Record<string, string>>;
 
-/** Time for which a statement waits for a lock. Shorter than the statement limit, so that the error names the lock. */
+/** Time in ms that a statement waits for a lock. Shorter than the statement limit, so that the error names the lock. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** Default time limit of a statement, because a caller waits for it. */
+/** Default time limit of a statement in ms. Short, because a caller waits for the statement. */
 export const STATEMENT_TIMEOUT_MS = 6_000;
 
 /**
- * Settings that affect query plans. Random pages cost as much as sequential ones, as in memory: with a higher cost, a
- * page of due events was found by sorting all of them. JIT takes longer than it gains (measured: a batch of bills took
- * twice the time). `byIndex` of a statement changes enable_seqscan.
+ * Settings that affect query plans. Random pages cost as much as sequential pages, as in memory. With a higher cost,
+ * PostgreSQL found a page of due events by sorting all of them. JIT is off, because it doubled the time of a batch of
+ * bills. `byIndex` of a statement changes enable_seqscan.
  */
 export const PLAN_SETTINGS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };
 
 /**
- * Settings of each connection. The texts of times depend on DateStyle, but not on TimeZone (see time-sql.ts), which is
- * set for people who look at the session. Many statements have arrays with nulls as parameters.
+ * Settings of each connection. DateStyle determines the text of times. TimeZone does not (see time-sql.ts), and is set
+ * only for operators who look at a session. array_nulls is on, because many parameters are arrays with nulls.
  */
 const SETTINGS: SessionSettings = {
   client_encoding: 'UTF8',
@@ -32,53 +32,54 @@ const SETTINGS: SessionSettings = {
   idle_session_timeout: '0',
 };
 
-/** Values of synchronous_commit that lose no answered request if the server crashes. */
+/** Values of synchronous_commit with which a crash of the server loses no request that was answered. */
 export const DURABLE_COMMITS: readonly string[] = ['on', 'remote_write', 'remote_apply'];
 
 const COMMIT_SETTING = 'synchronous_commit';
 
-/** Keeps the server's value if it is durable, because the server knows its replicas. Else on. */
+/** Keeps the server's value if it is durable, because operators chose it for their replicas. Otherwise `on`. */
 const DURABLE_COMMIT = `case when current_setting('${COMMIT_SETTING}') in (${DURABLE_COMMITS.map(pg.escapeLiteral).join(', ')})
   then current_setting('${COMMIT_SETTING}') else 'on' end`;
 
-/** Value that the server, the database or the role gives to a session. */
+/** SQL: the value that a new session gets from the server, the database or the role. */
 export const GIVEN_COMMIT = `(select reset_val from pg_settings where name = '${COMMIT_SETTING}')`;
 
 export const isSetByService = (name: string): boolean =>
   Object.keys(SETTINGS).some((own) => own.toLowerCase() === name.toLowerCase());
 
-/** A connection that the service cannot use. The message is for operators. */
+/** Thrown if the service cannot use a connection. The message tells operators what to change. */
 export class UnfitConnection extends Unavailable {}
 
 export const STATEMENT_POOLER_MESSAGE =
   'DATABASE_URL: the pooler spreads the statements of one connection over several sessions: set it to pool sessions ' +
   '(pgbouncer: pool_mode=session, and server_reset_query=DISCARD ALL)';
 
-/** A setting with a unique value per connection, which shows if the session is still ours. */
+/** A setting that the service sets to a unique value on each connection, to recognize its own session. */
 const MARK = 'perennial.connection';
 
-/** A server process. Includes its start time, because process numbers are reused. */
+/** A server process. The start time distinguishes it from a later process with the same number. */
 export interface Backend {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** A session that no other client uses. */
+/** A session that only this connection uses. */
 export interface Session {
   readonly backend: Backend;
   readonly isStillOurs: () => Promise<boolean>;
 }
 
 interface SessionReading extends Backend {
-  /** Mark that was set before. Null on a session that no other client has used. */
+  /** The mark found before this connection set its own. Null if no other client has used the session. */
   readonly former?: string | null;
   readonly mark: string;
   readonly settings: readonly string[];
 }
 
 /**
- * Sets what the service needs by a statement, because a pooler may drop startup options, and reads it back by a second
- * one. Throws if the two reach different sessions, or if another client has used the session before.
+ * Sets all settings of a connection by a statement, because a pooler may drop startup options, and reads them back by a
+ * second statement. Throws if the two statements reached different sessions, or if a different client has used the
+ * session before.
  */
 export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {
   const literals = Object.entries({ ...SETTINGS, ...more }).map(
@@ -109,7 +110,7 @@ export async function prepareSession(client: pg.ClientBase, more: SessionSetting
   return { backend: { pid, startedAt }, isStillOurs: async () => isSame(await readBack()) };
 }
 
-/** Start time of a server process as a number, which is the same in every time zone. */
+/** SQL: the start time of a server process as a number, which does not depend on the time zone. */
 export const BACKEND_STARTED_AT = '(extract(epoch from a.backend_start) * 1000000)::bigint';
 const BACKEND = `pg_backend_pid() as pid,
   (select ${BACKEND_STARTED_AT}::text from pg_stat_activity a where a.pid = pg_backend_pid()) as "startedAt"`;

@@ -2,13 +2,14 @@ import type pg from 'pg';
 import { DestroyableClient } from './destroyable-client.js';
 import { BACKEND_STARTED_AT, type Backend } from './session.js';
 
-/** State of a connection, which has one statement at a time. */
+/** A connection whose statements are watched. It runs one statement at a time. */
 export interface WatchedConnection {
   readonly client: DestroyableClient;
-  /** Server process of the connection, once known. */
+  /** The server process of the connection. Undefined until it is known. */
   readonly backend: Backend | undefined;
-  /** In ticks: start and limit of its statement. Limit 0: no statement, or one without a limit. */
+  /** The tick in which the current statement began. */
   since: number;
+  /** The current statement's limit in ticks. 0 if no statement runs, or if it has no limit. */
   limit: number;
 }
 
@@ -19,30 +20,31 @@ export interface StatementWatchOptions {
 }
 
 /**
- * Length of a tick. Time is counted in ticks, because a process that was suspended or too busy to read its sockets has
- * one tick when it continues. So no statement is given up whose answer waits to be read.
+ * Length of a tick. Time is counted in ticks of a timer, not by the clock: a process that was suspended or too busy to
+ * read its sockets counts only one tick for that time. So a statement is not given up while its answer waits to be
+ * read.
  */
 const TICK_MS = 500;
 const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 
-/** Age of a statement at which the database is probed. The probe may take as long again. */
+/** The age of a statement, in ticks, after which the database is probed. The probe may take the same time. */
 const SLOW_TICKS = ticksIn(2_000);
 
 /**
- * Gives up statements that are not answered some time after the database's own limit. A frozen database, or one behind
- * a network that drops everything, keeps its sockets open and does not answer. The connection is destroyed, because a
- * late answer must not be taken for that of the next statement.
+ * Gives up statements that get no answer within their limit. A database that is frozen, or behind a network that drops
+ * packets, keeps its sockets open without answering. The connection is destroyed, because a late answer could be taken
+ * for the answer to the next statement.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,
   giveUp: (connection: Connection) => void,
 ) {
   const connections = new Set<Connection>();
-  /** Server processes that may still run a statement that was given up. */
+  /** Server processes that may still run a statement which this node has given up. */
   const abandoned: Backend[] = [];
   let tick = 0;
   let isSilent = false;
-  /** Last tick in which the database answered. It is probed again only some ticks later. */
+  /** The last tick in which a probe was answered. The next probe follows only some ticks later. */
   let answeredAt = 0;
   let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
 
@@ -72,7 +74,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     if (connection.backend) abandoned.push(connection.backend);
   }
 
-  /** Probes the database. Any answer shows that it responds, even a refusal, with which statements then fail. */
+  /** Probes the database with a new connection. Any answer, even a refusal, shows that the database responds. */
   async function probe(): Promise<void> {
     const client = new DestroyableClient(config);
     const question = { client, since: tick };
@@ -83,7 +85,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
       const ended = abandoned.splice(0);
       await client.query(END_BACKENDS, [ended.map(({ pid }) => pid), ended.map(({ startedAt }) => startedAt)]);
     } catch {
-      // Refused, or destroyed by the timer above.
+      // The database refused the connection, or the timer above destroyed it.
     }
     void client.end().catch(() => undefined);
     if (probing !== question) return;
@@ -108,7 +110,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     end(connection: Connection): void {
       connection.limit = 0;
     },
-    /** True if neither statements nor new connections are answered. New statements fail at once. */
+    /** True if the database answers neither statements nor new connections. New statements then fail immediately. */
     get isSilent() {
       return isSilent;
     },
@@ -123,8 +125,9 @@ export function createStatementWatch<Connection extends WatchedConnection>(
 export type StatementWatch<Connection extends WatchedConnection> = ReturnType<typeof createStatementWatch<Connection>>;
 
 /**
- * Terminates abandoned server processes. A commit that waits for a replica does not notice that its client is gone, so
- * they would use up all connections. And a frozen process must not continue abandoned work.
+ * Terminates the server processes of statements that were given up. Otherwise they could use up all connections,
+ * because a commit that waits for a replica does not notice that its client is gone. And a frozen process would
+ * continue later.
  */
 const END_BACKENDS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
   where (a.pid, ${BACKEND_STARTED_AT}) in (select * from unnest($1::integer[], $2::bigint[]))`;

@@ -1,4 +1,4 @@
-/** PostgreSQL types and their values in TypeScript. */
+/** PostgreSQL types, and the TypeScript types of their values. */
 interface Scalars {
   readonly bigint: number | string;
   readonly boolean: boolean;
@@ -23,7 +23,7 @@ interface Scalars {
 type Scalar = keyof Scalars;
 export type ValueType = Scalar | `${Scalar}[]`;
 
-/** Value of a parameter. An array may also be given as text, see toArrayText. */
+/** The type of a parameter's value. An array may also be given as text (see `toArrayText`). */
 export type ValueOf<Type> = Type extends Scalar
   ? Scalars[Type]
   : Type extends `${infer One extends Scalar}[]`
@@ -34,7 +34,7 @@ export type ValuesOf<Types extends readonly ValueType[]> = {
   readonly [Place in keyof Types]: ValueOf<Types[Place]> | null;
 };
 
-/** Value that the driver reads from a column. JSON is unknown until `column` names its type. */
+/** The type that the driver returns for a column. JSON is `unknown`, unless `column` names its type. */
 type ReadAs<Type> = Type extends 'bigint'
   ? number
   : Type extends 'numeric'
@@ -63,26 +63,26 @@ type RowFrom<Types> = {
       : ReadAs<Types[Field]>;
 };
 
-/** Columns of a statement's rows, in any order. */
+/** The columns of a statement's rows. Their order does not matter. */
 export interface Columns<Row> {
   readonly types: Readonly<Record<string, string>>;
   /** Only for the compiler. */
   readonly row?: Row;
 }
 
-/** Names the type of a column or parameter that is JSON, or one of a few texts. */
+/** Declares the TypeScript type of a column or parameter that contains JSON, or one of a few texts. */
 export function column<Value>(type: ValueType): ColumnOf<Value>;
 export function column<Value>(type: `${ValueType}?`): ColumnOf<Value | null>;
 export function column(type: ColumnType): ColumnType {
   return type;
 }
 
-/** Declares the columns of a row, whose type follows from them. */
+/** Declares the columns of a row. The row's TypeScript type is derived from them. */
 export const columns = <const Types extends Readonly<Record<string, ColumnType>>>(
   types: Types,
 ): Columns<RowFrom<Types>> => ({ types });
 
-/** Column types that can hold these values. */
+/** The PostgreSQL types whose values have this TypeScript type. */
 type TypeFor<Value> = { readonly [Type in ValueType]: Value extends ReadAs<Type> ? Type : never }[ValueType];
 
 /** Declares the columns of a row whose type is declared elsewhere, such as in the domain. */
@@ -94,7 +94,7 @@ export const columnsOf = <Row>(
   },
 ): Columns<Row> => ({ types });
 
-/** Makes all columns nullable, as in the other side of a left join. */
+/** Makes all columns nullable, as for the optional side of a left join. */
 export const nullableColumns = <Row>({
   types,
 }: Columns<Row>): Columns<{ readonly [Field in keyof Row]: Row[Field] | null }> => ({
@@ -108,20 +108,21 @@ export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>
   types: { ...one.types, ...other.types },
 });
 
-/** A statement with fixed text. A test compares the types with PostgreSQL's. */
+/** A statement with fixed text. A test compares its declared types with PostgreSQL's. */
 export interface Statement<Row = unknown, Types extends readonly ValueType[] = readonly ValueType[]> {
-  /** Named statements are parsed and planned once per connection: for statements that every request needs. */
+  /** Statements with a name are parsed and planned once per connection. For statements that every request needs. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly parameters: Types;
   readonly columns: Columns<Row>;
   /**
-   * True: planned without sequential scans. Default for named statements, because they keep their plan: a plan made
-   * while a table had one page would scan it until the next analyze. False: planned freely, for statements that read
-   * much. Undefined, for most: planned each time, for a few rows that are found by their keys in either case.
+   * True: the statement is planned without sequential scans. This is the default for named statements, because they
+   * keep their plan: one made while a table was small would scan the table until the next analyze. False: PostgreSQL
+   * plans freely, for statements that read many rows. Undefined, for most others: planned each time, because they find
+   * few rows by their keys in any case.
    */
   readonly byIndex?: boolean | undefined;
-  /** Statements that create the temporary tables it needs. */
+  /** Statements that create the temporary tables which this statement needs. */
   readonly after?: readonly string[] | undefined;
 }
 
@@ -140,13 +141,13 @@ export const declaredStatements = (): readonly Statement[] => declared;
 
 const NO_COLUMNS: Columns<never> = { types: {} };
 
-/** Declares a statement. Must be at the top level of a module, so that a test can check all of them. */
+/** Declares a statement. Call it at the top level of a module, so that a test can check all statements. */
 export function statement<const Types extends readonly ValueType[], Row = never>(one: {
   readonly name?: string;
   readonly text: string;
   /** Types of $1, $2 and so on. */
   readonly parameters: Types;
-  /** Omitted if the rows are not read, or only counted. */
+  /** The columns of the rows. Omitted if the rows are not read, or only counted. */
   readonly columns?: Columns<Row>;
   readonly byIndex?: boolean;
   readonly after?: readonly string[];

@@ -1,8 +1,8 @@
 import { rememberRecent } from '@perennial/wire';
 
 /**
- * Converts a time to Unix milliseconds, truncated like its text. Uses double precision, because extract calculates in
- * numeric. Adds half a microsecond, the resolution of a time, against rounding errors.
+ * SQL: converts a time to Unix milliseconds, truncated like the text of the time. Uses double precision, because
+ * `extract` is slower (numeric). Adds half a microsecond against rounding errors, because times have microseconds.
  */
 export const epochMs = (expression: string) => `floor(date_part('epoch', ${expression}) * 1000 + 0.0005)::bigint`;
 
@@ -17,25 +17,26 @@ export const fromEpochMicros = (parameter: string) =>
 export const fromEpochMs = (parameter: string) => `to_timestamp(${parameter}::double precision / 1000)`;
 
 /**
- * Offset of Asia/Shanghai, the only one since 1991. Named by every expression that depends on a zone, because a pooler
- * or a role may give the session another. An offset, because looking up the zone by name takes half as long again as
- * all of `shanghaiText`.
+ * The offset of Asia/Shanghai, unchanged since 1991. Every expression that depends on a time zone names it, because a
+ * pooler or a role may set a different zone for the session. An offset instead of the zone's name, because looking up
+ * the name would take half as long again as all of `shanghaiText`.
  */
 const ZONE = `interval '8 hours'`;
 
-/** Converts a moment to the date and time in Asia/Shanghai, or such a date and time to a moment. */
+/** SQL: converts a moment to the date and time in Asia/Shanghai, or a date and time there to a moment. */
 export const inShanghaiZone = (expression: string) => `(${expression} at time zone ${ZONE})`;
 
-/** Adds months, days or both to a moment by the calendar: 31 August plus a month is 30 September. */
+/** SQL: adds months and days to a moment by the calendar: 31 August plus one month is 30 September. */
 export const addByCalendar = (moment: string, interval: string) =>
   inShanghaiZone(`(${inShanghaiZone(moment)} + ${interval})`);
 
 /**
- * Formats a time as in the interface by truncating its text, the cheapest way. Every session has the DateStyle for it.
+ * SQL: formats a time as in the API. Truncates the text of the time, which is the cheapest way; every session has the
+ * DateStyle that this needs.
  */
 export const shanghaiText = (expression: string) => `left(${inShanghaiZone(`(${expression})`)}::text, 19)`;
 
-/** Converts Unix milliseconds to text for PostgreSQL. */
+/** Converts Unix milliseconds to a text that PostgreSQL accepts as a time. */
 export const isoTime = rememberRecent((at) => new Date(at).toISOString());
 
 export const isoTimeOrNull = (at: number | null) => (at === null ? null : isoTime(at));

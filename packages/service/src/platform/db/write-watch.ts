@@ -2,23 +2,24 @@ import pg from 'pg';
 import { sqlState, type Unavailable } from './failures.js';
 
 export interface WriteWatchOptions {
-  /** Tries to write. Allocates space that no table has yet, and frees it. */
+  /** Tries to write. Allocates new disk space and frees it again. */
   readonly attempt: () => Promise<void>;
-  /** Called when a write fails for lack of space, and when the database can write again. */
+  /** Called with the error when a write fails for lack of space, and with undefined when writes work again. */
   readonly onChange?: ((failure: Unavailable | undefined) => void) | undefined;
 }
 
 const ATTEMPT_MS = 1_000;
 /**
- * Time without a failed statement that ends the state: an attempt may find space elsewhere, as in another tablespace.
+ * The database counts as writable only after this time without a failed statement: an attempt may use a different
+ * tablespace, which has space.
  */
 const QUIET_MS = 5_000;
 
 /** `disk_full` and `io_error`. */
 const NO_ROOM_STATES: readonly (string | undefined)[] = ['53100', '58030'];
 /**
- * Routines that raise these states for shared memory, temporary files of one query, and unreadable blocks. They do not
- * show if tables can be written.
+ * Server functions that raise these states for shared memory, for temporary files, or for unreadable blocks. Such
+ * errors do not show whether tables can be written.
  */
 const OTHER_ROUTINES = /^(dsm_|BufFile|mdread|mdstartread|md_readv)/;
 
@@ -29,9 +30,9 @@ export function isOutOfRoom(error: unknown): error is Unavailable {
 }
 
 /**
- * Tracks if the database can write. A database that answers may be unable to: rows that fit into existing pages are
- * stored, all others are refused. A statement that fails for lack of space begins that state. Only then does the watch
- * write, once a second, so that the state ends without a request.
+ * Tracks whether the database can write. When the disk is full, it still stores rows that fit into existing pages and
+ * refuses all others. The watch notes the first statement that fails for lack of space. From then on it attempts a
+ * write every second, so that it notices free space even without requests.
  */
 export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
   let failure: Unavailable | undefined;
@@ -49,7 +50,7 @@ export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
       await attempt();
       if (performance.now() - failedAt >= QUIET_MS) change(undefined);
     } catch {
-      // A lack of space was noted. An unreachable database is reported by the readiness probe.
+      // If space is missing, `note` was already called. An unreachable database is reported by the readiness probe.
     }
     schedule();
   }
@@ -59,11 +60,11 @@ export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
   }
 
   return {
-    /** Undefined while the database can write, as far as this process knows. */
+    /** The error of the failed write. Undefined if the database can write, as far as this process knows. */
     get failure() {
       return failure;
     },
-    /** Called with every statement that failed because the database is unavailable. */
+    /** Must be called with every error of a statement that failed because the database is unavailable. */
     note(error: Unavailable): void {
       if (!isOutOfRoom(error)) return;
       failedAt = performance.now();

@@ -2,12 +2,12 @@ import { BadAnswer, type IncomingBytes } from './incoming-bytes.js';
 
 const MAX_HEAD_BYTES = 16 * 1024;
 
-/** Status and relevant headers of an answer. */
+/** The status and those headers of an answer that the client needs. */
 export interface AnswerHead {
   readonly status: number;
-  /** How the end of the body is found. */
+  /** How the reader finds the end of the body. */
   readonly framing: 'length' | 'chunked' | 'until-close';
-  /** Length of the body; only with framing `length`. */
+  /** The length of the body. Set only if `framing` is `length`. */
   readonly length: number;
   readonly keepAlive: boolean;
   readonly keptMs?: number | undefined;
@@ -31,7 +31,7 @@ const CHUNKED = /^[ \t]*chunked[ \t]*$/i;
 const KEPT_SECONDS = /(?:^|[ \t,])timeout=(\d{1,6})(?:[ \t,]|$)/i;
 const CLOSE = /(?:^|[ \t,])close(?:[ \t,]|$)/i;
 
-/** Returns a function that reads on, and returns the head once it is complete. Skips interim answers (1xx). */
+/** Returns a function that reads on, and returns the head as soon as it is complete. Skips interim answers (1xx). */
 export function createHeadReader(input: IncomingBytes, wanted?: string): () => AnswerHead | undefined {
   let head: PartialHead | undefined;
   return () => {
@@ -56,7 +56,7 @@ function readStatusLine(line: string): PartialHead {
   return { status, isHttp11: parts[1] === '1', chunked: false, close: false };
 }
 
-/** Refuses ambiguous headers: a second length, a length and chunks, a folded line. */
+/** Reads a header. Throws if headers are ambiguous: two lengths, a length and chunks, or a folded line. */
 function readHeaderLine(head: PartialHead, line: string, wanted: string | undefined): void {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
@@ -77,7 +77,7 @@ function readHeaderLine(head: PartialHead, line: string, wanted: string | undefi
     const seconds = KEPT_SECONDS.exec(value)?.[1];
     if (seconds !== undefined) head.keptMs = Number(seconds) * 1000;
   } else if (name === wanted) {
-    // A repeated header cannot be the signed one.
+    // If the wanted header is repeated, its value becomes empty, because it cannot be trusted.
     head.wanted = head.wanted === undefined ? value.trim() : '';
   }
 }

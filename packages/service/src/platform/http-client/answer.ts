@@ -2,11 +2,11 @@ import { type AnswerHead, createHeadReader } from './answer-head.js';
 import { BadAnswer, type ByteRange, IncomingBytes } from './incoming-bytes.js';
 
 export interface WantedAnswer {
-  /** Limit on the bytes read of the body. */
+  /** Maximum number of bytes read of the body. */
   readonly maxBytes: number;
-  /** Encoding of the body. In latin1 a character is a byte. */
+  /** Encoding of the body. In latin1 each character is one byte. */
   readonly encoding: 'utf8' | 'latin1';
-  /** One header to read besides those of HTTP itself, in lower case. */
+  /** The name of an additional header to read, in lower case. */
   readonly header?: string;
 }
 
@@ -15,13 +15,13 @@ export interface Answer {
   readonly body: string;
   readonly header?: string | undefined;
   readonly isCut: boolean;
-  /** True if the connection can be used for another request. */
+  /** True if the connection can be used for the next request. */
   readonly keepAlive: boolean;
-  /** Time for which the other end keeps an idle connection, if it sends it. */
+  /** The time in ms for which the other end keeps an idle connection, if its answer says so. */
   readonly keptMs?: number | undefined;
 }
 
-/** An incomplete answer: its status, and the bytes after the headers. */
+/** An incomplete answer: its status, and the bytes received after the headers. */
 export type PartialAnswer = Pick<Answer, 'status' | 'body'>;
 
 /** Reads an HTTP/1.1 answer as its bytes arrive. Throws BadAnswer if it is malformed. */
@@ -49,22 +49,22 @@ export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer)
       };
     }
     if (!body) return undefined;
-    // Bytes after the end of the answer belong to no request, so the connection is not reused.
+    // Does not reuse the connection if bytes follow the answer, because they belong to no request.
     const keepAlive = head.keepAlive && input.position === input.size;
     const { status, wanted, keptMs } = head;
     return { status, body: input.textOf(body, encoding), header: wanted, isCut: false, keepAlive, keptMs };
   }
 
   return {
-    /** Returns the answer once it is complete or cut at the limit. */
+    /** Returns the answer when it is complete, or when it is cut at the limit. */
     add(bytes: Buffer): Answer | undefined {
       input.add(bytes);
       return readOn();
     },
-    /** Returns the part that has arrived, or undefined until the headers are complete. */
+    /** Returns the part that has arrived. Undefined until the headers are complete. */
     partialAnswer: (): PartialAnswer | undefined =>
       head && { status: head.status, body: input.textOf([[bodyStart, input.size]], encoding) },
-    /** Returns the answer if its end is marked by the closed connection, else throws. */
+    /** Called when the connection is closed. Returns the answer if the close marks its end, otherwise throws. */
     endAtClose(): Answer {
       if (!head) throw new BadAnswer('the answer ends in its headers');
       if (head.framing !== 'until-close') throw new BadAnswer('the answer ends too early');
@@ -77,7 +77,7 @@ export function createAnswerReader({ maxBytes, encoding, header }: WantedAnswer)
 
 export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
-/** Reads on, and returns the ranges of the body once it is complete. */
+/** Reads the bytes that have arrived. Returns the ranges of the body when it is complete. */
 type BodyReader = () => readonly ByteRange[] | undefined;
 
 function createBodyReader({ framing, length }: AnswerHead, input: IncomingBytes): BodyReader {

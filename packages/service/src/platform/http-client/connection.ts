@@ -21,10 +21,10 @@ export interface Target {
   readonly security?: { readonly context: tls.SecureContext; readonly host: string };
 }
 
-/** Most answers are shorter and arrive in one read. */
+/** The size of the read buffer. Most answers are shorter and arrive in one read. */
 const READ_BUFFER_BYTES = 4_096;
 
-/** Connects within the deadline, or within `withinMs`. */
+/** Opens a connection before the deadline, or within `withinMs`. */
 export function openConnection(target: Target, deadline: Deadline, withinMs?: number): Promise<Connection> {
   return deadline.runStep((resolve, reject) => {
     const bytes = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
@@ -48,7 +48,7 @@ export function openConnection(target: Target, deadline: Deadline, withinMs?: nu
       cancel();
       reject(error ?? new Error('the connection was closed'));
     });
-    // The socket keeps these listeners for its whole life, so that every error is handled.
+    // These listeners stay as long as the socket exists, so that every error is handled.
     socket
       .setNoDelay(true)
       .on('error', (error) => connection.closed(error))
@@ -71,10 +71,10 @@ function connectSocket({ address, port, security }: Target, onread: net.OnReadOp
     port,
     onread,
     secureContext: context,
-    // Requests and checks the certificate for the name, not for the resolved address.
+    // Checks the certificate for the host name of the URL, not for the resolved address.
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    // Set here, so that no environment variable can disable it.
+    // Set explicitly, so that no environment variable can turn the check of certificates off.
     rejectUnauthorized: true,
   };
   return tls.connect(options);
@@ -83,14 +83,15 @@ function connectSocket({ address, port, security }: Target, onread: net.OnReadOp
 class SocketConnection {
   /** By performance.now(). */
   readonly openedAt = performance.now();
-  /** Set while an answer is awaited. */
+  /** Set while a request waits for its answer. */
   private onEnd: AnswerCallback | undefined;
   private wanted: WantedAnswer | undefined;
-  /** Set while no answer is awaited. */
+  /** Set while no request waits for an answer. */
   private onDisturbed: ((error?: Error) => void) | undefined;
   private reader: AnswerReader | undefined;
-  /** Last answer that came in one packet, and its bytes. */
+  /** The bytes of the last answer that came in one packet. Empty if there is none. */
   private lastBytes = '';
+  /** The answer that `lastBytes` was parsed to. */
   private lastAnswer: Answer | undefined;
 
   constructor(private readonly socket: net.Socket) {}
@@ -107,37 +108,37 @@ class SocketConnection {
     this.socket.write(text, encoding);
   }
 
-  /** Returns the part of an incomplete answer, also after the connection was closed. */
+  /** Returns the received part of an incomplete answer, even after the connection was closed. */
   partialAnswer(): PartialAnswer | undefined {
     return this.reader?.partialAnswer();
   }
 
-  /** Calls `onDisturbed` if anything happens before the next `send`. The connection is then unusable. */
+  /** Calls `onDisturbed` if bytes or a close arrive before the next `send`. The connection is then unusable. */
   watchWhileIdle(onDisturbed: (error?: Error) => void): void {
     this.onDisturbed = onDisturbed;
   }
 
-  /** Sets if the connection keeps the process alive. At first it does. */
+  /** Sets whether the connection keeps the process alive. A new connection does. */
   holdProcess(isHeld: boolean): void {
     if (isHeld) this.socket.ref();
     else this.socket.unref();
   }
 
-  /** Closes the connection without calling back. */
+  /** Closes the connection without calling `onEnd` or `onDisturbed`. */
   close(): void {
     this.onEnd = undefined;
     this.onDisturbed = undefined;
     this.socket.destroy();
   }
 
-  /** Copies what it keeps, because the buffer is reused for the next packet. */
+  /** Handles a packet. Copies the bytes that it keeps, because the buffer is reused for the next packet. */
   bytesArrived(buffer: Buffer, size: number): void {
     const { wanted } = this;
     if (!this.onEnd || !wanted) {
       this.onDisturbed?.();
       return;
     }
-    // Receivers often give the same answer to successive pushes, so the same bytes are not parsed again.
+    // Returns the previous answer if the bytes are the same, because receivers often repeat an answer to each push.
     const text = this.reader ? '' : buffer.toString('latin1', 0, size);
     if (this.lastAnswer && text === this.lastBytes) {
       this.succeed(this.lastAnswer);

@@ -1,18 +1,18 @@
 export class DeadlinePassed extends Error {}
 
-/** One deadline for all steps of a call: name, connection, TLS, request and answer. */
+/** One deadline for all steps of a call: resolving the name, connecting, TLS, request and answer. */
 export class Deadline {
-  /** `endsAt`: a time by performance.now(). */
+  /** `endsAt` is a time of performance.now(). */
   constructor(private readonly endsAt: number) {}
 
   remainingMs(): number {
     return Math.max(0, this.endsAt - performance.now());
   }
 
-  /** Called when the deadline has passed. Cancels the current step and rejects it with the reason. */
+  /** Called when the deadline has passed. Cancels the current step and rejects it with `why`. */
   cancelStep: (why: Error) => void = () => undefined;
 
-  /** Runs one step of the call. `begin` returns the function that cancels it. */
+  /** Runs one step of the call. `begin` starts the step and returns a function that cancels it. */
   runStep<Result>(
     begin: (resolve: (result: Result) => void, reject: (error: unknown) => void) => () => void,
   ): Promise<Result> {

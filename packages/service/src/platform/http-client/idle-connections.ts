@@ -1,10 +1,10 @@
 import { createExpiryQueue, type Expiring } from '../expiry-queue.js';
 import type { Connection } from './connection.js';
 
-/** Short, so that address changes of a name are followed, and few other ends have closed the connection by then. */
+/** How long an idle connection is kept. Short, to notice DNS changes, and before most other ends close it. */
 export const USUAL_IDLE_MS = 4_000;
 const MAX_AGE_MS = 60_000;
-/** Limit for one client, because file descriptors are limited. */
+/** Maximum number of idle connections per client, because file descriptors are limited. */
 const MAX_IDLE_CONNECTIONS = 512;
 
 interface IdleConnection {
@@ -14,7 +14,7 @@ interface IdleConnection {
   expiring: Expiring<IdleConnection> | undefined;
 }
 
-/** Keeps open, idle connections for the next request to the same origin. */
+/** Keeps idle connections open for the next request to the same origin. */
 export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
   const byOrigin = new Map<string, IdleConnection[]>();
   const expiry = createExpiryQueue<IdleConnection>(maxIdleMs, drop);
@@ -38,7 +38,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
 
   return {
     take(origin: string): Connection | undefined {
-      // Takes the most recently used one, which is least likely to be closed. Surplus connections expire.
+      // Takes the most recently used connection: it is the least likely to be closed, and surplus ones can expire.
       const all = byOrigin.get(origin);
       for (let idle = all?.pop(); idle; idle = all?.pop()) {
         stopExpiring(idle);
@@ -51,7 +51,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
       byOrigin.delete(origin);
       return undefined;
     },
-    /** Keeps the connection for at most `usableMs`. */
+    /** Keeps a connection open, for at most `usableMs`. */
     keep(origin: string, connection: Connection, usableMs?: number): void {
       if (isClosed || count >= MAX_IDLE_CONNECTIONS || !connection.isOpen()) {
         connection.close();
@@ -66,7 +66,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
       else byOrigin.set(origin, [idle]);
       count += 1;
     },
-    /** Closes all connections. None is kept afterwards. */
+    /** Closes all connections. After this, `keep` closes a connection instead of keeping it. */
     close(): void {
       isClosed = true;
       for (const { connection } of [...byOrigin.values()].flat()) connection.close();

@@ -1,21 +1,21 @@
 export class BadAnswer extends Error {}
 
-/** From the first position, up to but not including the second. */
+/** A range of bytes: `from` is inclusive, `to` is exclusive. */
 export type ByteRange = readonly [from: number, to: number];
 
 const LF = 10;
 const CR = 13;
 
 /**
- * Bytes of one answer as they arrive, and the position read so far. Each byte is copied and searched once or twice,
- * however small the packets are, so a receiver that sends single bytes costs no more.
+ * The bytes of one answer as they arrive, and the position read so far. Copies and searches each byte once or twice,
+ * even if packets are small, so a receiver that sends single bytes causes no extra work.
  */
 export class IncomingBytes {
-  /** Everything before this position has been read. */
+  /** All bytes before this position have been read. */
   position = 0;
   size = 0;
   private bytes: Buffer = Buffer.alloc(0);
-  /** No line ends before this position. */
+  /** No line break is between `position` and this position. */
   private searched = 0;
 
   add(more: Buffer): void {
@@ -32,7 +32,7 @@ export class IncomingBytes {
     this.size += more.length;
   }
 
-  /** Returns the next line without CR LF, or undefined until it is complete. Throws for other CRs and zero bytes. */
+  /** Returns the next line without CR LF, or undefined if it is incomplete. Throws for other CRs and zero bytes. */
   readLine(): string | undefined {
     const from = Math.max(this.position, this.searched);
     const found = this.bytes.subarray(from, this.size).indexOf(LF);
@@ -47,7 +47,7 @@ export class IncomingBytes {
     return text;
   }
 
-  /** Returns the range of the next `count` bytes, or undefined until they have arrived. */
+  /** Returns the range of the next `count` bytes, or undefined if fewer have arrived. */
   readBytes(count: number): ByteRange | undefined {
     if (this.size - this.position < count) return undefined;
     const from = this.position;

@@ -7,16 +7,16 @@ import { createIdleConnections, USUAL_IDLE_MS } from './idle-connections.js';
 import type { Request } from './request.js';
 import { trustedCertificates } from './trusted-certificates.js';
 
-/** This end has closed the client, so no answer will come. */
+/** Thrown if the service has closed this client, so that no answer can arrive. */
 export class ClientClosed extends Error {}
 
-/** Limit for idle connections that the other end keeps longer than usual. */
+/** Maximum time in ms to keep an idle connection, even if the other end keeps it longer. */
 const LONGEST_IDLE_MS = 60_000;
-/** Margin before the other end closes, because a request could cross with the close. */
+/** Idle connections are dropped this many ms before the other end closes them: a request could cross the close. */
 const CLOSE_MARGIN_MS = 1_000;
 
 interface Call {
-  /** Place in `waiting` or `inFlight`. */
+  /** The call's place in the list `waiting` or `inFlight`. */
   place: Place<Call> | undefined;
   readonly request: Request;
   readonly wanted: WantedAnswer;
@@ -25,13 +25,13 @@ interface Call {
 }
 
 export interface PostClientOptions {
-  /** Each connection has one request at a time. Further requests wait in a queue. */
+  /** Maximum number of connections. Each carries one request at a time; further requests wait in a queue. */
   readonly maxConnections: number;
-  /** Additional trusted certificates, for tests. */
+  /** A certificate to trust besides Node's own, for tests. */
   readonly ca?: string | undefined;
 }
 
-/** Sends requests to one address that an operator has configured. */
+/** Creates a client that sends requests to one URL, which an operator has configured. */
 export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions) {
   const { origin } = url;
   const target = createTarget(url, ca);
@@ -104,8 +104,8 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
 
   return {
     /**
-     * Sends a request once, on a kept connection or a new one. Rejects if there is no answer: then the request may have
-     * arrived or not. The deadline includes waiting for a free connection.
+     * Sends a request once, over a kept or a new connection. If there is no answer, rejects; the request may have
+     * arrived nevertheless. The deadline includes the wait for a free connection.
      */
     post: (request: Request, wanted: WantedAnswer, deadlineMs: number): Promise<Answer> =>
       new Promise((resolve, reject) => {

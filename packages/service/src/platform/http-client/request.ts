@@ -1,9 +1,9 @@
-/** An address, and the common parts of all requests to it. */
+/** A URL, and the parts that all requests to it have in common. */
 export interface Endpoint {
   readonly url: URL;
   readonly origin: string;
   readonly path: string;
-  /** Text of a request up to the length of its body. */
+  /** The text of a request up to the value of Content-Length. */
   readonly requestStart: string;
 }
 
@@ -17,7 +17,7 @@ export function createEndpoint(url: URL): Endpoint {
   };
 }
 
-/** Each header ends with CR LF. */
+/** The headers and the body of a request. Each header ends with CR LF. */
 export interface Message {
   readonly headers: string;
   readonly body: string;
@@ -28,7 +28,7 @@ export interface Request {
   readonly encoding: 'latin1' | 'utf8';
 }
 
-/** Writes a request as text, which saves a buffer. Only the body may contain non-ASCII characters; few do. */
+/** Returns a request as text, which saves a buffer. Headers are ASCII, and few bodies contain other characters. */
 export function createRequest({ requestStart }: Endpoint, { headers, body }: Message): Request {
   const length = Buffer.byteLength(body);
   return {

@@ -5,7 +5,7 @@ const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 
 export type IdempotencyRow = RowOf<typeof FIND_IDEMPOTENCY_ROW>;
 
-/** Columns for a query in which the table has the alias `i`. */
+/** The columns to select, in a query that names the table `i`. */
 export const IDEMPOTENCY_COLUMNS = `i.path, i.body_sha256 as "bodySha256", i.state,
   coalesce(i.lease_until > now(), false) as leased, i.subject, i.code, i.message, i.data`;
 
@@ -14,7 +14,7 @@ export interface IdempotencyId {
   readonly key: string;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** Id of this run of the request, which changes only its own row. */
+  /** The id of one execution of the request. An execution changes only the row that has its id. */
   readonly owner: string;
 }
 
@@ -26,9 +26,12 @@ const FIND_IDEMPOTENCY_ROW = statement({
   columns: columns({
     path: 'text',
     bodySha256: 'bytea',
-    /** DONE: `data` is the answer's data. DESCRIBED: `data` is the description to create it from. */
+    /**
+     * RUNNING: no answer yet. DONE: `data` is the answer's data. DESCRIBED: `data` is the description from which the
+     * answer's data is rendered.
+     */
     state: column<'RUNNING' | 'DONE' | 'DESCRIBED'>('text'),
-    /** True if a node still works on a RUNNING row, by the clock of the database. */
+    /** True if a node still works on a RUNNING row, by the database's clock. */
     leased: 'boolean',
     subject: 'text?',
     code: 'text?',
@@ -57,7 +60,10 @@ const INSERT_RUNNING = statement({
   parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer'],
 });
 
-/** Begins work in two transactions. Returns false if another request has the key. Expired rows count as absent. */
+/**
+ * Inserts a RUNNING row, for work in two transactions. Returns false if a different request has the key. Expired rows
+ * count as absent.
+ */
 export async function insertRunningRow(
   tx: Queryable,
   id: IdempotencyId,
@@ -83,7 +89,7 @@ const TAKE_OVER_LEASE = statement({
   parameters: ['bigint', 'text', 'uuid', 'double precision'],
 });
 
-/** Takes over interrupted work. Returns false if another node works on it. */
+/** Takes over interrupted work. Returns false if another node is working on it. */
 export async function takeOverLease(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
   const rows = await db.query(TAKE_OVER_LEASE, [id.channelId, id.key, id.owner, leaseSeconds]);
   return rows.length === 1;
@@ -107,8 +113,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Gives a row with a description an endless lease. Nodes of the previous version do not know the state DESCRIBED. They
- * see a running request and answer 409002, never the description (docs/decisions/0003).
+ * Gives a row with a description an endless lease. Nodes of the previous version do not know the state DESCRIBED: they
+ * take the row for a running request and answer 409002, never the description (docs/decisions/0003).
  */
 export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 
@@ -127,7 +133,7 @@ const INSERT_ANSWER = statement({
   parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'text', 'text', 'text', 'integer', 'text'],
 });
 
-/** Returns false if another request has the key. Then the caller must roll back. */
+/** Stores an answer. Returns false if a different request has the key; the caller must then roll back. */
 export async function insertAnswer(tx: Queryable, id: IdempotencyId, answer: StoredAnswer): Promise<boolean> {
   const rows = await tx.query(INSERT_ANSWER, [
     id.channelId,

@@ -16,22 +16,22 @@ import {
 } from './idempotency-sql.js';
 
 /**
- * Lets a write action record its answer together with its effects. An action with one transaction calls `finish` in it.
- * An action that calls another system between two transactions calls `begin` in the first, with the name of its
- * subject, and `finish` in the second. If the process dies in between, the resend gets that name as `interrupted` and
- * continues.
+ * Lets a write action store its answer together with its effects. An action with one transaction calls `finish` in it.
+ * An action that calls another system between two transactions calls `begin` in the first, and `finish` in the second.
+ * `begin` stores the name of the action's subject, such as an order. If the process dies between the two, a resend
+ * receives that name as `interrupted` and continues.
  */
 export interface IdempotentRun {
   readonly interrupted: string | undefined;
-  /** For an action that writes the row itself, in a statement shared by several requests. Undefined without a key. */
+  /** For actions that write the row themselves, in a statement shared by several requests. Undefined without a key. */
   readonly row: IdempotentRow | undefined;
   begin(tx: Queryable, subject: string): Promise<void>;
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
 }
 
 /**
- * The action inserts the row as RUNNING, or with its answer as DONE or DESCRIBED, and then calls `begun` or `finished`.
- * It throws `new KeyTaken()` for a unique violation.
+ * The idempotency row of an action that inserts it itself: as RUNNING, or with the answer as DONE or DESCRIBED. The
+ * action then calls `begun` or `finished`. It throws `new KeyTaken()` if the insert violates the unique key.
  */
 export interface IdempotentRow extends IdempotencyId {
   readonly leaseSeconds: number;
@@ -54,7 +54,7 @@ export interface IdempotencyOptions {
   readonly leaseSeconds?: number;
 }
 
-/** Thrown inside an action's transaction if another request has the key. Rolls back the effects. */
+/** Thrown inside an action's transaction if a different request has the key. Rolls back the action's effects. */
 export class KeyTaken extends Error {}
 
 const RUN_WITHOUT_KEY: IdempotentRun = {
@@ -64,7 +64,7 @@ const RUN_WITHOUT_KEY: IdempotentRun = {
   finish: async (_tx, answer) => answer,
 };
 
-/** An entry in `running`. Cleared at the end, because V8 keeps deleted Map entries alive (`LinkedList`). */
+/** An entry in `running`. `run` is cleared at the end: V8 keeps deleted Map entries alive (see `LinkedList`). */
 interface Running {
   run: Promise<Answer | undefined>;
 }
@@ -72,11 +72,11 @@ const OVER = Promise.resolve(undefined);
 
 const POLL_MS = 100;
 
-/** Lock waits for another node's uncommitted row. Each lasts lock_timeout, together about 10 s. */
+/** How often a request waits for another node's uncommitted row. Each wait lasts lock_timeout, together about 10 s. */
 const LOCK_WAITS = 2;
 
 export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {
-  /** Requests of this node. A second request with the same key waits for the first without holding a connection. */
+  /** Requests in progress on this node. A second request with the same key waits for the first without a connection. */
   const running = new Map<string, Running>();
 
   return async function runOnce(
@@ -108,7 +108,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         }
         const own: Running = { run: attempt(request, id, row, work, orInProgress) };
         running.set(name, own);
-        // undefined: a request on another node had the key. The next iteration reads its answer.
+        // Undefined if a request on another node had the key. The next iteration reads that request's answer.
         const answer = await own.run.finally(() => {
           running.delete(name);
           own.run = OVER;
@@ -167,7 +167,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         const answer = { code: error.result.code, message: error.message, data: 'null' };
         return (await insertAnswer(database, id, toStoredAnswer(answer))) ? answer : undefined;
       }
-      // Frees the lease, so that a resend need not wait for its end. Does not wait for a database that may be away.
+      // Ends the lease, so that a resend can continue at once. Does not await this, because the database may be down.
       if (begun) void endLease(database, id).catch(() => undefined);
       throw error;
     }
@@ -180,7 +180,7 @@ function replay(row: IdempotencyRow): Answer {
   return row.state === 'DESCRIBED' ? { ...outcome, description: JSON.parse(data) } : { ...outcome, data };
 }
 
-/** Converts an answer for storage: the description of its data if there is one, else the data. */
+/** Converts an answer for storage: stores the description of its data if there is one, otherwise the data. */
 function toStoredAnswer(answer: Answer): StoredAnswer {
   const { code, message } = answer;
   if ('description' in answer) return { state: 'DESCRIBED', code, message, data: JSON.stringify(answer.description) };
@@ -188,7 +188,7 @@ function toStoredAnswer(answer: Answer): StoredAnswer {
   return { state: 'DONE', code, message, data: answer.data };
 }
 
-/** Restarts the work after lock_timeout on a row that another node has not committed, until no wait is left. */
+/** Handles a lock timeout on another node's uncommitted row: restarts the work, or rejects when no wait is left. */
 function createLockWaits(left: number) {
   return async function orInProgress<T>(insert: Promise<T>): Promise<T> {
     try {
@@ -201,7 +201,7 @@ function createLockWaits(left: number) {
   };
 }
 
-/** Limits the total wait of a request, counted from its first wait. */
+/** Limits the total time that a request waits, counted from its first wait. */
 function createWaitAllowance(waitMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let over: Promise<never> | undefined;
@@ -210,7 +210,7 @@ function createWaitAllowance(waitMs: number) {
       over ??= new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Rejection('IDEMPOTENCY_IN_PROGRESS')), waitMs);
       });
-      // An error of the first request is answered to its own caller.
+      // Ignores an error of the awaited request, which is reported to that request's own caller.
       await Promise.race([event.catch(() => undefined), over]);
     },
     end: () => clearTimeout(timer),

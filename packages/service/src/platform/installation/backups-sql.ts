@@ -6,8 +6,8 @@ export const storeBackup = declareWrite({
 });
 
 /**
- * Returns the age of the last reported backup and of the last archived WAL segment. Leaves out kinds without any. The
- * archive's age counts only while the server archives. The kind `COPY` of earlier versions is ignored.
+ * Returns the age of the last reported backup and of the last archived WAL segment. Omits a kind that never happened,
+ * the archive while the server does not archive, and the kind `COPY` of earlier versions.
  */
 export const readBackupAges = declareList({
   text: `select lower(way) as way, extract(epoch from now() - made_at)::double precision as seconds from backups

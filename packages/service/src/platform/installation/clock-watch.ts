@@ -5,7 +5,7 @@ import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
   readonly warnSeconds: number;
-  /** Difference above which the node is not ready and starts no work that depends on the time. */
+  /** If the clock differs by more, the node is not ready and starts no work that depends on the time. */
   readonly maxSeconds: number;
 }
 
@@ -15,7 +15,7 @@ export interface ClockWatchDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Overrides for tests whose clock stands still. */
+  /** Overrides the limits, for tests whose clock stands still. */
   readonly clockLimits?: Partial<ClockLimits>;
 }
 
@@ -29,8 +29,8 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * Compares this node's clock with the database's, at the middle of the round trip. Reduces the difference by half the
- * round trip, which is the measurement's uncertainty.
+ * Compares this node's clock with the database's, at the middle of the round trip. Half the round trip is uncertain, so
+ * the reported difference is reduced by it.
  */
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
@@ -66,7 +66,7 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
   }
 
   return {
-    /** Resolves after the first comparison, also if it failed. */
+    /** Resolves after the first comparison, even if it failed. */
     firstLook,
     async compare(): Promise<void> {
       try {
@@ -75,7 +75,7 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
         resolveFirstLook();
       }
     },
-    /** Seconds by which this node's clock is ahead at least. Negative if behind, 0 before the first comparison. */
+    /** Seconds by which this node's clock is at least ahead. Negative if behind, 0 before the first comparison. */
     skewSeconds: (): number => skew,
     /** Returns true if the clock was compared and is close enough. */
     isRight: (): boolean => verdict === 'right' || verdict === 'off',

@@ -1,7 +1,7 @@
 import { columns, type Queryable, queryOne, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 
-/** Thrown if the database is not the one that the installation remembers, and no operator has adopted it. */
+/** Thrown if the database is a copy: not the one that the installation remembers, and not adopted by an operator. */
 export class UnconfirmedCopy extends PlainError {
   constructor(
     message = 'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator runs perennial installation adopt',
@@ -16,7 +16,7 @@ const MAY_READ_IDENTITY = statement({
   columns: columns({ allowed: 'boolean', role: 'text' }),
 });
 
-/** Replicas share the identifier of their primary, so it survives a failover. */
+/** The identity of the database. Replicas have the same identifier as their primary, so it survives a failover. */
 const READ_IDENTITY = statement({
   text: `select s.system_identifier::text || '/' || d.oid as identity
      from pg_catalog.pg_control_system() s, pg_database d where d.datname = current_database()`,
@@ -25,13 +25,13 @@ const READ_IDENTITY = statement({
 });
 
 interface Identity {
-  /** Null if the role may not read it. */
+  /** The identity. Null if the role may not read it. */
   readonly current: string | null;
   readonly role: string;
 }
 
 async function readIdentity(db: Queryable): Promise<Identity> {
-  // A separate statement, because PostgreSQL checks the privilege even for a function that is not reached.
+  // Asks for the privilege in a separate statement, because PostgreSQL checks it even if the function is not reached.
   const [may] = await db.query(MAY_READ_IDENTITY);
   const [row] = may?.allowed ? await db.query(READ_IDENTITY) : [];
   return { current: row?.identity ?? null, role: may?.role ?? '' };
@@ -53,8 +53,8 @@ const REMEMBER_FIRST = statement({
 });
 
 /**
- * Remembers the database at the first start of a node, and throws UnconfirmedCopy on any other database. Returns a
- * warning if the role may not read the server's identity.
+ * Stores the database's identity at the first start of a node. Throws UnconfirmedCopy if a different one is stored.
+ * Returns a warning if the role may not read the identity.
  */
 export async function claimDatabase(db: Queryable): Promise<string | undefined> {
   const { current, role } = await readIdentity(db);
@@ -85,7 +85,7 @@ export interface Adoption {
   readonly to: string | null;
 }
 
-/** Makes the installation remember this database. Returns undefined if it already does. */
+/** Stores this database's identity as the installation's. Returns undefined if it is stored already. */
 export async function adoptDatabase(tx: Queryable): Promise<Adoption | undefined> {
   const from = await findRemembered(tx);
   const { current: to, role } = await readIdentity(tx);

@@ -14,8 +14,8 @@ const CLAIM_INSTALLATION = statement({
 });
 
 /**
- * Binds a database to one environment and one family of master keys at its first start. A node with other settings must
- * not start: it would answer channels that it cannot serve, or sell sandbox products for money.
+ * Binds a database to one environment and its master keys, at the first start. A node with different settings must not
+ * start: it would answer channels that it cannot serve, or sell sandbox products for money.
  */
 export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
   if (!(await findInstallation(database))) {
@@ -26,7 +26,7 @@ export async function claimInstallation(database: Database, environment: Environ
   checkInstallation(installation, environment, vault);
 }
 
-/** Throws if the database belongs to another environment or to unknown master keys. */
+/** Throws if the database belongs to a different environment, or if this node lacks its master key. */
 export function checkInstallation(installation: Installation, environment: Environment, vault: Vault): void {
   if (installation.environment !== environment) {
     throw new InstallationError(
@@ -46,8 +46,8 @@ const CLAIM_CURRENCY = statement({
 });
 
 /**
- * Returns the currency of the installation. The first call fixes it to the given currency, or CNY. Throws if a later
- * call gives another one, because every stored amount would change its meaning.
+ * Returns the installation's currency. The first call sets it, to the given currency or CNY. Later calls throw if a
+ * different currency is given, because every stored amount would change its meaning.
  */
 export async function claimCurrency(database: Queryable, asked: string | undefined): Promise<string> {
   const found = await findInstallation(database);
@@ -56,7 +56,7 @@ export async function claimCurrency(database: Queryable, asked: string | undefin
   return checkCurrency(await findInstallation(database), asked);
 }
 
-/** Returns the currency of the installation, or the one it would get. Throws if another one is given. */
+/** Returns the installation's currency, or the one that a new installation would get. Throws if `asked` differs. */
 export function checkCurrency(installation: Installation | undefined, asked: string | undefined): string {
   const currency = installation?.currency ?? asked ?? DEFAULT_CURRENCY;
   if (asked === undefined || asked === currency) return currency;
@@ -69,8 +69,8 @@ const CHANGE_MASTER_KEY_CHECK = statement({
 });
 
 /**
- * Binds the database to the current master key. Call only after every key is wrapped under it, because nodes with only
- * the previous master key are refused from then on.
+ * Binds the database to the current master key. Call it only after every key is wrapped under this master key: nodes
+ * that have only the previous one are refused afterwards.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
   const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault)[0] ?? null]);
@@ -78,8 +78,8 @@ export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise
 }
 
 /**
- * Looks for keys under master keys that this node lacks, which would otherwise fail at a request. Throws if it can open
- * none. Returns a warning if it cannot open some, else undefined.
+ * Checks at the start whether this node has all master keys under which keys are wrapped; otherwise requests would fail
+ * later. Throws if it can open no key. Returns a warning if it cannot open some keys.
  */
 export async function checkWrappedKeys(database: Queryable, vault: Vault): Promise<string | undefined> {
   const ids = await findMasterKeyIds(database);
@@ -90,7 +90,7 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
   return `some keys in this database are ${named}: requests that need them will fail (see master-key status)`;
 }
 
-/** Returns a hash of each known master key, by which the database recognizes its own. */
+/** Returns a hash of each master key that this node has. The database stores one, to recognize its master key. */
 export function computeMasterKeyChecks(vault: Vault): string[] {
   return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
 }
@@ -103,19 +103,19 @@ const HAS_INSTALLATION_TABLE = statement({
   columns: columns({ exists: 'boolean' }),
 });
 
-/** Read before the migration, so a column that does not exist yet is null. */
+/** May run before the migration, so it returns null for a column that does not exist yet. */
 const FIND_INSTALLATION = statement({
   text: `select environment, master_key_check as "masterKeyCheck", to_jsonb(i) ->> 'currency' as currency from installation i`,
   parameters: [],
   columns: columns({
     environment: column<Environment>('text'),
     masterKeyCheck: 'text',
-    /** Currency of every amount. Null until the first start of a version with currencies. */
+    /** The currency of every amount. Null until a version that knows currencies was started. */
     currency: 'text?',
   }),
 });
 
-/** Returns undefined if no service was started on the database. */
+/** Returns undefined if no node was ever started on the database. */
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
   const [table] = await db.query(HAS_INSTALLATION_TABLE);
   if (!table?.exists) return undefined;

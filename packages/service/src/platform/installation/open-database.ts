@@ -30,21 +30,21 @@ import {
 } from './installation.js';
 
 export interface OpenOptions extends DatabaseEvents {
-  /** An embedded folder has one service, and any number of tools. */
+  /** One service and any number of tools may use an embedded folder. */
   readonly role: 'service' | 'tool';
-  /** Name in the database's list of sessions. Default: by role. */
+  /** The name in the database's list of sessions. Default: depends on the role. */
   readonly name?: string;
-  /** Skips the check of the schema, for commands that migrate it or show its state. */
+  /** True: does not check the schema. For commands that migrate it or show its state. */
   readonly anySchema?: boolean;
-  /** Refuses an embedded folder without a database. By default, one is created. */
+  /** True: throws if an embedded folder contains no database. By default, a database is created. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
-  /** Called each time a start has to continue waiting, with the reason, and true if an operator must decide. */
+  /** Called with the reason each time a start continues to wait. `isDecision` is true if an operator must decide. */
   readonly onWaiting?: (what: string, isDecision: boolean) => void;
-  /** Connection attempts before giving up. A service never gives up. */
+  /** The number of connection attempts before a command gives up. A service never gives up. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
-  /** Called when another service took the embedded folder while the database was away. This service should stop. */
+  /** Called if a different service has taken the embedded folder during an outage. This service should stop. */
   readonly onTakenOver?: (error: Error) => void;
 }
 
@@ -62,7 +62,7 @@ interface OpenConnection {
 
 const MIN_SERVER_VERSION = 15;
 
-/** Opens a database that is ready: reachable, migrated, of this environment and under this master key. */
+/** Opens a database and makes sure that it is usable: reachable, migrated, and of this environment and master key. */
 export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
   if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
@@ -74,7 +74,7 @@ export async function openDatabaseFromSettings(settings: Settings, options: Open
 }
 
 /**
- * Opens a database as it is, for commands that only read it. Creates and migrates nothing. The database may be empty.
+ * Opens a database unchanged, for commands that only read it. Creates and migrates nothing. The database may be empty.
  */
 export async function openExistingDatabase(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   if (options.mustExist) await refuseEmptyFolder(settings);
@@ -115,14 +115,14 @@ async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<vo
   );
 }
 
-/** May be repeated, because each step detects that it is done. */
+/** Prepares a database for use. May be called again after a failure, because each step detects that it is done. */
 async function prepareDatabase(
   { database, databaseUrl, vault }: OpenConnection,
   settings: Settings,
   options: OpenOptions,
 ): Promise<string> {
   const { environment } = settings;
-  // Runs before any change, because the database may belong to another installation.
+  // Checks before any change, because the database may belong to a different installation.
   const installation = await findInstallation(database);
   if (installation) checkInstallation(installation, environment, vault);
   const expected = checkCurrency(installation, settings.currency);
@@ -130,9 +130,9 @@ async function prepareDatabase(
   await prepareSchema(database, databaseUrl, settings, options);
   await claimInstallation(database, environment, vault);
   const currency = await claimCurrency(database, settings.currency);
-  // Commands do not repair: a command on a copy only reports.
+  // Commands change nothing, so that a command on a copy of the database only reports.
   if (options.role !== 'service') return currency;
-  // A read-only node may use a copy.
+  // A read-only node may use a copy of the database, so it does not claim the database.
   const warnings = [
     settings.readsOnly ? undefined : await claimDatabase(database),
     await checkWrappedKeys(database, vault),
@@ -146,8 +146,9 @@ async function prepareDatabase(
 const LOOK_AT_SCHEMA_MS = 2_000;
 
 /**
- * Ensures that this build can use the schema. A service that may not migrate waits for the migration; a command fails.
- * Applies contract migrations, which break older nodes, only on the embedded database, which has one service at a time.
+ * Makes sure that this build can use the schema. If migrations are missing and may not run here, a service waits for
+ * them and a command throws. Contract migrations, which break older nodes, run only on the embedded database, because
+ * it has one service at a time.
  */
 async function prepareSchema(
   database: Database,
@@ -159,7 +160,7 @@ async function prepareSchema(
   if (mode === 'auto' && (isService || environment === 'sandbox')) {
     const contract = isService && databaseUrl === undefined;
     const { missing, missingContracts } = await readSchema(database);
-    // Usually no migration is missing, and no lock is taken.
+    // Skips the migration, and so its lock, in the usual case that none is missing.
     if (missing.length > 0 || (contract && missingContracts.length > 0)) await migrate(url, { contract });
   }
   for (let said = ''; ; ) {
@@ -180,7 +181,7 @@ async function prepareSchema(
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** Retries `work` for a service until it succeeds, unless waiting cannot help. A command fails at once. */
+/** Runs `work` until it succeeds, for a service. Throws if waiting cannot help, or for a command. */
 async function retryWhileUnavailable(
   { role, log, onWaiting, signal }: OpenOptions,
   work: () => Promise<string>,
@@ -200,10 +201,10 @@ async function retryWhileUnavailable(
   }
 }
 
-/** Describes an error that may pass without a change of the settings. Returns undefined for others. */
+/** Describes an error that may end without a change of the settings. Returns undefined for other errors. */
 function describePassing(error: unknown): string | undefined {
   if (error instanceof UnconfirmedCopy) return error.message;
-  // A restore or a migration locks the tables while it runs.
+  // A restore or a migration is running and has locked the tables.
   if (error instanceof HeldUp) return `another session has locked tables of the database (${sqlState(error)})`;
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }
@@ -272,7 +273,7 @@ async function waitUntilReachable(
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
-      // A command may use a standby.
+      // Only a service must be able to write. A command may use a standby.
       const { version, encoding, synchronousCommit } = await database.inspect({ mustWrite: role === 'service' });
       if (version < MIN_SERVER_VERSION) {
         throw new SettingsError(`DATABASE_URL is PostgreSQL ${version}; ${MIN_SERVER_VERSION} or newer is needed`);
@@ -280,7 +281,7 @@ async function waitUntilReachable(
       if (encoding !== 'UTF8') {
         throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
       }
-      // The service overrides it. Other programs of the operator, such as a bridge with the same role, do not.
+      // The service sets its own value. Other programs with the same role, such as a bridge, do not and may lose data.
       if (synchronousCommit === 'off' && role === 'service' && environment === 'production') {
         throw new SettingsError(
           'DATABASE_URL: synchronous_commit is off for the server, the database or the role, so a crash could lose answered requests: set it to on, remote_write or remote_apply',
@@ -301,7 +302,7 @@ async function waitUntilReachable(
   }
 }
 
-/** Includes the message of the server or the system, which contains no secret. */
+/** Describes why the database is unreachable, with the message of the server or system, which contains no secret. */
 function describeUnreachable(error: Unavailable): string {
   const { cause } = error;
   const why = cause instanceof pg.DatabaseError ? cause.message : error.message.replace(/^database unavailable: /, '');
@@ -312,8 +313,8 @@ const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
 /**
- * Returns one line for errors that need a change: a refused password, a missing database, a wrong certificate, a
- * pooler. Returns undefined for others.
+ * Returns the reason of an error that only a change of settings can end: a refused password, a missing database, a
+ * wrong certificate, a pooler. Returns undefined for other errors.
  */
 function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;

@@ -1,6 +1,6 @@
 import { columns, declareList, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 
-/** Columns with keys wrapped under the master key, and the primary keys of their tables. */
+/** The columns that contain keys wrapped under the master key, each with its table's primary key. */
 const PLACES = {
   'data keys of channels': declareKeyPlace('channels', 'channel_id', 'data_key'),
   'keys of bridges': declareKeyPlace('payment_channels', 'code', 'gateway_key'),
@@ -11,7 +11,7 @@ const PLACES = {
 export type KeyPlace = keyof typeof PLACES;
 export const KEY_PLACES = Object.keys(PLACES) as KeyPlace[];
 
-/** `id`: primary key of the row. `wrapped`: begins with the id of its master key. */
+/** `id` is the primary key of the row. `wrapped` is the wrapped key, which begins with its master key's id. */
 export type WrappedKey = RowOf<(typeof PLACES)[KeyPlace]['find']>;
 
 function declareKeyPlace(table: string, id: string, column: string) {
@@ -46,7 +46,7 @@ export async function findWrappedKeys(db: Queryable, at: KeyPlace): Promise<Wrap
   return db.query(PLACES[at].find);
 }
 
-/** Locks and returns some of the keys that are wrapped under other master keys. */
+/** Locks and returns up to `limit` keys that are wrapped under a master key other than `keyId`. */
 export async function lockOtherKeys(
   tx: Queryable,
   at: KeyPlace,
@@ -72,7 +72,7 @@ export const findMasterKeyIds = declareList({
   value: ({ id }) => id,
 });
 
-/** Returns the secrets of all channels, sealed under their data keys. */
+/** Returns the secrets of all channels, encrypted with the channels' data keys. */
 export const findSealedSecrets = declareList({
   text: `select app_id as "appId", data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
        callback_secret as "callbackSecret"

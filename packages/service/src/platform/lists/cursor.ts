@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import { Rejection } from '@perennial/wire';
 
-/** Identifies a row of a list, and is its sort key. */
+/** The sort key of a row, which also identifies the row. */
 export type RowKey = readonly (number | string)[];
 
-/** The list and its filters. A cursor belongs to one question. */
+/** A list with its filters. A cursor is valid only for the question for which it was written. */
 export interface ListQuestion {
   readonly endpoint: string;
   readonly channelId: number;
-  /** Decrypted values, because two ciphertexts may contain the same card. */
+  /** The decrypted values, because the same card has a different ciphertext each time. */
   readonly filter: Readonly<Record<string, string | number | undefined>>;
 }
 
 /**
- * Returns base64url of a JSON array: endpoint, digest of the question, key of the last row shown. It contains only data
- * that the channel knows, and grants no rights.
+ * Returns a cursor: base64url of a JSON array with the endpoint, a digest of the question, and the key of the last row
+ * shown. It contains only data that the channel knows, and grants no rights.
  */
 export function writeCursor(question: ListQuestion, key: RowKey): string {
   return Buffer.from(JSON.stringify([question.endpoint, computeDigest(question), ...key])).toString('base64url');
 }
 
-/** Returns the key. Throws a Rejection for any text that `writeCursor` would not write for this question. */
+/** Returns the key in a cursor. Throws a Rejection if `writeCursor` would not write this text for this question. */
 export function readCursor<K extends RowKey>(
   text: string,
   question: ListQuestion,
@@ -42,7 +42,7 @@ function parseParts(text: string): readonly unknown[] {
   }
 }
 
-/** Long enough to avoid collisions. Forging a digest gains nothing. */
+/** Long enough to make collisions improbable. It need not resist forgery, because a forged cursor gains nothing. */
 const DIGEST_BYTES = 9;
 
 function computeDigest({ channelId, filter }: ListQuestion): string {

@@ -8,7 +8,7 @@ export interface ListDefinition<Row, K extends RowKey> {
   keyOf(row: Row): K;
 }
 
-/** Start of reading: after a row, or at the newest, then `offset` rows further. */
+/** Where to begin reading: after a given row or at the newest one, and `offset` rows further. */
 export interface ListPosition<K extends RowKey> {
   readonly after: K | undefined;
   readonly offset: number;
@@ -26,17 +26,17 @@ export interface PageData {
   readonly nextCursor: string | null;
 }
 
-/** Time for which a page may hold a connection. A page by cursor takes a hundredth of it. */
+/** The maximum time in ms that a page occupies a connection. A page by cursor usually takes a hundredth of it. */
 export const MAX_LIST_MS = 3_000;
 
-/** The page is too far from the beginning to be read in time, or the database is overloaded. */
+/** Thrown if a page cannot be read in time: it is too far from the beginning, or the database is overloaded. */
 export class ListTooLong extends Unavailable {
   constructor(options?: ErrorOptions) {
     super(`the list could not be read within ${MAX_LIST_MS / 1000} s: use cursor, or a smaller size`, options);
   }
 }
 
-/** Reads a page of a list, by number or cursor. `read` must sort by the keys. */
+/** Reads a page of a list, by page number or by cursor. `read` must sort by the key. */
 export async function readListPage<Row, K extends RowKey>(
   list: ListDefinition<Row, K>,
   { database, channelId }: { readonly database: Transactional; readonly channelId: number },
@@ -50,7 +50,7 @@ export async function readListPage<Row, K extends RowKey>(
     after: request.cursor === undefined ? undefined : readCursor(request.cursor, question, list.isKey),
     offset: page === null ? 0 : (page - 1) * size,
   };
-  // Reads one more row to see if there is another page.
+  // Reads one row more than the page shows, to detect a next page.
   const found = await runWithinLimit(database, (db) => read(db, size + 1, place));
   const rows = found.slice(0, size);
   const last = rows.at(-1);
@@ -67,7 +67,7 @@ async function runWithinLimit<T>(database: Transactional, work: (db: Queryable) 
   }
 }
 
-/** Checks the keys of lists: numbers, or a time in microseconds and a number. */
+/** Returns a check for keys of `count` integers, such as a time in microseconds and a number. */
 export function isNumberKey<N extends number>(count: N) {
   return (parts: readonly unknown[]): parts is Tuple<N> => parts.length === count && parts.every(Number.isSafeInteger);
 }

@@ -1,6 +1,6 @@
 export interface Repeated {
   readonly cause: string;
-  /** Number of lines with this cause, including the first. */
+  /** The number of lines with this cause, including the first line. */
   readonly times: number;
   readonly seconds: number;
 }
@@ -12,7 +12,7 @@ export interface RepeatedLinesOptions {
 
 const LOOK_MS = 10_000;
 const SUMMARY_MS = 60_000;
-/** Time without a line after which a cause has ended. Failing jobs retry within seconds. */
+/** A cause has ended after this time without a line. Jobs that fail retry earlier, within seconds. */
 const QUIET_MS = 30_000;
 const MAX_CAUSES = 1_000;
 const OTHERS = 'others';
@@ -26,8 +26,8 @@ interface RunningCause {
 }
 
 /**
- * Writes the first line of a cause, a summary each minute, and a last line when the cause has ended. So an outage is a
- * few lines, however many requests and jobs fail.
+ * Writes the first line of a cause, a summary each minute, and a last line when the cause has ended. An outage
+ * therefore takes only a few lines, however many requests and jobs fail.
  */
 export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptions) {
   const running = new Map<string, RunningCause>();
@@ -52,7 +52,7 @@ export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptio
   }
 
   return {
-    /** Writes the line, or counts it if the cause is running. */
+    /** Writes the line if its cause is new. Otherwise counts it. */
     write(cause: string, write: () => void): void {
       const now = performance.now();
       const name = running.has(cause) || running.size < MAX_CAUSES ? cause : OTHERS;

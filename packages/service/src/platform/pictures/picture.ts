@@ -3,7 +3,7 @@ import { createRefusal, PlainError } from '../plain-error.js';
 export type PictureType = 'image/png' | 'image/svg+xml';
 
 /**
- * A picture as stored and served. Browsers show it by <img>, which runs and loads nothing
+ * A picture as stored and served. Browsers show it in <img>, where it cannot run scripts or load anything
  * (docs/decisions/0032-whose-page.md).
  */
 export interface Picture {
@@ -11,14 +11,14 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
-/** Thrown if a picture cannot be used. It is not stored, and the message says why. */
+/** Thrown if a picture is refused. The message says why. */
 export class PictureRefused extends PlainError {}
 
 export const MAX_PICTURE_BYTES = 65_536;
 const MAX_PNG_SIDE = 1024;
 const MAX_SVG_SIDE = 10_000;
 
-/** Checks type, size and dimensions. The bytes alone decide the type. */
+/** Checks the type, size and dimensions of a picture. Detects the type from the bytes only. */
 export function checkPicture(bytes: Uint8Array): Picture {
   requirePictureSize(bytes);
   if (PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length))) {
@@ -42,7 +42,7 @@ function requirePictureSize({ length }: Uint8Array): void {
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const refusePng = (why: string) => createRefusal(PictureRefused, 'png-unusable')`the PNG cannot be used: ${why}`;
 
-/** The first chunk is the header, with the dimensions at bytes 16 and 20. */
+/** A PNG begins with its header chunk, which has the dimensions at bytes 16 and 20. */
 function checkPng(bytes: Buffer): void {
   if (!bytes.includes('IEND')) throw refusePng('it ends too early');
   if (bytes.toString('latin1', 12, 16) !== 'IHDR') throw refusePng('its header is missing');
@@ -52,14 +52,14 @@ function checkPng(bytes: Buffer): void {
   }
 }
 
-/** Throws if the bytes are not text that begins like XML. UTF-16 can also be decoded as UTF-8, with zeros in it. */
+/** Throws if the bytes are not text that begins like XML. Zero characters reveal UTF-16 that decodes as UTF-8. */
 function readText(bytes: Uint8Array): string {
   const text = decode(bytes);
   if (text?.trimStart().startsWith('<') && !text.includes('\0')) return text;
   throw createRefusal(PictureRefused, 'picture-unknown')`the file is neither a PNG nor an SVG in UTF-8`;
 }
 
-/** Removes the byte order mark. Returns undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8 without the byte order mark. Returns undefined if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -71,14 +71,15 @@ function decode(bytes: Uint8Array): string | undefined {
 const refuseSvg = (why: string) => createRefusal(PictureRefused, 'svg-unusable')`the SVG cannot be used: ${why}`;
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
-/** One part of the prolog. Matched one by one, because a combined pattern could backtrack exponentially. */
+/** One part of an SVG's prolog. Parts are matched one by one: a combined pattern could backtrack exponentially. */
 const PROLOG = /\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^[>]*>/sy;
 const ROOT = /(<(?:[\w-]+:)?svg)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Returns the text with a view box if it lacks one, because browsers crop instead of scaling without it. Reads only the
- * root. Refuses a DOCTYPE with declarations, because entities could expand to a multiple of the file.
+ * Returns the SVG with a view box added if it lacks one, because without it browsers crop the picture instead of
+ * scaling it. Reads only the root element. Refuses a DOCTYPE with declarations, because entities could expand to many
+ * times the file's size.
  */
 function checkSvg(text: string): string | undefined {
   let start = 0;
@@ -112,7 +113,7 @@ function checkSvg(text: string): string | undefined {
 const LENGTH = /^\s*(\d+\.?\d*|\.\d+)(px|pt|pc|mm|cm|in)?\s*$/;
 const PIXELS: Readonly<Record<string, number>> = { px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 };
 
-/** Returns pixels, or undefined if the text is not an absolute length. */
+/** Returns a length in pixels, or undefined if the text is not an absolute length. */
 function readLength(text = ''): number | undefined {
   const [, digits, unit = 'px'] = LENGTH.exec(text) ?? [];
   return digits === undefined ? undefined : Math.round(Number(digits) * (PIXELS[unit] ?? 1) * 1000) / 1000;

@@ -18,9 +18,9 @@ export function parseConcurrentIndex(statement: string): IndexDefinition | undef
 }
 
 /**
- * Builds an index while others read and write. Keeps an existing index and rebuilds a half-built one. PostgreSQL cannot
- * do this for a partitioned table, so each partition gets its own index, which is then attached. A partition created
- * meanwhile already has its index.
+ * Builds an index while other sessions read and write. Keeps an existing index, and rebuilds a half-built one.
+ * PostgreSQL cannot build an index concurrently on a partitioned table, so each partition gets its own index, which is
+ * then attached. A partition that is created during the build has the index from the start.
  */
 export async function buildIndexConcurrently(database: Database, index: IndexDefinition): Promise<void> {
   const { name, table } = index;
@@ -35,7 +35,7 @@ export async function buildIndexConcurrently(database: Database, index: IndexDef
   }
 }
 
-/** Builds the index with one statement, on a database that is not used yet. */
+/** Builds the index with one locking statement, on a database that is not used yet. */
 export async function buildIndexAtOnce(database: Database, index: IndexDefinition): Promise<void> {
   await database.query(`create ${indexKind(index)} if not exists ${index.name} on ${index.table} ${index.rest}`);
 }

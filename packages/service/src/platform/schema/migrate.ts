@@ -4,20 +4,20 @@ import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from '
 import type { Migration } from './migration-file.js';
 import { MigrationError, readSchema } from './schema-state.js';
 
-/** Any number, but the same on every node. */
+/** The key of an advisory lock: an arbitrary number, the same on every node. */
 const MIGRATION_LOCK = 7_366_373_661;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * Short, because every other statement on the table waits behind a change that waits for its lock. The change is
- * retried later.
+ * Time limit in ms for a migration's locks. Short, because all other statements on the table queue behind a change that
+ * waits for its lock. The migration retries later.
  */
 const LOCK_MS = 2_000;
 const PAUSE_MS = 1_000;
 const MAX_TRIES = 60;
 
 export interface MigrateOptions {
-  /** Also applies contract migrations, which break older nodes. Default: only on a database without a schema. */
+  /** True: also applies contract migrations, which break older nodes. Default: only on an empty database. */
   readonly contract?: boolean;
   readonly folder?: URL;
   readonly log?: (line: string) => void;
@@ -30,12 +30,12 @@ export interface MigrationResult {
 }
 
 /**
- * Migrates the schema to this build while nodes run on it. One process at a time; the second finds the work done. Each
- * migration is a transaction, so a failure leaves the schema at the previous one.
+ * Migrates the schema to this build, while nodes use it. Only one process migrates at a time; a second waits and finds
+ * the work done. Each migration is a transaction, so a failure leaves the schema at the preceding migration.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
   const { contract = false, folder, log } = options;
-  // One connection, which holds the lock until it closes.
+  // A pool of one connection, whose session holds the migration lock until the pool is closed.
   const database = openDatabase({ url, pool: 1, name: 'perennial migrate', statementMs: 0 });
   try {
     await waitForLock(database);
@@ -57,8 +57,8 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 }
 
 /**
- * Polls for the lock. A statement that waits for it keeps a snapshot open, and CREATE INDEX CONCURRENTLY would wait
- * for that statement.
+ * Polls for the lock instead of waiting in a statement: a waiting statement keeps a snapshot open, for whose end CREATE
+ * INDEX CONCURRENTLY would wait.
  */
 async function waitForLock(database: Database): Promise<void> {
   for (;;) {
@@ -78,7 +78,7 @@ async function createMigrationTable(database: Database): Promise<void> {
 }
 
 interface ApplyConditions {
-  /** True if its transaction is committed. */
+  /** True if the migration's transaction was committed by an earlier run. */
   readonly isBegun: boolean;
   /** True if the database is not used yet. */
   readonly isAlone: boolean;
@@ -112,7 +112,7 @@ async function applyMigration(
 async function runOutsideTransaction(database: Database, statement: string, isAlone: boolean): Promise<void> {
   const index = parseConcurrentIndex(statement);
   const mayWait = index !== undefined || /^drop index concurrently/i.test(statement);
-  // A concurrent build waits for every older transaction, and no statement waits behind it.
+  // A concurrent index build may wait without a limit: it waits for older transactions, but nothing queues behind it.
   await database.query(`set lock_timeout = ${mayWait ? 0 : LOCK_MS}`);
   const build = isAlone ? buildIndexAtOnce : buildIndexConcurrently;
   await (index ? build(database, index) : database.query(statement));
@@ -120,7 +120,10 @@ async function runOutsideTransaction(database: Database, statement: string, isAl
 
 const UNIQUE_VIOLATION = '23505';
 
-/** A row inserted meanwhile may violate a unique index. Repeating the earlier statements of the file repairs that. */
+/**
+ * Returns true if a retry may succeed: after a lock timeout, or if a concurrently inserted row violates a unique index.
+ * The file's earlier statements, which run again, repair such a row.
+ */
 const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);
 

@@ -12,7 +12,7 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
 }
 
-/** Returns the names of all tables and sequences that migrations create, including dropped ones. */
+/** Returns the names of all tables and sequences that migrations create, even if later ones drop them. */
 export async function readCreatedNames(): Promise<string[]> {
   const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
   return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));
@@ -28,11 +28,11 @@ export function parseMigration(name: string, text: string) {
     version: Number(name.slice(0, 6)),
     name,
     sha256: createHash('sha256').update(text).digest('hex'),
-    /** Removes parts that nodes of the previous release need. Applied only after none of them runs. */
+    /** True if the migration removes parts that nodes of the previous release need. Applied when none of them runs. */
     isContract: /^-- Contract\b/.test(text),
     /** Runs in one transaction. */
     sql,
-    /** Statements committed one by one. After an interruption all are repeated from the first. */
+    /** Statements that are committed one by one. After an interruption they are all repeated from the first. */
     afterwards: splitStatements(afterwards),
   };
 }

@@ -3,20 +3,20 @@ import { shanghaiText } from '../db/time-sql.js';
 import { PlainError } from '../plain-error.js';
 import { type Migration, readMigrations } from './migration-file.js';
 
-/** A row of schema_migrations: a migration that was begun. */
+/** A row of schema_migrations: a migration that was begun or finished. */
 export interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly sha256: string;
   readonly isContract: boolean;
-  /** False if the statements after its transaction are not done yet. */
+  /** False if statements after the migration's transaction remain to be done. */
   readonly isFinished: boolean;
   readonly appliedAt: string;
 }
 
 export class MigrationError extends PlainError {}
 
-/** Returns an empty map if there is no schema. Builds before 000017 stored less about each migration. */
+/** Returns the applied migrations, none if there is no schema. Builds before 000017 stored fewer columns. */
 export async function readAppliedMigrations(db: Queryable): Promise<Map<number, AppliedMigration>> {
   const [table] = await db.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);
   if (!table?.there) return new Map();
@@ -28,7 +28,7 @@ export async function readAppliedMigrations(db: Queryable): Promise<Map<number, 
   return new Map(rows.map((row) => [row.version, row]));
 }
 
-/** Compares the schema with this build. Throws if the schema is too new or was created from other files. */
+/** Compares the schema with this build. Throws if the schema is too new, or was created from different files. */
 export async function readSchema(db: Queryable, folder?: URL) {
   const migrations = await readMigrations(folder);
   const applied = await readAppliedMigrations(db);
@@ -36,16 +36,16 @@ export async function readSchema(db: Queryable, folder?: URL) {
   const open = migrations.filter(({ version }) => applied.get(version)?.isFinished !== true);
   return {
     isEmpty: applied.size === 0,
-    /** This build cannot work without these. */
+    /** Migrations without which this build cannot work. */
     missing: open.filter(({ isContract }) => !isContract),
-    /** These can wait until no older node runs. */
+    /** Migrations that can wait until no older node runs. */
     missingContracts: open.filter(({ isContract }) => isContract),
     migrations,
     applied,
   };
 }
 
-/** Throws if a later build's contract migration was applied or a migration was edited. A newer schema is allowed. */
+/** Throws if a migration was edited, or a later build's contract migration applied. Allows other newer schemas. */
 function refuseForeignSchema(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
   const last = migrations.at(-1)?.version ?? 0;
   const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);

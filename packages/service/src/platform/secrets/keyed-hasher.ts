@@ -16,8 +16,8 @@ const FIND_LOOK_UP_KEYS = statement({
 });
 
 /**
- * Returns a key of the installation. It is created at first use and never changes. It is stored wrapped under the
- * master key, so that its hashes survive a change of the master key.
+ * Returns a key of the installation for one purpose. It is created at first use and never changes. It is stored wrapped
+ * under the master key, so hashes made with it stay valid when the master key changes.
  */
 export async function readOrCreateInstallationKey(
   db: Queryable,
@@ -30,13 +30,13 @@ export async function readOrCreateInstallationKey(
   return vault.unwrapKey(row.wrapped);
 }
 
-/** Hashes values with a key of the installation, so that sealed values can be found across channels. */
+/** Hashes values with a key of the installation. Encrypted values can thus be found by their hash, across channels. */
 export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose) {
   let key: Promise<Uint8Array> | undefined;
   return {
     async hash(text: string): Promise<Buffer> {
       key ??= readOrCreateInstallationKey(db, vault, purpose);
-      // The next call retries after a failure.
+      // Forgets a failed read, so that the next call tries again.
       key.catch(() => {
         key = undefined;
       });

@@ -3,12 +3,12 @@ import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
 
-/** Returns MASTER_KEY, or for a sandbox without it the key in DATA_DIR, created on first use. */
+/** Returns MASTER_KEY. A sandbox without it uses the key file in DATA_DIR, which is created at first use. */
 export async function readOrCreateMasterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
   return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];
 }
 
-/** Returns undefined if there is none, because a new key would not open existing data. */
+/** Returns the master keys, or undefined if there are none. A new key would not open existing data. */
 export async function readExistingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
   if (settings.masterKeys) return settings.masterKeys;
   const file = path.join(settings.dataDir, 'master-key');
@@ -34,7 +34,7 @@ async function readOrCreateKeyFile(file: string): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
-  // link fails if another process was first. Then its key is used.
+  // `link` fails if another process has created the file first. Then that process's key is used.
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

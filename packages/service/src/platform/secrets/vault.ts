@@ -3,16 +3,16 @@ import { randomBytes } from '@perennial/wire';
 import { PlainError } from '../plain-error.js';
 
 /**
- * Envelope encryption. A master key only wraps data keys. Each channel has its own data key, which seals the channel's
- * data. A wrapped key names its master key, so that two master keys can be in use during a change
+ * Envelope encryption. A master key only wraps data keys. Each channel has its own data key, which encrypts the
+ * channel's data. A wrapped key contains its master key's id, so that two master keys can be in use during a change
  * (docs/decisions/0004-secrets.md).
  */
 export interface Vault {
   wrapKey(dataKey: Uint8Array): string;
   unwrapKey(wrapped: string): Uint8Array;
-  /** Ids of the known master keys, the current one first. */
+  /** The ids of the known master keys, the current key first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
-  /** Returns keys for one purpose, derived from the current master key first, then from the previous ones. */
+  /** Returns keys for one purpose: the one derived from the current master key, then those of the previous ones. */
   derivePurposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
 }
 
@@ -48,8 +48,9 @@ function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
 }
 
 /**
- * Encrypts by AES-256-GCM as base64url of IV, ciphertext, tag. `place` is authenticated, so a value that was moved
- * elsewhere does not open. Pass a key object: with bytes, Node 24 takes ten times as long.
+ * Encrypts by AES-256-GCM, and returns base64url of IV, ciphertext and tag. `place` is authenticated: a value that was
+ * moved to a different place cannot be decrypted. Pass a key object, because with bytes Node 24 takes ten times as
+ * long.
  */
 export function seal(key: CipherKey, plain: Uint8Array, place: string): string {
   const iv = randomBytes(12);

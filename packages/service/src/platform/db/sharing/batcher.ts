@@ -4,15 +4,17 @@ import { findTracing } from '../../tracing.js';
 import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 /**
- * Lets concurrent calls share a statement (docs/decisions/0002-admission.md). A call runs at once while no batch is in
- * flight. Later calls run together when that batch returns, so batches grow only under load. On a busy node a small
- * batch waits a little for more calls, because most of its cost is fixed. A full batch runs beside a slow one, so that
- * a lock does not hold up the rest. If more calls wait than fit into a batch, channels take turns. A call whose caller
- * has gone is not begun.
+ * Lets concurrent calls share a statement (docs/decisions/0002-admission.md). A call runs immediately if no batch is in
+ * flight. Otherwise it waits until that batch returns, and then runs together with all waiting calls. So batches grow
+ * only under load.
+ *
+ * On a busy node a small batch waits a little for more calls, because most of a batch's cost is fixed. A full batch may
+ * run beside a slow one, so that a lock does not hold up the other calls. If more calls wait than fit into a batch,
+ * channels take turns. Calls whose callers have hung up are not begun.
  */
 export interface BatcherOptions<Item, Answer> {
   readonly maxBatch: number;
-  /** Channel of an item. Undefined: channels do not take turns. */
+  /** Returns the channel of an item, by which calls take turns. Undefined: calls run in order of arrival. */
   readonly channelOf?: (item: Item) => number;
   /** Maximum number of batches in flight. */
   readonly slots: number;
@@ -20,16 +22,14 @@ export interface BatcherOptions<Item, Answer> {
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
 }
 
-/** Several times the duration of a batch. After that, another batch may run beside it. */
+/** A batch is slow after this time, several times the usual duration. A further batch may then run beside it. */
 const SLOW_BATCH_MS = 25;
-/**
- * Size below which a batch on a busy node waits FILL_MS for more calls (over a bridge: 214 creations/s instead of 172).
- */
+/** On a busy node, a batch with fewer calls waits FILL_MS for more (over a bridge: 214 creations/s instead of 172). */
 const SMALL_BATCH = 8;
 const FILL_MS = 10;
-/** Calls answered per turn of the event loop, because their next steps delay everything that has arrived meanwhile. */
+/** The number of calls that are answered per turn of the event loop. More would delay events that have arrived. */
 const RESOLVED_AT_ONCE = 16;
-/** Interval for rejecting calls whose callers have gone. */
+/** Interval in ms at which calls are rejected whose callers have hung up. */
 const SWEEP_MS = 100;
 
 export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }: BatcherOptions<Item, Answer>) {
@@ -88,7 +88,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     return [...batch];
   }
 
-  /** Rejects calls whose callers have waited too long, before their turn comes. */
+  /** Periodically rejects calls whose callers have hung up or waited too long, even before their turn comes. */
   function rejectAbandonedSoon(): void {
     if (isSweeping || queue.length === 0) return;
     isSweeping = true;
@@ -124,7 +124,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     try {
       const items = batch.map((waiting) => waiting.item);
       const context = batch[0]?.context;
-      // In a trace, the batch belongs to its first call.
+      // In a trace, the batch's span is a child of its first call's span.
       const answers = await (tracing && context ? tracing.runWithin({ context }, () => run(items)) : run(items));
       void resolveAll(batch, answers);
     } catch (error) {

@@ -2,22 +2,22 @@ import { Rejection } from '@perennial/wire';
 import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
 
 export interface ChannelQueueLimits {
-  /** Maximum work of one channel in flight. */
+  /** Maximum number of tasks of one channel in flight. */
   readonly perChannel: number;
-  /** Maximum work of all channels in flight. Default: unlimited. */
+  /** Maximum number of tasks of all channels in flight. Default: unlimited. */
   readonly total?: number;
-  /** Time for which work waits for its turn. */
+  /** The maximum time in ms that a task waits for its turn. */
   readonly waitMs: number;
 }
 
-/** A channel asks for more at once than can be done in time. Nothing was begun. */
+/** Thrown if a channel has more tasks than can begin in time. The task was not begun. */
 export class TooManyAtOnce extends Rejection {
   constructor() {
     super('RATE_LIMITED', 'too many requests of this channel wait for their turn');
   }
 }
 
-/** Limit on waiting work of a channel, so that no channel fills the memory. Further work is refused at once. */
+/** Maximum number of waiting tasks of a channel, so that none fills the memory. Further tasks are refused. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {
@@ -26,19 +26,19 @@ interface Waiting {
   readonly giveUp: (error: Error) => void;
 }
 
-/** Work of one channel in flight and waiting. */
+/** The tasks of one channel, in flight and waiting. */
 interface Line {
   inFlight: number;
   readonly waiting: Waiting[];
 }
 
 /**
- * Runs a limited amount of each channel's work at a time, in order of arrival. If the total is limited too, channels
- * take turns, so that none delays another. In the memory of this node.
+ * Runs a limited number of each channel's tasks at a time, in order of arrival. If the total is limited too, channels
+ * take turns, so that no channel delays the others. Counts only the tasks of this node.
  */
 export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINITY, waitMs }: ChannelQueueLimits) {
   const lines = new Map<number, Line>();
-  /** Channels with waiting work. The first has waited longest for its turn. */
+  /** The channels with waiting tasks. The first has waited longest for its turn. */
   const waitingLines = new Set<Line>();
   let inFlight = 0;
 
@@ -101,8 +101,8 @@ export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINIT
 
   return {
     /**
-     * Runs the work when its turn comes, and holds nothing until then. Throws TooManyAtOnce, or NotBegun if the caller
-     * has gone.
+     * Runs the task when its turn comes; a waiting task holds no connection. Throws TooManyAtOnce, or NotBegun if the
+     * caller has hung up.
      */
     async run<T>(channelId: number, work: () => Promise<T>, caller: Caller = BACKGROUND_CALLER): Promise<T> {
       let line = lines.get(channelId);

@@ -2,12 +2,12 @@ import { type Transactional, Unavailable, wrapQuery } from '../database.js';
 import { BACKGROUND_CALLER, type Caller } from './caller.js';
 import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from './channel-queue.js';
 
-/** Equal to the time for which a connection of the pool is waited for. */
+/** Equals the time for which the pool waits for a connection. */
 const CONNECTION_WAIT_MS = 5_000;
 
 /**
- * Returns a third of the connections for one channel, at least 2, and two thirds for all channels; never the last one.
- * The rest is for shared statements and jobs.
+ * Limits one channel to a third of the connections (at least 2), and all channels together to two thirds. Always leaves
+ * a connection for shared statements and jobs.
  */
 export function connectionShareLimits(pool: number): ChannelQueueLimits {
   const perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1));
@@ -15,8 +15,8 @@ export function connectionShareLimits(pool: number): ChannelQueueLimits {
 }
 
 /**
- * Limits the connections of each channel on this node (docs/decisions/0002-admission.md). A connection is held for one
- * statement or one transaction. A request in a transaction asks for no other connection.
+ * Limits the connections that each channel uses on this node (docs/decisions/0002-admission.md). A request holds a
+ * connection during a statement or a transaction, and needs no second connection within a transaction.
  */
 export function createConnectionShares(database: Transactional, limits: ChannelQueueLimits) {
   const queue = createChannelQueue(limits);
@@ -37,7 +37,7 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
             caller,
           );
         } catch (error) {
-          // Not TooManyAtOnce, which means that nothing was done: a part may be done.
+          // Not TooManyAtOnce, which would say that nothing was done: an earlier statement may have written.
           throw hasBegun && error instanceof TooManyAtOnce
             ? new Unavailable('no connection of the channel became free in time')
             : error;

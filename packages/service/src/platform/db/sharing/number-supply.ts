@@ -1,9 +1,9 @@
-/** Attempts with other numbers after a number was taken: one for each batch in flight. */
+/** How often a creation retries with a new number if its number is taken: once for each batch in flight. */
 export const MAX_NUMBER_TRIES = 5;
 
 /**
- * Fetches the numbers of a sequence in batches, so that a row's number is known before it is stored, mostly without a
- * statement. Numbers left at a restart are never used.
+ * Fetches the numbers of a sequence in batches. So a row's number is known before the row is stored, mostly without a
+ * statement. Numbers that are left over at a restart are never used.
  */
 export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>) {
   let held: readonly number[] = [];
@@ -25,7 +25,7 @@ export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>)
         await fetching;
       }
     },
-    /** Drops the whole batch of a used number, because its other numbers may be used too. */
+    /** Drops the whole batch of a number that is already taken, because the batch's other numbers may be taken too. */
     dropBatchOf(number: number): void {
       if (held.includes(number)) held = [];
     },
