@@ -1,12 +1,12 @@
-/** The result of a debit when it was sent or settled. */
+/** The result of sending or settling a debit. */
 export const DEBIT_OUTCOMES = ['success', 'declined', 'pending', 'unknown'] as const;
 export type CountedDebit = (typeof DEBIT_OUTCOMES)[number];
 
-/** The result of a user's claim: a code, a code later, the same code again, or nothing. */
+/** The result of a user's claim: a code, a code to come later, the same code again, or no code. */
 export const CLAIM_OUTCOMES = ['fulfilled', 'waiting', 'repeated', 'gone'] as const;
 export type CountedClaim = (typeof CLAIM_OUTCOMES)[number];
 
-/** Counters of this node's work, incremented after the commit. */
+/** Counts this node's work. Called after the commit. */
 export interface SubscriptionCounts {
   countDebit(paymentChannelCode: string, outcome: CountedDebit): void;
   countClaim(outcome: CountedClaim): void;

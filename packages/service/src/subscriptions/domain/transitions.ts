@@ -5,17 +5,17 @@ export interface Transition<Status, Trigger> {
   readonly to: Status;
 }
 
-/** Creates a table of transitions. Transitions without a row are forbidden. */
+/** Creates a table of the permitted transitions. A transition without a row is forbidden. */
 export function createTransitions<
   Status extends string,
   Trigger extends string,
   Row extends Transition<Status, Trigger>,
 >(rows: readonly Row[]) {
-  /** Returns undefined if the table has no such row. */
+  /** Returns the row of a transition, or undefined if the table has none. */
   const find = (from: Status | 'none', on: Trigger) => rows.find((row) => row.from === from && row.on === on);
   return {
     find,
-    /** Throws if the table has no such row. For SQL statements, which are written for one row of the table. */
+    /** Returns the row of a transition. Throws if there is none. For SQL statements written for one transition. */
     require(from: Status | 'none', on: Trigger): Row {
       const row = find(from, on);
       if (!row) throw new Error(`no transition from ${from} on ${on}`);

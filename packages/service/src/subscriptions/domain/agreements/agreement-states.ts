@@ -12,7 +12,7 @@ export type AgreementTrigger =
   | 'canceled';
 
 export interface AgreementTransition extends Transition<AgreementStatus, AgreementTrigger> {
-  /** The trigger as worded in docs/interface.md. */
+  /** The trigger in the words of docs/interface.md. */
   readonly when: string;
 }
 

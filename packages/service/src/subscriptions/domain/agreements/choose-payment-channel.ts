@@ -3,7 +3,7 @@ import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js
 
 type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
 
-/** Returns the payment channel that the request names, else the channel's default, else its only one. */
+/** Returns the payment channel that the request names. If it names none, returns the channel's default or only one. */
 export function choosePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
   if (code !== undefined) {
     const named = authorized.get(code);
@@ -17,7 +17,7 @@ export function choosePaymentChannel(authorized: PaymentChannels, code: string |
   return found;
 }
 
-/** Throws if the named bank is not served, or if a required bank is not named. */
+/** Throws if the payment channel does not serve the given bank, or if it requires a bank code and none is given. */
 export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCode: string | undefined): void {
   const { bankCodeRequired, supportedBanks } = paymentChannel;
   const served =
@@ -25,7 +25,7 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
   if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
 }
 
-/** The rejection for an unauthorized payment channel. orders/create uses 403004, as if it may not be shared. */
+/** The result for an unauthorized payment channel. orders/create answers 403004, as if it were not shareable. */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareablePaymentChannel(

@@ -6,7 +6,7 @@ interface PlaintextRule {
   readonly description: string;
 }
 
-/** The permitted text of a decrypted field. Values are never normalised: two spellings are two values. */
+/** The permitted texts of decrypted fields. Values are never normalised, so two spellings count as two values. */
 const PLAINTEXT_RULES = {
   card: { pattern: /^[0-9]{8,32}$/, description: '8 to 32 digits' },
   mobile: { pattern: /^\+?[0-9]{5,20}$/, description: 'an optional + and 5 to 20 digits' },
@@ -17,24 +17,27 @@ const PLAINTEXT_RULES = {
 
 export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
 
-/** A field that could not be decrypted, or whose text in v1 has the wrong form. */
+/** Thrown if a field cannot be decrypted, or if a field encrypted in v1 contains a wrong text. */
 export class UnreadableField extends Rejection {
   constructor(
     name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
     message: string,
-    /** True for v1, because then this rejection reveals something about a ciphertext to a caller without the key. */
+    /** True for v1, where the rejection reveals something about the ciphertext to a caller without the key. */
     readonly isCounted: boolean,
-    /** The ciphertext as it was received, if it could not be decrypted. */
+    /** The ciphertext as it was received. Undefined if it could be decrypted. */
     readonly ciphertext?: string,
   ) {
     super(name, message);
   }
 }
 
-/** Thrown if the channel had too many unreadable fields. It may not use v1 until the minute ends. */
+/** Thrown if the channel has sent too many unreadable fields. It cannot use v1 until the current minute ends. */
 export class TooManyUnreadableFields extends Error {}
 
-/** Throws DECRYPT_FAILED or PARAM_INVALID with the field's name and never its value, or TooManyUnreadableFields. */
+/**
+ * Decrypts and checks a field. Throws DECRYPT_FAILED or PARAM_INVALID, with the field's name but not its value, or
+ * TooManyUnreadableFields.
+ */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
   const isV1 = encryptionVersionOf(ciphertext) === 'v1';
   if (isV1) checkV1(channel, field);
@@ -42,7 +45,7 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must contain ${description}`;
-  // With v2, only a holder of the key can encrypt a wrong text. With v1, changing enough bytes suffices.
+  // Does not count v2: only a holder of the key can produce it. In v1, a caller can alter the text by changing bytes.
   if (!isV1) throw new Rejection('PARAM_INVALID', message);
   channel.fieldFailures.add();
   throw new UnreadableField('PARAM_INVALID', message, true);
@@ -60,7 +63,7 @@ function decryptOrCountFailure(channel: Channel, ciphertext: string, field: stri
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     if (isV1) channel.fieldFailures.add();
-    // Names the field but not the reason, because the interface makes all reasons look the same to the caller.
+    // Does not say why the decryption failed: a caller must not be able to tell the reasons apart (docs/interface.md).
     throw new UnreadableField('DECRYPT_FAILED', `${field} cannot be decrypted`, isV1, ciphertext);
   }
 }

@@ -1,6 +1,6 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 
-/** The place under which a claim's code is sealed, so that a copy in another claim is unreadable. */
+/** The context with which a claim's code is encrypted, so that a copy of it in a different claim is unreadable. */
 const claimCodePlace = (claimNo: string) => `code of claim ${claimNo}`;
 
 export function sealClaimCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, code: string): string {

@@ -1,7 +1,7 @@
 import type { PeriodType } from '@perennial/wire';
 import { addByCalendar } from '../../../platform/db/time-sql.js';
 
-/** Asia/Shanghai has been eight hours ahead of UTC, without summer time, since 1991. */
+/** Asia/Shanghai is eight hours ahead of UTC, and has had no summer time since 1991. */
 const OFFSET_MS = 8 * 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -11,8 +11,8 @@ export interface Cadence {
 }
 
 /**
- * Returns the due time of period `cycleNo`. Counts from the anchor, never from the period before, so that the day does
- * not drift. In a month without that day it is the month's last day (31 January, 28 February, 31 March).
+ * Returns the due time of period `cycleNo`. Counts from the anchor, not from the previous period, so that the day of
+ * the month does not drift. If a month lacks the day, its last day is used (31 January, 28 February, 31 March).
  */
 export function periodDueAt(anchor: number, { periodType, period }: Cadence, cycleNo: number): number {
   const units = (cycleNo - 1) * period;
@@ -26,8 +26,8 @@ export function periodDueAt(anchor: number, { periodType, period }: Cadence, cyc
 }
 
 /**
- * SQL for the same rule: the time `count` periods after the creation of the order called `o`. For statements that move
- * thousands of orders at once. A test compares both.
+ * SQL: the time `count` periods after the creation of the order named `o`, by the rule of `periodDueAt`. For statements
+ * that advance thousands of orders. A test compares the two.
  */
 export const afterPeriodsSql = (count: string, o: string) =>
   addByCalendar(
@@ -36,7 +36,7 @@ export const afterPeriodsSql = (count: string, o: string) =>
      else make_interval(months => ${o}.period * (${count})) end`,
   );
 
-/** The date of the last anchor, cached because the periods of one order are computed in a row. */
+/** The date of the last anchor. Cached, because the periods of one order are computed one after another. */
 let lastAnchor = { anchor: 0, ...shanghaiDateOf(0) };
 
 function shanghaiDateOf(anchor: number) {
@@ -54,7 +54,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 3 || month === 5 || month === 8 || month === 10 ? 30 : 31;
 }
 
-/** Returns the second period's time. An order with one period is due immediately, to be completed. */
+/** Returns the due time of the second period. An order with a single period is due immediately, to be completed. */
 export function dueAfterFirstPeriod(
   order: Cadence & { readonly createdAt: number; readonly totalCycles: number },
 ): number {

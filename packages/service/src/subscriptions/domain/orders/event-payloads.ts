@@ -6,7 +6,7 @@ import { formatPaymentOrderNo } from './order-numbers.js';
 const renderOrderPayload = createSerializer(OrderPayload);
 const renderPaymentPayload = createSerializer(StoredPaymentPayload);
 
-/** Renders the payload of an event about an order. `completedOrderPayloadSql` renders the same in SQL. */
+/** Renders the payload of an event about an order. `completedOrderPayloadSql` renders the same payload in SQL. */
 export function orderPayloadJson(order: Order): string {
   return renderOrderPayload({
     orderNo: String(order.orderNo),
@@ -25,7 +25,7 @@ export function orderPayloadJson(order: Order): string {
   });
 }
 
-/** Renders the payload of an event about a period. `paymentPayloadSql` renders the same in SQL from the same schema. */
+/** Renders the payload of an event about a period. `paymentPayloadSql` renders the same payload in SQL. */
 export function paymentPayloadJson(order: Order, payment: Payment): string {
   return renderPaymentPayload({
     orderNo: String(order.orderNo),

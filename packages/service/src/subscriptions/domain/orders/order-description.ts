@@ -3,26 +3,26 @@ import { periodDueAt } from './calendar.js';
 import { createOrderHead, type Order, type OrderHead, type Payment, unstartedStatus } from './order.js';
 
 /**
- * A compact form of an answer about one order, without the text of each period and the link's signature. It is stored
- * with the idempotency key. The first answer and its replays are rendered from it.
+ * A compact form of an answer about one order, without the text of each period and without the link's signature. It is
+ * stored with the idempotency key, and each answer, first or replayed, is rendered from it.
  */
 export interface OrderDescription {
   readonly head: OrderHead;
-  /** Null if the answer has no redemption link. */
+  /** The redemption link. Null if the answer has none. */
   readonly link: LinkTerms | null;
   readonly periods: readonly PeriodRun[];
 }
 
-/** The parts of a redemption link that do not follow from its order and channel. */
+/** The parts of a redemption link that cannot be derived from its order and channel. */
 export interface LinkTerms {
   readonly channelUserId: string;
   /** The expiry of the link, in Unix seconds. */
   readonly exp: number;
-  /** The redemption page's address at the node that gave the first answer. Undefined in older descriptions. */
+  /** The address of the redemption page, as the node that answered first knew it. Undefined in older descriptions. */
   readonly host?: string;
 }
 
-/** Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after the calendar time. */
+/** Consecutive periods with the same values. `expectAfter` and `paidAfter` are seconds after the period's due time. */
 export type PeriodRun = readonly [
   from: number,
   to: number,
@@ -41,7 +41,7 @@ export function createOrderDescription(
   return { head: createOrderHead(order), link, periods: [...startedRuns(order, started), ...unstartedRuns(order)] };
 }
 
-/** Returns the periods that were not started as one run, because they have the same values. */
+/** Returns the periods that have not begun as one run, because they have the same values. */
 export function unstartedRuns(order: Order): PeriodRun[] {
   const status = unstartedStatus(order);
   if (status === undefined || order.cycleNo >= order.totalCycles) return [];

@@ -1,9 +1,9 @@
-/** Returns orderNo × 10,000 + cycleNo as text, because it may exceed 2^53. */
+/** Returns orderNo × 10,000 + cycleNo. As text, because the number may exceed 2^53. */
 export function formatPaymentOrderNo(orderNo: number | string, cycleNo: number): string {
   return `${orderNo}${String(cycleNo).padStart(4, '0')}`;
 }
 
-/** Returns the number of one attempt to debit a period, the idempotency key at the institution. */
+/** Returns the attempt number of one attempt to debit a period. It is the idempotency key at the institution. */
 export function formatAttemptNo(orderNo: number, cycleNo: number, tryNo: number): string {
   return `${formatPaymentOrderNo(orderNo, cycleNo)}${String(tryNo).padStart(2, '0')}`;
 }

@@ -9,7 +9,7 @@ export type OrderTrigger =
   | 'last-period-ended'
   | 'unsubscribe';
 
-/** The sources of an unsubscription, as worded in docs/interface.md. */
+/** Who or what unsubscribed an order, in the words of docs/interface.md. */
 export const UNSUBSCRIBE_SOURCES = {
   CHANNEL: 'the channel, by `orders/unsubscribe`',
   USER: 'the user, on the redemption page',
@@ -22,7 +22,7 @@ export type UnsubscribeSource = keyof typeof UNSUBSCRIBE_SOURCES;
 export interface OrderTransition extends Transition<OrderStatus, OrderTrigger> {
   /** Whether it sends order.status.changed. */
   readonly emitsEvent: boolean;
-  /** The trigger as worded in docs/interface.md. */
+  /** The trigger in the words of docs/interface.md. */
   readonly when: string;
 }
 
@@ -67,11 +67,11 @@ export const { find: findOrderTransition, require: requireOrderTransition } = cr
   OrderTransition
 >(ORDER_TRANSITIONS);
 
-/** The properties of a status on which other code depends. Every new status must define them. */
+/** The properties of an order status that other code depends on. A new status must define all of them. */
 interface OrderStatusFacts {
-  /** Whether nothing more is debited or billed, and no other status follows. */
+  /** True if nothing more is debited or billed, and the status is final. */
   readonly hasEnded: boolean;
-  /** The code for requests that need an order which has not ended. */
+  /** The result for requests that need an order which has not ended. Undefined if the order has not ended. */
   readonly refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' | 'SUBSCRIPTION_ALREADY_COMPLETED' | undefined;
 }
 
@@ -85,10 +85,10 @@ export const ORDER_STATUS_FACTS: Readonly<Record<OrderStatus, OrderStatusFacts>>
 
 export const hasEnded = (status: OrderStatus): boolean => ORDER_STATUS_FACTS[status].hasEnded;
 
-/** The indexes `orders_ended` and `orders_ended_of_channel` must list the same statuses. */
+/** The conditions of the indexes `orders_ended` and `orders_ended_of_channel` must contain the same statuses. */
 export const ENDED_ORDER_STATUSES = orderStatuses.filter(hasEnded);
 
-/** An agreement is needed while it has an order in one of these statuses. */
+/** The statuses of orders that may still be debited. An agreement must be kept while it has such an order. */
 export const DEBITABLE_ORDER_STATUSES = orderStatuses.filter((status) => !hasEnded(status));
 
 export function requireNotEnded(status: OrderStatus): void {

@@ -8,24 +8,25 @@ import type { OrderDescription, PeriodRun } from './order-description.js';
 import { formatPaymentOrderNo } from './order-numbers.js';
 import type { RedeemLinks } from './redeem-links.js';
 
-/** Periods that are rendered at a time: about 45,000 characters in less than a millisecond. */
+/** The number of periods rendered at a time: about 45,000 characters, in less than a millisecond. */
 export const PERIODS_AT_A_TIME = 250;
 
-/** Returns whether an answer about this many periods is sent in pieces. */
+/** Returns true if an answer with this number of periods is sent in pieces. */
 export const isLongAnswer = (periods: number) => periods > PERIODS_AT_A_TIME;
 
 export interface OrderParts {
   readonly head: OrderHead;
   readonly redeemUrl: string | null;
-  /** The periods that the database rendered. `periods` follow them. */
+  /** The first periods, already rendered by the database. */
   readonly started: string;
+  /** The remaining periods. */
   readonly periods: readonly PeriodRun[];
 }
 
 const renderRecord = createSerializer(PaymentRecord);
 const aroundRecords = createTextAroundItems(MainOrder, 'paymentRecords');
 
-/** Renders an order: a string, or pieces if it is long. */
+/** Renders an order as a string, or in pieces if it has many periods. */
 export function renderOrder(parts: OrderParts, periods: number): string | TextPieces {
   if (isLongAnswer(periods)) return renderOrderInPieces(parts);
   const { head, redeemUrl, started, periods: runs } = parts;
@@ -47,7 +48,7 @@ export function* renderOrderInPieces({ head, redeemUrl, started, periods }: Orde
 const joinTexts = (some: string, others: string) =>
   some === '' || others === '' ? some + others : `${some},${others}`;
 
-/** Renders periods. All others are rendered in the database. */
+/** Renders the periods of these runs. The order's other periods were rendered by the database. */
 function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   const anchor = parseTime(head.createTime);
   if (anchor === undefined) throw new Error(`order ${head.orderNo} was created at no time`);
@@ -70,7 +71,7 @@ function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   return text;
 }
 
-/** Splits runs into stretches of PERIODS_AT_A_TIME periods. */
+/** Splits runs of periods into groups with at most PERIODS_AT_A_TIME periods each. */
 export function* cutIntoStretches<Run extends readonly [from: number, to: number, ...rest: unknown[]]>(
   runs: readonly Run[],
 ): Generator<Run[]> {
@@ -92,7 +93,7 @@ export function* cutIntoStretches<Run extends readonly [from: number, to: number
   if (stretch.length > 0) yield stretch;
 }
 
-/** Signs the link with the channel's current secret, also in a replayed answer. */
+/** Returns the parts of an answer. Signs its link with the channel's current secret, even in a replayed answer. */
 export function partsOfDescription(
   links: RedeemLinks,
   channel: Channel,
@@ -101,7 +102,7 @@ export function partsOfDescription(
   return { head, redeemUrl: link && links.sign(channel, head.orderNo, link), started: '', periods };
 }
 
-/** Returns a renderer for endpoints that answer with one order. */
+/** Returns a function that renders the answer of endpoints which answer with one order. */
 export function createOrderRenderer(links: RedeemLinks) {
   return (channel: Channel, description: OrderDescription): string | TextPieces =>
     renderOrder(partsOfDescription(links, channel, description), description.periods.at(-1)?.[1] ?? 0);

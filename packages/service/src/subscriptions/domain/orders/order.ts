@@ -9,7 +9,7 @@ import {
 import { isWaitingForRetry } from '../payments/payment-states.js';
 import { periodDueAt } from './calendar.js';
 
-/** A stored order, with times in Unix milliseconds. */
+/** An order as stored. Times are in Unix milliseconds. */
 export interface Order {
   readonly orderNo: number;
   readonly channelId: number;
@@ -25,7 +25,7 @@ export interface Order {
   readonly createdAt: number;
   readonly successAt: number | null;
   readonly unsubscribedAt: number | null;
-  /** The last period that was started. */
+  /** The number of the last period that has begun. */
   readonly cycleNo: number;
   readonly nextDueAt: number | null;
   readonly paidCycles: number;
@@ -36,7 +36,7 @@ export interface Order {
   readonly shared: boolean;
 }
 
-/** A period, as stored or as derived from its order. */
+/** A period: read from the database, or derived from its order if it has not begun. */
 export interface Payment {
   readonly cycleNo: number;
   readonly status: PaymentStatus;
@@ -49,24 +49,24 @@ export interface Payment {
 
 export const formatTimeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 
-/** Returns the time of the next planned debit or billing. Null if there is none, for example before completion. */
+/** Returns the time of the next planned debit or billing. Null if none is planned, as when only completion is left. */
 export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
   if (isWaitingForRetry(order.latestPaymentStatus)) return order.nextDueAt;
   if (order.cycleNo === order.totalCycles) return null;
-  // `nextDueAt` is null while a debit is in flight, but the time of the next period is known.
+  // `nextDueAt` is null during a debit in flight. The due time of the next period is known nevertheless.
   return order.nextDueAt ?? periodDueAt(order.createdAt, order, order.cycleNo + 1);
 }
 
 export const nextPayTime = (order: Order): string | null => formatTimeOrNull(nextPayAt(order));
 
-/** Returns the status of periods that were not started. Undefined if they will never exist. */
+/** Returns the status of the periods that have not begun. Undefined if they will never begin and are not shown. */
 export function unstartedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
   if (order.status === 'ACTIVE') return 'WAIT';
   return order.status === 'UNSUBSCRIBED' ? 'CANCELED' : undefined;
 }
 
-/** Returns the number of periods in an answer about the order. */
+/** Returns the number of periods that an answer about the order shows. */
 export function countShownPeriods(order: Order): number {
   return unstartedStatus(order) === undefined ? order.cycleNo : order.totalCycles;
 }
@@ -83,14 +83,14 @@ export function unstartedPayment(order: Order, cycleNo: number, status: PaymentS
   };
 }
 
-/** Returns one period, started or not. Undefined if the order has no such period. */
+/** Returns one period, whether it has begun or not. Undefined if the order has no such period. */
 export function findPaymentOfCycle(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
   if (cycleNo <= order.cycleNo) return started.find((payment) => payment.cycleNo === cycleNo);
   const status = unstartedStatus(order);
   return status === undefined || cycleNo > order.totalCycles ? undefined : unstartedPayment(order, cycleNo, status);
 }
 
-/** An order as answered, without its link and its periods. */
+/** The fields of an order in an answer, without its link and its periods. */
 export type OrderHead = Omit<MainOrder, 'redeemUrl' | 'paymentRecords'>;
 
 export function createOrderHead(order: Order): OrderHead {

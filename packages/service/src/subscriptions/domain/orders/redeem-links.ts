@@ -11,9 +11,9 @@ export function createRedeemLinks(ownHost: () => string, clock: Clock) {
     host: ownHost(),
   });
   return {
-    /** Returns the terms of a link that is valid for seven days, whether or not anything is left to redeem. */
+    /** Returns the terms of a new link, valid for seven days, even if nothing is left to redeem. */
     newTerms,
-    /** Returns null if nothing is left to redeem or the order was unsubscribed (docs/decisions/0010). */
+    /** Returns null if nothing is left to redeem or the order is unsubscribed (docs/decisions/0010). */
     termsFor({ order, redeemable }: { readonly order: Order; readonly redeemable: boolean }): LinkTerms | null {
       if (!redeemable || order.status === 'UNSUBSCRIBED') return null;
       return newTerms(order.channelUserId);

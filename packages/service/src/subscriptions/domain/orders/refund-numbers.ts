@@ -1,14 +1,14 @@
 import { formatPaymentOrderNo, type PaymentReference, parsePaymentOrderNo } from './order-numbers.js';
 
 export interface RefundReference extends PaymentReference {
-  /** Counts the refunds of one period from 1. */
+  /** The sequence number of the refund within its period, from 1. */
   readonly refundSeq: number;
 }
 
-/** A refund number has two digits for the sequence. */
+/** The maximum number of refunds per period: a refund number has two digits for the sequence number. */
 export const MAX_REFUNDS = 99;
 
-/** Returns the idempotency key of a refund at the institution. The letter distinguishes it from an attempt number. */
+/** Returns the refund number, the idempotency key at the institution. Attempt numbers have no letter. */
 export function formatRefundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
   return `R${formatPaymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
 }

@@ -5,7 +5,7 @@ import { createSerializer, createTextAroundItems } from '../../../platform/answe
 import { formatPaymentOrderNo } from './order-numbers.js';
 import { cutIntoStretches, isLongAnswer } from './order-text.js';
 
-/** The answer of agreements/replace. Consecutive affected periods with the same status are one run. */
+/** A compact form of the answer of agreements/replace. A run is consecutive affected periods with the same status. */
 export interface ReplaceDescription {
   readonly head: Omit<ReplaceData, 'affectedPayments'>;
   readonly affected: readonly AffectedRun[];

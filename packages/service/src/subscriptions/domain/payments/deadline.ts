@@ -1,7 +1,7 @@
 const UNKNOWN = { kind: 'unknown' } as const;
 
 /**
- * Returns the outcome of a call to an institution. The outcome is unknown if the call fails or takes too long, because
+ * Calls an institution and returns the outcome. If the call fails or takes too long, the outcome is unknown, because
  * the institution may have acted.
  */
 export function withinDeadline<Outcome extends { readonly kind: string }>(

@@ -1,51 +1,51 @@
 import type { PeriodType } from '@perennial/wire';
 import type { DebitOutcome } from '../../../gateways/gateway.js';
 
-/** The timeout of a debit. After it the outcome is unknown, and orders/create answers PROCESSING. */
+/** The timeout of a debit. After it, the outcome counts as unknown, and orders/create answers PROCESSING. */
 export const DEBIT_DEADLINE_MS = 8_000;
 
-/** Seconds from the start of an attempt with unknown outcome to the first query. */
+/** Seconds from the start of an attempt to the first query, if its outcome is unknown. */
 export const FIRST_ASK_SECONDS = 10;
 
 /**
- * The lease of a started renewal. It is longer than a debit and its settlement can take. It is short enough that other
- * nodes take over a dead node's renewals within 20 s.
+ * The lease of a renewal that was started. Longer than a debit and its settlement can take, and short enough that
+ * another node continues a dead node's renewals within 20 s.
  */
 export const RENEWAL_LEASE_SECONDS = 18;
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-/** Seconds from a failed renewal to its retry, for products that define no delays. */
+/** Seconds from each failed attempt of a renewal to the next, for products that define no delays. */
 export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
   DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
   MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
 };
 
-/** An attempt number has two digits for the try. */
+/** The maximum number of attempts per period: an attempt number has two digits for it. */
 export const MAX_TRIES = 99;
 
-/** Seconds before each further query to the institution. The last one repeats. */
+/** Seconds before each further query to the institution. The last value repeats. */
 const ASK_DELAYS_SECONDS = [30, 60, 300, 900, 3600];
 
 export function nextAskSeconds(asked: number): number {
   return ASK_DELAYS_SECONDS[Math.min(Math.max(asked, 1), ASK_DELAYS_SECONDS.length) - 1] ?? 3600;
 }
 
-/** The limit of the query time that an institution may name. */
+/** The maximum time until the next query, if the institution names that time itself. */
 const MAX_NAMED_ASK_SECONDS = 3600;
 
-/** Returns the seconds until the query time that the institution named, 0 if it has passed, else undefined. */
+/** Returns the seconds until the query time that the institution named, 0 if it has passed, undefined if none. */
 export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;
   return Math.min(Math.max(0, (outcome.askAt - now) / 1000), MAX_NAMED_ASK_SECONDS);
 }
 
 /**
- * The time after an order's end when a debit unknown to the institution can no longer arrive there. docs/bridge.md
- * allows ten minutes from the last send, which may have been shortly after the end.
+ * The time after an order's end from which a debit that the institution does not know can no longer reach it.
+ * docs/bridge.md allows ten minutes from the last send, which may have happened shortly after the end.
  */
 export const UNSEEN_IS_FINAL_AFTER_MS = 11 * 60_000;
 
-/** The time with an unknown outcome after which operators get an alert. */
+/** Operators get an alert if an outcome stays unknown for this time. */
 export const UNKNOWN_ALERT_AFTER_MS = 24 * 3_600_000;

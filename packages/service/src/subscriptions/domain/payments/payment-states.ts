@@ -16,14 +16,14 @@ export type PaymentTrigger =
 export interface PaymentTransition extends Transition<PaymentStatus, PaymentTrigger> {
   /** Whether it sends payment.status.changed. */
   readonly emitsEvent: boolean;
-  /** The trigger as worded in docs/interface.md. */
+  /** The trigger in the words of docs/interface.md. */
   readonly when: string;
 }
 
 export const PAYMENT_TRANSITIONS: readonly PaymentTransition[] = [
   { from: 'none', on: 'first-debit-started', to: 'PROCESSING', emitsEvent: false, when: '`orders/create`, A' },
   { from: 'none', on: 'billed', to: 'BILLED', emitsEvent: true, when: '`orders/create`, B' },
-  // A period in WAIT has no row in the database: it follows from its order.
+  // A period in WAIT has no row in the database. It is derived from its order.
   { from: 'WAIT', on: 'billed', to: 'BILLED', emitsEvent: true, when: 'due, B' },
   { from: 'WAIT', on: 'renewal-started', to: 'PROCESSING', emitsEvent: false, when: 'due, A' },
   { from: 'WAIT', on: 'unsubscribe', to: 'CANCELED', emitsEvent: true, when: 'unsubscribe' },
@@ -88,13 +88,13 @@ export const { find: findPaymentTransition, require: requirePaymentTransition } 
   PaymentTransition
 >(PAYMENT_TRANSITIONS);
 
-/** The properties of a status on which other code depends. Every new status must define them. */
+/** The properties of a period's status that other code depends on. A new status must define all of them. */
 interface PaymentStatusFacts {
-  /** Whether it was paid or billed. It may have been refunded since. */
+  /** True if the period was paid or billed, even if it was refunded later. */
   readonly isPaid: boolean;
-  /** Whether the same period, not the next, is due again. */
+  /** True if the order's next step concerns this period again, not the next period. */
   readonly isWaitingForRetry: boolean;
-  /** Whether it may still be debited. It then moves along when its order gets another agreement. */
+  /** True if the period may still be debited. If its order gets a new agreement, the period is debited on that one. */
   readonly isOpen: boolean;
 }
 

@@ -12,14 +12,14 @@ import {
   storeBindingReplacement,
 } from '../../store/agreements/same-card-sql.js';
 
-/** Thrown if the card or its orders changed while they were being locked. The transaction must be retried. */
+/** Thrown if the card's binding or orders changed before all were locked. The transaction must be retried. */
 class CardChanged extends Error {}
 
 export type EarlierBinding = Pick<BindingReplacement, 'oldAgreementId' | 'orderNos'>;
 
 /**
- * Locks the card's earlier binding, the orders on it, and the new binding. Returns undefined if the card has no other
- * binding. Locks orders before agreements, both by ascending number, as every transaction does.
+ * Locks the card's earlier binding, the orders on it, and the new binding. Returns undefined if the card has no earlier
+ * binding. Like every transaction, locks orders before agreements, both by ascending number.
  */
 export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Promise<EarlierBinding | undefined> {
   const oldAgreementId = await findBindingOfCard(tx, binding);
@@ -27,8 +27,8 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
   const orderNos = await lockOrdersOnAgreement(tx, oldAgreementId);
   const locked = await lockBindings(tx, [oldAgreementId, binding.agreementId]);
   const earlier = locked.find(({ agreementId }) => agreementId === oldAgreementId);
-  // Before the binding was locked, another order may have started on it, or it may have been replaced or ended. Waiting
-  // now for the lock of such an order, with an agreement locked, could deadlock.
+  // Until the binding was locked, a further order may have started on it, or the binding may have ended. This
+  // transaction must not wait for such an order's lock, because it holds an agreement's lock and could deadlock.
   const isTheSame =
     earlier?.status === 'BIND_SUCCESS' && (await countOrdersOnAgreement(tx, oldAgreementId)) === orderNos.length;
   if (!isTheSame) throw new CardChanged(`agreement ${oldAgreementId} changed while it was being locked`);
@@ -36,8 +36,9 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
 }
 
 /**
- * Replaces the earlier binding: sets it to REPLACED, moves its orders to the new one, and schedules its cancellation at
- * the institution. Call it before the new one becomes BIND_SUCCESS, because the unique index allows only one.
+ * Replaces the earlier binding: sets it to REPLACED, moves its orders to the new binding, and schedules its
+ * cancellation at the institution. Call it before the new binding becomes BIND_SUCCESS, because the unique index allows
+ * one per card.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: BindingReplacement, now: number): Promise<void> {
   const step = requireAgreementTransition('BIND_SUCCESS', 'bound-again');
@@ -45,10 +46,10 @@ export async function replaceEarlierBinding(tx: Queryable, succession: BindingRe
   await storeBindingReplacement(tx, succession, step.to, now);
 }
 
-/** Each retry means that another transaction changed the same card at that moment. */
+/** The maximum number of attempts. Each failed attempt means that a concurrent transaction changed the same card. */
 const MAX_TRIES = 10;
 
-/** Retries a transaction while other transactions change the same card. */
+/** Runs a transaction, and retries it if a concurrent transaction changed the same card. */
 export async function retryWhileCardChanges<T>(transaction: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

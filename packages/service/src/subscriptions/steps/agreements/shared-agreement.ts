@@ -4,7 +4,7 @@ import type { CardDetails } from '../../../gateways/gateway.js';
 import type { AgreementRow } from '../../store/agreements/agreements-sql.js';
 import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../store/agreements/card.js';
 
-/** Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the request's name for the sub-object. */
+/** Decrypts the card. Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the name of the sub-object in the request. */
 export function readSharedCard(
   channel: Channel,
   shared: SharedAgreement,
@@ -13,14 +13,14 @@ export function readSharedCard(
   return readCard(channel, shared, `${field}.`);
 }
 
-/** The number is in use by another channel. The message does not name it. */
+/** Thrown if a different channel uses the agreement number. The message does not name that channel. */
 export class NumberOfAnotherChannel extends Rejection {
   constructor() {
     super('SHARED_AGREEMENT_NOT_ALLOWED', 'sharedAgreementNo is in use elsewhere and cannot be shared');
   }
 }
 
-/** Creates a row that is bound from the start: the service trusts the channel and does not ask the institution. */
+/** Creates a row that is bound from the start: the service trusts the channel and does not call the institution. */
 export function createSharedAgreementRow(
   channel: Channel,
   shared: SharedAgreement,

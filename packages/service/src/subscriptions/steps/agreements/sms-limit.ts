@@ -7,8 +7,9 @@ const DAY_MS = 24 * 60 * PAUSE_MS;
 const MAX_SENDS_A_DAY = 10;
 
 /**
- * Counts a code before it is sent, or throws SMS_TOO_FREQUENT. `resumed`: the same request continues after a crash and
- * does not wait for its own earlier code. The daily limit still applies, so that repeated crashes do not flood a phone.
+ * Counts a text message code before it is sent, or throws SMS_TOO_FREQUENT. With `resumed`, the same request continues
+ * after a crash, so it need not pause after its own earlier code. The daily limit applies in any case, so that repeated
+ * crashes do not flood a phone.
  */
 export async function reserveSmsSend(
   tx: Queryable,

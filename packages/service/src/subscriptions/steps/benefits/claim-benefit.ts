@@ -18,8 +18,8 @@ import { nowInWholeSeconds, settleClaim } from './settle-claim.js';
 export type ClaimOutcome = 'CLAIMED' | 'CLAIMED_BEFORE' | 'REVOKED' | 'EXPIRED' | 'UNKNOWN';
 
 /**
- * Resolves after the commit and, if a supplier is called, after its answer or its deadline. The table `claims` then
- * shows whether there is a code.
+ * Claims a benefit. Resolves after the commit and, if a supplier is called, after its answer or its deadline. The table
+ * `claims` then shows whether the claim has a code.
  */
 export type Claimer = (
   database: Transactional,
@@ -28,7 +28,7 @@ export type Claimer = (
   asking?: ClaimCaller,
 ) => Promise<ClaimOutcome>;
 
-/** The request that claims, if a caller waits for the answer. */
+/** The request in which a user claims, if someone waits for the answer. */
 export interface ClaimCaller {
   readonly origin?: Origin;
   readonly caller?: Caller | undefined;
@@ -43,7 +43,7 @@ export interface ClaimDeps {
 
 export function createClaimer(deps: ClaimDeps): Claimer {
   const { clock, log, counts } = deps;
-  /** Supplier calls in flight, by claim number. A user who clicks twice waits for the same call. */
+  /** Supplier calls in flight, by claim number. If a user clicks twice, both requests wait for the same call. */
   const supplierCalls = new Map<string, Promise<void>>();
 
   async function callSupplier(
@@ -59,7 +59,7 @@ export function createClaimer(deps: ClaimDeps): Claimer {
       if (outcome.kind === 'fulfilled') counted = 'fulfilled';
     } catch (err) {
       const { claimNo, origin } = claim;
-      // The claim is stored: a job asks the supplier about it later.
+      // The claim is stored as pending, so a job queries the supplier later.
       log.warn(
         { err, requestId: origin?.requestId, claimNo },
         "supplier's answer could not be stored; the job will ask the supplier again",
@@ -81,7 +81,7 @@ export function createClaimer(deps: ClaimDeps): Claimer {
   };
 }
 
-/** A claim that is sent to its supplier after the commit. */
+/** A claim whose supplier must be called after the commit. */
 interface SupplierCall {
   readonly supplier: Supplier;
   readonly claim: ClaimToFulfil;
@@ -116,7 +116,7 @@ async function claimInTransaction(
     fulfilment: fulfilment.kind,
     code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
     claimedAt,
-    // No other node asks before that, because this node is calling the supplier.
+    // Other nodes do not query the supplier before this time, because this node is calling it.
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
   });
   if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };
@@ -125,7 +125,7 @@ async function claimInTransaction(
   return { outcome: 'CLAIMED', counted: 'waiting' };
 }
 
-/** Returns why the benefit could not be claimed. A benefit that is still ISSUED has expired but is not marked yet. */
+/** Returns why the benefit could not be claimed. If it is still ISSUED, it has expired but is not marked yet. */
 async function findRefusal(tx: Queryable, channelId: number, benefit: BenefitReference): Promise<ConcludedClaim> {
   const status = await findBenefitStatus(tx, { ...benefit, channelId });
   if (status === 'CLAIMED') return { outcome: 'CLAIMED_BEFORE', counted: 'repeated' };

@@ -11,8 +11,8 @@ import { claimTogether, type VisitorsClaim } from '../../store/benefits/claims-s
 import { nowInWholeSeconds } from './settle-claim.js';
 
 /**
- * Returns true if the benefit is claimed and has its code. Returns false without effect if the claim needs more than
- * one statement or is refused, or if the channel has changed since the link was checked.
+ * Claims a benefit. Resolves to true if the claim is stored with its code. Resolves to false, without effect, if the
+ * claim is refused, needs more than one statement, or the channel has changed since the link was checked.
  */
 export type SharedClaimer = (
   channel: Channel,
@@ -22,15 +22,15 @@ export type SharedClaimer = (
 ) => Promise<boolean>;
 
 export interface SharedClaimDeps {
-  /** For the statement that the claims of all channels share. */
+  /** Runs the statement that the claims of all channels share. */
   readonly database: Queryable;
   readonly clock: Clock;
   readonly counts?: SubscriptionCounts | undefined;
 }
 
 /**
- * Claims benefits, many in one statement and one commit. A single claim takes six statements: two thirds of its cost on
- * the node and four fifths on PostgreSQL (32 at a time).
+ * Claims benefits, many in one statement and one commit. A claim on its own takes six statements. Sharing saves two
+ * thirds of a claim's cost on the node and four fifths on PostgreSQL (32 claims at a time).
  */
 export function createSharedClaimer({ database, clock, counts }: SharedClaimDeps): SharedClaimer {
   const claim = createBatcher<VisitorsClaim, boolean>({

@@ -31,20 +31,20 @@ export async function revokeBenefits(
   { orderNo, cycleNo }: PaymentReference,
   refunded: RefundedSum,
 ): Promise<void> {
-  // Locked, so that a benefit that is being claimed now counts as claimed.
+  // Locks the benefits, so that a benefit which is being claimed now counts as claimed.
   const benefits = await tx.query(LOCK_BENEFITS, [orderNo, cycleNo]);
   const positions = findPositionsToRevoke(benefits, refunded);
   if (positions.length === 0) return;
   await tx.query(REVOKE_BENEFITS, [orderNo, cycleNo, positions]);
 }
 
-/** Pure. Returns only benefits that were not claimed. */
+/** Returns the positions of the benefits to revoke. Never includes a claimed benefit. */
 export function findPositionsToRevoke(benefits: readonly Benefit[], { inFull, sumCent }: RefundedSum): number[] {
   if (!inFull) return choosePositionsToRevoke(benefits, sumCent);
   return benefits.filter(({ status }) => status === 'ISSUED').map(({ position }) => position);
 }
 
-/** Chooses the newest benefits first. Skips benefits that are worth more than the rest of the sum. */
+/** Chooses the newest benefits first. Skips a benefit that is worth more than what remains of the sum. */
 export function choosePositionsToRevoke(benefits: readonly Benefit[], sumCent: number): number[] {
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   let left = sumCent - revoked.reduce((sum, { faceValueCent }) => sum + faceValueCent, 0);

@@ -10,7 +10,7 @@ import { lockClaimsWaitingForPool, storeClaimCodes, type WaitingClaim } from '..
 
 export const MAX_SERVED_CLAIMS = 500;
 
-/** Assigns pool codes to waiting claims, oldest first. Returns the number of claims served. */
+/** Assigns pool codes to waiting claims, oldest claim first. Returns the number of claims that got a code. */
 export async function servePoolClaims(tx: Queryable, vault: Vault, benefitCode: string, at: number): Promise<number> {
   const waiting = new Map(
     (await lockClaimsWaitingForPool(tx, benefitCode, MAX_SERVED_CLAIMS)).map((one) => [formatClaimNo(one), one]),

@@ -8,7 +8,7 @@ import { sealClaimCode } from '../../domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { scheduleClaimQuestion, storeClaimCodes } from '../../store/benefits/claims-sql.js';
 
-/** Stores a supplier's answer about a claim. Stores nothing if the outcome is unknown. */
+/** Stores a supplier's answer to a claim. Stores nothing if the outcome is unknown. */
 export async function settleClaim(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   channel: Pick<Channel, 'sealing'>,
@@ -24,12 +24,12 @@ export async function settleClaim(
     );
   } else if (outcome.kind === 'refused') {
     await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
-    // Once, because the supplier refuses again every hour and operators need only one alert.
+    // Raises the alert only the first time, because the job asks every hour and the supplier refuses again.
     await raiseAlertOnce(database, 'claim-refused', claimNo, outcome.reason);
   }
 }
 
-/** Times in the interface have no fractions of a second. */
+/** Returns the current time without milliseconds, because times in the API have whole seconds. */
 export function nowInWholeSeconds(clock: Clock): number {
   return Math.floor(clock.now() / 1000) * 1000;
 }

@@ -11,9 +11,9 @@ import {
 import { lockOrders } from '../../store/orders/orders-sql.js';
 import { endOrders, type UnsubscribedBy } from './end-orders.js';
 
-/** Agreements that may end, locked with every order on them. */
+/** Agreements that may be ended, and every order on them. All are locked. */
 export interface LockedAgreements {
-  /** By order number, ascending. Includes the orders that the caller requested. */
+  /** The orders by number, ascending. Includes the orders that the caller asked for. */
   readonly orders: ReadonlyMap<number, Order>;
   readonly agreements: readonly NumberedAgreement[];
 }
@@ -21,9 +21,9 @@ export interface LockedAgreements {
 const MAX_ROUNDS = 10;
 
 /**
- * Locks what is needed to end agreements, in the order of docs/decisions/0010: first orders, including the caller's,
- * then agreements. Locks all agreements with the same numbers, and their orders in ACTIVE or INITIALIZING. The caller
- * must hold no lock on an order or agreement.
+ * Locks everything that is needed to end agreements, in the order of docs/decisions/0010: first orders, including the
+ * caller's, then agreements. Includes all agreements with the same institution numbers, and their orders in ACTIVE or
+ * INITIALIZING. The caller must not hold a lock on an order or agreement yet.
  */
 export async function lockAgreementsWithOrders(
   tx: Queryable,
@@ -41,21 +41,24 @@ export async function lockAgreementsWithOrders(
       await tx.query('release savepoint without_locks');
       return { orders, agreements };
     }
-    // Another order has started on a binding meanwhile. Its transaction may wait for the agreement, so all locks are
-    // released before the next round.
+    // A further order has started on one of the agreements. Its transaction may wait for an agreement's lock, so this
+    // one releases all its locks before the next round.
     await tx.query('rollback to savepoint without_locks');
   }
   throw new Error(`orders keep coming to agreements ${agreementIds}`);
 }
 
-/** Returns the agreements of orders with an unsettled first debit, because its settlement depends on them. */
+/**
+ * Returns the agreements of orders whose first debit is unsettled. They must be locked, because the debit's settlement
+ * depends on their status.
+ */
 export function agreementsOfFirstDebits(orders: readonly Order[]): number[] {
   return orders.flatMap(({ status, agreementId }) =>
     status === 'INITIALIZING' && agreementId !== null ? [agreementId] : [],
   );
 }
 
-/** The source of an unsubscription because the institution reported the agreement's end. */
+/** Describes an unsubscription that follows from the institution's report that the agreement has ended. */
 export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
   source: 'AGREEMENT_INVALID',
   reason: reason.slice(0, 1024),
@@ -63,14 +66,14 @@ export const unsubscribedByInstitution = (reason: string): UnsubscribedBy => ({
 
 export interface AgreementEnding {
   readonly agreementIds: readonly number[];
-  /** Locked orders. Those ACTIVE on one of the agreements end. */
+  /** Orders that the caller has locked. Those that are ACTIVE on one of the agreements are ended. */
   readonly orders: Iterable<Order>;
   readonly by: UnsubscribedBy;
-  /** The agreement that is canceled at the institution. Undefined if the institution itself reported the end. */
+  /** The agreement that a job cancels at the institution. Undefined if the institution itself reported the end. */
   readonly tellBy?: number;
 }
 
-/** Ends agreements and the orders on them in one transaction. No other code ends an agreement that may have orders. */
+/** Ends agreements and the orders on them. Agreements that may have orders are ended only by this function. */
 export async function endAgreements(tx: Queryable, ending: AgreementEnding, now: number): Promise<Order[]> {
   const { agreementIds, orders, by, tellBy } = ending;
   await cancelAgreements(tx, agreementIds, tellBy);
@@ -81,7 +84,7 @@ export async function endAgreements(tx: Queryable, ending: AgreementEnding, now:
   return endOrders(tx, active, by, now);
 }
 
-/** The reason for orders that are ACTIVE on an agreement that is not bound. Only old data has such orders. */
+/** The reason for ending an order that is ACTIVE although its agreement is not bound. Only old data has such orders. */
 export const UNSUBSCRIBED_AS_LEFT_OVER = unsubscribedByInstitution('the agreement had ended before');
 
 export async function endLeftOverOrders(tx: Queryable, agreementId: number, now: number): Promise<Order[]> {

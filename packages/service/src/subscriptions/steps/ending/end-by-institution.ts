@@ -13,8 +13,9 @@ export interface AgreementEnderDeps {
 }
 
 /**
- * Ends all agreements with a number that the institution reports as ended, with all active orders on them. A repeated
- * notice changes nothing. An order whose first debit is in flight is left to that debit's outcome.
+ * Ends all agreements with an institution number that the institution reports as ended, and all active orders on them.
+ * A repeated report changes nothing. An order whose first debit is in flight is ended or kept by that debit's
+ * settlement.
  */
 export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {

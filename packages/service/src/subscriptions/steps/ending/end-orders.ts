@@ -20,7 +20,7 @@ export interface UnsubscribedBy {
   readonly reason: string | null;
 }
 
-/** Ends an active order, and its agreement too if no other order uses that. The caller holds the order's lock. */
+/** Ends an active order, and its agreement if no other order uses it. The caller holds the order's lock. */
 export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, now: number): Promise<Order> {
   const [ended] = await endOrders(tx, [order], by, now);
   if (!ended) return order;
@@ -28,13 +28,13 @@ export async function endOrder(tx: Queryable, order: Order, by: UnsubscribedBy, 
   return ended;
 }
 
-/** The events of this number of orders are about a megabyte. */
+/** Orders per statement. The events of so many orders take about a megabyte. */
 const ORDERS_PER_STATEMENT = 500;
 
 /**
- * Ends active orders with their open and unstarted periods, and stores the events, in the caller's transaction. The
- * caller holds the orders' locks and handles their agreements. Debits in flight are settled by their own outcome.
- * Returns only the orders that ended now.
+ * Ends active orders with their open and future periods, and stores the events, in the caller's transaction. The caller
+ * holds the orders' locks, and ends their agreements itself. Debits in flight are settled later by their own outcome.
+ * Returns only the orders that this call has ended.
  */
 export async function endOrders(
   tx: Queryable,
@@ -51,7 +51,7 @@ export async function endOrders(
   return all;
 }
 
-/** Returns the rows that ending these orders would store. Omits orders that have ended before. Writes nothing. */
+/** Returns the rows that ending these orders would store. Omits orders that have already ended. Writes nothing. */
 export async function planEndings(db: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {
     const row = findOrderTransition(order.status, 'unsubscribe');

@@ -5,27 +5,30 @@ import { requireNotEnded } from '../../domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
-/** A request for time travel: a number of periods, or everything up to a time. */
+/** A request for time travel: to advance a number of periods, or to a given time. */
 export interface AdvanceWish {
   readonly to: { readonly cycles: number } | { readonly time: number };
-  /** One outcome per period, in order. Periods without one succeed. */
+  /** The outcomes of the periods, in order. Further periods succeed. */
   readonly outcomes: readonly RehearsedOutcome[];
 }
 
 /**
- * The end of a time travel: a try of a period, or a time (Unix milliseconds). Fixed before the first step, so that a
- * request that continues after a crash goes exactly as far.
+ * A planned time travel. Its end is an attempt of a period, or a time in Unix milliseconds. The end is fixed before the
+ * first step, so that a request which continues after a crash goes exactly as far.
  */
 export interface Journey {
-  /** The holder of the order's lease. A resend that continues the journey has the same id. */
+  /** The id of the journey, which holds the order's lease. A resend that continues the journey has the same id. */
   readonly id: string;
   readonly orderNo: number;
-  /** The period of the first outcome. */
+  /** The period to which the first of the outcomes applies. */
   readonly from: number;
   readonly to: { readonly cycleNo: number; readonly tryNo: number } | { readonly time: number };
 }
 
-/** Returns the same period if it waits for a retry, else the next. After the last one only completion is left. */
+/**
+ * Returns the period of the next step: the latest one if it waits for a retry, otherwise the next. A number after the
+ * last period means that the order is only completed.
+ */
 export function nextCycleNo(order: Order): number {
   return isWaitingForRetry(order.latestPaymentStatus) ? order.cycleNo : order.cycleNo + 1;
 }
@@ -33,7 +36,7 @@ export function nextCycleNo(order: Order): number {
 const triesBefore = (order: Order, { tries }: OrderStanding) =>
   isWaitingForRetry(order.latestPaymentStatus) ? tries : 0;
 
-/** Rejects a wish that is impossible for the order. The caller holds the order's lock. */
+/** Plans a time travel. Throws if the order does not allow it. The caller holds the order's lock. */
 export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {
   requireNotEnded(order.status);
   if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
@@ -52,7 +55,7 @@ export function planJourney(order: Order, standing: OrderStanding, { to, outcome
   return { id, orderNo, from, to: { cycleNo: from + to.cycles - 1, tryNo } };
 }
 
-/** Returns the time of the next step. Undefined if the journey is over or the order cannot be advanced further. */
+/** Returns the time of the next step. Undefined if the journey is at its end or the order allows no more steps. */
 export function nextStepTime({ to }: Journey, order: Order, standing: OrderStanding): number | undefined {
   const { dueAt } = standing;
   if (order.status !== 'ACTIVE' || dueAt === null) return undefined;
@@ -62,5 +65,5 @@ export function nextStepTime({ to }: Journey, order: Order, standing: OrderStand
   return isBefore ? dueAt : undefined;
 }
 
-/** Returns the time to which the order is advanced, if a time was requested. */
+/** Returns the time at which the journey ends. Undefined if a number of periods was requested. */
 export const endTime = ({ to }: Journey): number | undefined => ('time' in to ? to.time : undefined);

@@ -24,21 +24,21 @@ import { endTime, type Journey, nextCycleNo, nextStepTime } from './advance-jour
 export interface AdvanceDeps {
   readonly database: Transactional;
   readonly gateways: Gateways;
-  /** Reads the order's channel. Called only before a call to an institution. */
+  /** Reads the order's channel. Called only if an institution must be called. */
   readonly channel: () => Promise<Channel>;
-  /** Replaces the policy's timeout in tests. */
+  /** Overrides the timeout of a debit in tests. */
   readonly debitDeadlineMs?: number;
 }
 
-/** One step of time travel, at a time of the order's own clock. */
+/** One step of time travel, with its time on the order's own clock. */
 export interface AdvanceStep {
   readonly at: number;
-  /** Undefined if the order was only completed, or ended because its agreement had ended. */
+  /** The period of the step. Undefined if the order was only completed, or ended because its agreement had ended. */
   readonly payment: { readonly cycleNo: number; readonly status: PaymentStatus } | undefined;
   readonly orderStatus: OrderStatus;
 }
 
-/** Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if another one holds it. */
+/** Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if a different one holds it. */
 export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promise<void> {
   if (await leaseOrderToJourney(tx, orderNo, id)) return;
   throw new Rejection(
@@ -48,9 +48,9 @@ export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promis
 }
 
 /**
- * Travels in time: processes an order's periods one after another at their due times, with the same statements as
- * renewals. Ends with the journey, or at a step without an outcome. Each step is its own transaction, so that an
- * interruption leaves the order consistent. `conclude` runs in the last transaction, before another journey can begin.
+ * Advances an order in time: processes its periods one after another at their due times, with the same statements as
+ * renewals. Stops at the journey's end, or after a debit whose outcome is unknown. Each step is its own transaction, so
+ * an interruption leaves the order consistent. `conclude` runs in the last transaction, before a new journey can begin.
  */
 export async function advancePeriods<End>(
   deps: AdvanceDeps,
@@ -73,7 +73,7 @@ export async function advancePeriods<End>(
       steps.push('renewal' in taken ? await callInstitution(deps, taken) : taken);
     }
   } catch (error) {
-    // If this fails, the order is free when the lease ends.
+    // If this transaction fails, the order becomes free when the lease expires.
     await deps.database.transaction((tx) => endJourney(tx, orderNo, id)).catch(() => undefined);
     throw error;
   }
@@ -84,7 +84,10 @@ interface InstitutionCall {
   readonly renewal: StartedRenewal;
 }
 
-/** Waits for the order's lock, so that no due step is skipped. Does not call the sandbox's own institution. */
+/**
+ * Takes the next step. Waits for the order's lock, so that no due step is skipped. Returns the debit to send if an
+ * institution must be called; the sandbox's own institution needs no call.
+ */
 async function takeStep(
   tx: Queryable,
   journey: Journey,
@@ -121,7 +124,7 @@ async function takeStep(
   return settledStep(await settleDebit(tx, renewal, outcome, at), at);
 }
 
-/** Locks all orders on the agreement from the start, in the usual order, if one of the outcomes ends the agreement. */
+/** If an outcome ends the agreement, locks all orders on it at once, in the usual order, to avoid deadlocks. */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
   const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
   const order =
@@ -132,7 +135,7 @@ async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly Re
   return order;
 }
 
-/** Calls an institution behind a bridge. If it gives no outcome now, the job asks later, as for every debit. */
+/** Calls an institution behind a bridge. If the outcome stays unknown, the job queries it later, as for every debit. */
 async function callInstitution(
   { database, gateways, channel, debitDeadlineMs }: AdvanceDeps,
   { at, renewal }: InstitutionCall,
@@ -170,6 +173,6 @@ const settledStep = ({ order, payment }: SettledDebit, at: number): AdvanceStep 
   orderStatus: order.status,
 });
 
-/** Thrown because the loop would never end otherwise. */
+/** An error for a due order that no step advances. Without it the loop would never end. */
 const createStuckError = (order: Order) =>
   new Error(`order ${order.orderNo} is due and nothing could be done about it`);

@@ -7,14 +7,14 @@ interface GivenNumbers {
   readonly externalOrderNo?: string;
 }
 
-/** Returns undefined for a text that cannot be an order number. The schema ensures that exactly one number is given. */
+/** Returns undefined if the text cannot be an order number. The schema ensures that exactly one number is given. */
 export function findOrderReference(request: GivenNumbers): OrderReference | undefined {
   if (request.externalOrderNo !== undefined) return { externalOrderNo: request.externalOrderNo };
   const orderNo = parseOrderNo(request.orderNo ?? '');
   return orderNo === undefined ? undefined : { orderNo };
 }
 
-/** Throws SUBSCRIPTION_NOT_FOUND for a text that cannot be an order number. */
+/** Like `findOrderReference`, but throws SUBSCRIPTION_NOT_FOUND if the text cannot be an order number. */
 export function readOrderReference(request: GivenNumbers): OrderReference {
   const reference = findOrderReference(request);
   if (!reference) throw new Rejection('SUBSCRIPTION_NOT_FOUND');

@@ -5,7 +5,7 @@ import { parsePaymentOrderNo } from '../../domain/orders/order-numbers.js';
 import { findClaimsOfPeriod } from '../../store/benefits/claims-sql.js';
 import { findOrderWithPayments } from '../../store/orders/orders-sql.js';
 
-/** Returns one period of the channel's orders, started or not, with its claims. */
+/** Returns one period of an order of the channel, with its claims, whether the period has begun or not. */
 export async function findPaymentDetail(
   db: Queryable,
   channelId: number,

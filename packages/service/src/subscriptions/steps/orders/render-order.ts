@@ -33,12 +33,12 @@ export function renderFoundOrder(
   return renderOrder({ head, redeemUrl, started, periods: unstartedRuns(order) }, countShownPeriods(order));
 }
 
-/** Reads the order with all its periods only after the caller has received the preceding part of the answer. */
+/** Reads the order with all its periods. Does so only when the caller has received the preceding part of the answer. */
 async function* renderWholeOrder(deps: OrderRenderDeps, database: Queryable, channel: Channel, orderNo: number) {
   yield* renderOrderInPieces(await findWholeOrder(deps, database, channel, orderNo));
 }
 
-/** A separate function, so that the rows can be freed before the text is sent. */
+/** A separate function, so that the rows it has read can be freed before the text is sent. */
 async function findWholeOrder(
   { clock, links }: OrderRenderDeps,
   database: Queryable,

@@ -18,13 +18,16 @@ export interface AppliedOutcome {
   readonly order: Order;
   readonly payment: Payment;
   readonly events: readonly NewEvent[];
-  /** Whether the order must be unsubscribed in the same transaction, because its agreement has ended. */
+  /** True if the order must be unsubscribed in the same transaction, because its agreement has ended. */
   readonly endsOrder?: boolean;
-  /** An alert for operators, if the outcome needs one. */
+  /** The alert that operators get about the outcome, if any. */
   readonly alert?: 'debit-after-unsubscribe';
 }
 
-/** Pure. The order's status shows whether it was the first debit, a renewal, or a debit that ended after the order. */
+/**
+ * Returns the order and its period after the outcome. Reads and writes nothing. The order's status tells whether this
+ * was the first debit, a renewal, or a debit whose order was unsubscribed in the meantime.
+ */
 export function applyOutcome(
   order: Order,
   attempt: AttemptToSettle,
@@ -49,7 +52,7 @@ function applyToFirstDebit(order: Order, attempt: AttemptToSettle, outcome: Fina
     order: next,
     payment,
     events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
-    // The agreement ended during this debit. The order was not yet ACTIVE, so it did not end with the agreement.
+    // If the agreement ended during this debit, the order was not ended with it, because it was not ACTIVE yet.
     endsOrder: succeeded && attempt.agreementEnded,
   };
 }
@@ -76,7 +79,7 @@ function applyToRenewal(order: Order, attempt: AttemptToSettle, outcome: FinalOu
   return { order: next, payment, events: eventsAbout(next) };
 }
 
-/** Settles the period without a retry, because the order has ended. */
+/** Settles the period. There is no retry, because the order has ended. */
 function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): AppliedOutcome {
   const { payment, eventsAbout, paid } = settlePeriod(order, attempt.payment, outcome, 'debit-failed');
   return {
@@ -88,9 +91,10 @@ function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: 
 }
 
 /**
- * Returns the time of the next attempt after a declined renewal, or undefined if no retry is left. Uses the product's
- * delays, each from the failed attempt. If the agreement was replaced meanwhile, retries at once regardless of the
- * decline, or by the schedule if the replacement requested that. Never retries after the next period is due.
+ * Returns the time of the next attempt after a declined renewal, or undefined if there is none. The product's delays
+ * count from the failed attempt. If the order got a new agreement during the attempt, the retry is immediate, whatever
+ * the decline was, unless the replacement asked for the product's schedule. There is no retry after the next period's
+ * due time.
  */
 function nextTryAt(
   order: Order,
@@ -109,7 +113,7 @@ function nextTryAt(
 
 interface SettledPeriod {
   readonly payment: Payment;
-  /** The order with its new totals. */
+  /** The order with its new sums of payments. */
   readonly paid: Order;
   readonly eventsAbout: (order: Order) => NewEvent[];
 }

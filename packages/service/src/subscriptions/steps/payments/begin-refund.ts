@@ -24,10 +24,10 @@ export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' 
   return { open, openCent, refundedCent, leftCent: payment.amountCent - refundedCent };
 }
 
-/** The time after which the job asks the institution if this process dies. The call must be over by then. */
+/** Seconds until the job queries the institution, if this process dies. By then this process's call is over. */
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
-/** Stores a refund, which may then be sent. The caller holds the order's lock and has checked the amount. */
+/** Stores a refund before it is sent. The caller holds the order's lock and has checked the amount. */
 export async function storeRefund(
   tx: Queryable,
   { order, payment, refunds }: PeriodToRefund,

@@ -29,7 +29,7 @@ export function createDebitRequest(
   };
 }
 
-/** Sends a debit for the first time. After any error, the institution may have debited. */
+/** Sends a debit for the first time. After any error the outcome is unknown: the institution may have debited. */
 export async function sendDebit(
   gateway: Gateway,
   request: DebitRequest,
@@ -39,8 +39,9 @@ export async function sendDebit(
 }
 
 /**
- * Queries a debit at the institution. If the institution does not know the number, sends the debit again with the same
- * number, unless `onUnseen` decides otherwise. The idempotency key makes this safe however late the first one arrives.
+ * Queries a debit at the institution. If the institution does not know the attempt number, sends the debit again with
+ * it, unless `onUnseen` decides otherwise. This is safe even if the first request arrives late, because the attempt
+ * number is the idempotency key.
  */
 export async function askDebit(
   gateway: Gateway,
@@ -54,7 +55,7 @@ export async function askDebit(
   return instead === 'send' ? sendDebit(gateway, request, deadlineMs) : instead;
 }
 
-/** Treats a success with a wrong amount as unknown, and raises an alert. */
+/** If the institution reports a success with a wrong amount, returns `unknown` and raises an alert. */
 export async function rejectWrongAmount(db: Queryable, attempt: Attempt, outcome: DebitOutcome): Promise<DebitOutcome> {
   if (outcome.kind !== 'success' || outcome.amountCent === attempt.amountCent) return outcome;
   const number = formatAttemptNo(attempt.orderNo, attempt.cycleNo, attempt.tryNo);

@@ -9,7 +9,7 @@ import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Refund } from '../../store/payments/refunds-sql.js';
 
-/** Sends a refund for the first time. After any error, the institution may have refunded. */
+/** Sends a refund for the first time. After any error the outcome is unknown: the institution may have refunded. */
 export async function sendRefund(
   gateways: Gateways,
   refund: Refund,
@@ -21,7 +21,7 @@ export async function sendRefund(
   );
 }
 
-/** Queries a refund at the institution. Sends it again with the same number if the institution does not know it. */
+/** Queries a refund at the institution. If it does not know the refund number, sends the refund again with it. */
 export async function askRefund(
   gateways: Gateways,
   refund: Refund,
@@ -38,7 +38,7 @@ export async function askRefund(
   return answer.kind === 'not-found' ? sendRefund(gateways, refund, deadlineMs) : answer;
 }
 
-/** Returns `unknown` and raises an alert if the institution reports a success with another amount than requested. */
+/** If the institution reports a success with a wrong amount, returns `unknown` and raises an alert. */
 export async function rejectWrongRefundAmount(
   db: Queryable,
   refund: Refund,

@@ -32,14 +32,14 @@ export interface Settlement {
 export interface SettledDebit {
   readonly order: Order;
   readonly payment: Payment;
-  /** False if the attempt was settled before: this is then the earlier result. */
+  /** False if the attempt was already settled. The order and the payment are then those of the earlier settlement. */
   readonly changed: boolean;
 }
 
 /**
- * Stores outcomes of debits, whatever has happened to their orders meanwhile. Renewals, recovery, notices and time
- * travel call it, and creations whose outcome `settleKnownDebits` could not store. Takes the order's row lock, so that
- * a second caller finds the attempt closed and changes nothing. A batch has each order at most once.
+ * Stores the outcomes of debits, even if their orders have changed since the debits were sent. Called for renewals,
+ * recovery, notices and time travel, and for creations that `settleKnownDebits` could not settle. Takes the orders' row
+ * locks, so a second caller finds the attempt settled and changes nothing. A batch contains each order at most once.
  */
 export async function settleDebits(
   tx: Queryable,
@@ -83,8 +83,8 @@ export async function settleDebits(
 }
 
 /**
- * Locks the orders, then the agreements that the settlements depend on or end. A batch that ends agreements locks all
- * orders on them together with its own, to avoid deadlocks (docs/decisions/0010).
+ * Locks the orders, then the agreements on which the settlements depend or which they end. If agreements end, locks all
+ * orders on them together with the batch's own, to avoid deadlocks (docs/decisions/0010).
  */
 async function lockForSettlement(tx: Queryable, settlements: readonly Settlement[]): Promise<LockedAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
@@ -96,7 +96,7 @@ async function lockForSettlement(tx: Queryable, settlements: readonly Settlement
   return { orders, agreements: [] };
 }
 
-/** Releases the numbers of agreements shared for an order whose first debit failed. The agreements are locked. */
+/** Releases the numbers of shared agreements whose order failed in its first debit. The agreements are locked. */
 async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],
@@ -113,7 +113,10 @@ interface CountedSettlement {
   readonly after: AppliedOutcome;
 }
 
-/** Ends agreements that a decline reported as ended, with all orders on them. Returns all orders afterwards. */
+/**
+ * If a decline says that the agreement has ended, ends the agreement with all orders on it. Returns all locked orders
+ * in their new state.
+ */
 async function endOrdersOfEndedAgreements(
   tx: Queryable,
   { orders: before, agreements }: LockedAgreements,
@@ -167,15 +170,15 @@ export function toSettledRow(
   };
 }
 
-/** Returns true for an attempt that was settled as failed and has succeeded, if the period was not debited again. */
+/** Returns true if an attempt settled as failed has succeeded after all, and its period still waits for a retry. */
 function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOutcome): boolean {
   const isOpen = order.status === 'ACTIVE' && isWaitingForRetry(attempt.payment.status);
   return isOpen && attempt.status === 'FAIL' && outcome.kind === 'success';
 }
 
 /**
- * Raises an alert about an outcome that contradicts the settled one. A late success that counts has its own alert kind,
- * so that a later contradiction does not overwrite it.
+ * Raises an alert if the outcome contradicts the one that was settled before. A late success that is accepted has its
+ * own kind of alert, so that a later contradiction does not overwrite it.
  */
 async function alertContradiction(
   tx: Queryable,

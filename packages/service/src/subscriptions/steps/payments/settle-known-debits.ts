@@ -12,8 +12,8 @@ import { type AppliedOutcome, applyOutcome, type FinalOutcome } from './apply-ou
 import { endsAgreement, toSettledRow } from './settle-debits.js';
 
 /**
- * Plans the settlement of a first debit, assuming that nothing has changed since this node stored the order. Returns
- * undefined if the outcome ends the agreement, because other orders depend on that.
+ * Plans the settlement of a first debit, assuming that the order is as this node has stored it. Returns undefined if
+ * the outcome ends the agreement, because that affects other orders too.
  */
 export function planKnownSettlement(
   before: Order,
@@ -44,12 +44,13 @@ export function planKnownSettlement(
   };
 }
 
-/** Resolves to false, with nothing written, if a row has changed or is locked by another transaction. */
+/** Resolves to false, and writes nothing, if one of the rows has changed or is locked by a different transaction. */
 export type SettleKnown = (settlement: KnownSettlement, answer: OwedAnswer | null, caller: Caller) => Promise<boolean>;
 
 /**
- * Settles debits whose outcomes arrive at the same time in one statement (docs/decisions/0034). Callers settle the
- * others with `settleDebits`: those that have changed, and all if the statement fails.
+ * Settles debits whose outcomes arrive at the same time in one statement (docs/decisions/0034). If it resolves to
+ * false, the caller settles the debit with `settleDebits`. That is the case if its rows have changed, or if the
+ * statement failed.
  */
 export function createKnownDebitSettler(database: Database): SettleKnown {
   const settle = createBatcher<KnownDebitRow, boolean>({
@@ -61,7 +62,7 @@ export function createKnownDebitSettler(database: Database): SettleKnown {
         const settled = await settleKnownDebits(database, rows);
         return rows.map(({ settlement }) => settled.has(settlement.before.orderNo));
       } catch (error) {
-        // An error of one must not fail the others. An unreachable database fails all of them.
+        // An error of one debit must not fail the others, so each is settled singly. If the database is down, all fail.
         if (isDatabaseAway(error)) throw error;
         return rows.map(() => false);
       }

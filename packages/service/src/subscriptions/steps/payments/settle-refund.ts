@@ -15,13 +15,13 @@ export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'ref
 export interface SettledRefund {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** False if it was settled before: this is then the earlier result. */
+  /** False if the refund was already settled. The other fields are then those of the earlier settlement. */
   readonly changed: boolean;
 }
 
 /**
- * Stores the outcome of a refund. The operator's command and the job both call it, and no other code does. Takes the
- * order's row lock, so that the second caller finds the refund closed and changes nothing.
+ * Stores the outcome of a refund. Called only by the operator's command and by the job. Takes the order's row lock, so
+ * that the second caller finds the refund settled and changes nothing.
  */
 export async function settleRefund(
   tx: Queryable,
@@ -30,7 +30,7 @@ export async function settleRefund(
   now: number,
 ): Promise<SettledRefund> {
   const order = await lockOrderByNumber(tx, reference.orderNo);
-  // Read after the lock was granted, because another settlement may have been running before.
+  // Reads after the lock was granted, because its previous holder may have settled the refund.
   const refund = await findRefund(tx, reference);
   const payments = await findPayments(tx, reference.orderNo);
   const payment = payments.find((one) => one.cycleNo === reference.cycleNo);
@@ -63,12 +63,12 @@ export async function settleRefund(
 export interface AppliedRefund {
   readonly order: Order;
   readonly payment: Payment;
-  /** The period's refunded sum so far, from which `revokeBenefits` decides which benefits to revoke. */
+  /** The sum of the period's refunds so far, by which `revokeBenefits` chooses the benefits to revoke. */
   readonly refunded: RefundedSum;
   readonly events: readonly NewEvent[];
 }
 
-/** Pure. Paid amounts do not change. */
+/** Returns the order and its period after a refund. Reads and writes nothing. Paid amounts do not change. */
 export function applyRefund(
   order: Order,
   payment: Payment,
@@ -87,7 +87,7 @@ export function applyRefund(
       ...payment,
       status: row.to,
       refundAmountCent,
-      // The time of the later refund, in whatever order they were settled.
+      // The time of the latest refund, even if refunds are settled in a different order.
       refundAt: Math.max(at, payment.refundAt ?? 0),
     },
     order: {

@@ -4,8 +4,8 @@ import type { Queryable } from '../../../platform/db/database.js';
 import { findUsersByIdOrMobile, insertUser, type UserRow } from '../../store/users/users-sql.js';
 
 /**
- * Returns 'bound' if user and mobile are bound to each other, 'new' if neither is bound. Otherwise rejects: first if
- * the user has another mobile, then if the mobile has another user.
+ * Returns 'bound' if the user and the mobile are bound to each other, 'new' if neither is bound. Throws if the user has
+ * a different mobile, otherwise if the mobile has a different user.
  */
 export async function checkUserMobile(
   db: Queryable,
@@ -24,7 +24,10 @@ export async function checkUserMobile(
   return 'new';
 }
 
-/** Binds user and mobile for good, unless they are bound already. Rejects like `checkUserMobile`, also in a race. */
+/**
+ * Binds the user and the mobile permanently, unless they are bound already. Throws like `checkUserMobile`, also if a
+ * concurrent transaction binds one of them first.
+ */
 export async function bindUserMobile(
   tx: Queryable,
   channel: Channel,
@@ -35,7 +38,7 @@ export async function bindUserMobile(
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'bound') return;
   const user = createUserRow(channel, channelUserId, mobile);
   if (await insertUser(tx, { channelId: channel.channelId, ...user, boundAt: now })) return;
-  // Another transaction has bound one of the two and committed, so check again.
+  // A concurrent transaction has bound the user or the mobile and committed, so the check must find it now.
   if ((await checkUserMobile(tx, channel, channelUserId, mobile)) === 'new') {
     throw new Error('a channel user was in the way and is not there');
   }
@@ -55,5 +58,5 @@ export function unsealUserMobile({ sealing }: Channel, { channelUserId, mobile }
   return sealing.unseal(mobile, loginMobilePlace(channelUserId));
 }
 
-/** In quotes, because the log removes quoted values from messages. */
+/** The user id is in quotes, because the log removes quoted values from messages. */
 const loginMobilePlace = (channelUserId: string) => `login mobile of "${channelUserId}"`;

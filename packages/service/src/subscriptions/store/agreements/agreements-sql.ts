@@ -6,12 +6,12 @@ import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
-/** A card, sealed and hashed under the channel's keys. */
+/** A card, encrypted and hashed with the channel's keys. */
 export type CardColumns = Pick<AgreementRow, keyof typeof CARD_PARAMETERS>;
 
 export type AgreementRow = RowOf<typeof AGREEMENT_COLUMNS>;
 
-/** An agreement of source SELF_BINDING, with the text message code that was sent for it. */
+/** An agreement of source SELF_BINDING, with data about the text message code that was sent for it. */
 export type BindingRow = RowOf<typeof BINDING_COLUMNS>;
 
 const AGREEMENT_FIELDS = `a.agreement_id as "agreementId", a.channel_id as "channelId",
@@ -29,9 +29,9 @@ const AGREEMENT_COLUMNS = columns({
   paymentChannelCode: 'text',
   source: column<AgreementSource>('text'),
   status: column<AgreementStatus>('text'),
-  /** Null until it is bound. */
+  /** The agreement number. Null until the agreement is bound. */
   agreementNo: 'text?',
-  /** Sealed; null until it is bound. */
+  /** The institution's number, encrypted. Null until the agreement is bound. */
   institutionNo: 'text?',
   cardHash: 'bytea',
   certificateHash: 'bytea',
@@ -39,7 +39,7 @@ const AGREEMENT_COLUMNS = columns({
   /** Sealed. */
   details: 'text',
   bankCode: 'text?',
-  /** Unix milliseconds, like every time here. */
+  /** In Unix milliseconds, like all times in this file. */
   createdAt: 'bigint',
 });
 
@@ -100,15 +100,15 @@ export const insertAgreement = declareWrite({
     institutionNo: 'text?',
     ...CARD_PARAMETERS,
     createdAt: 'double precision',
-    /** The hash of the institution's number, which is never read back. */
+    /** The hash of the institution's number. It is only compared, never selected. */
     institutionHash: 'bytea?',
   },
 });
 
-/** Exactly as the service writes the number. Any other spelling is an unknown number. */
+/** Matches only the spelling that the service itself uses. A bindOrderNo in any other spelling is unknown. */
 const BIND_ORDER_NO_PATTERN = /^[1-9][0-9]{0,14}$/;
 
-/** Filters by channel, so that bindings of other channels and shared agreements are not found. */
+/** Filters by channel and source, so that other channels' bindings and shared agreements are not found. */
 const bindingStatement = (name: string, lock: '' | 'for update') =>
   statement({
     name,
@@ -150,9 +150,9 @@ const FIND_BINDING_IN_FORCE = statement({
 });
 
 /**
- * Finds the binding in force for a bindOrderNo. If the card was bound again, that is the last binding in the line of
- * replacements, if it is bound. Searches by card: the conditions match the index, so it is one look-up however often
- * the card was bound again. A card that is bound again after its last binding has ended begins another line.
+ * Finds the binding in force for a bindOrderNo. If the card was bound again, this is the latest binding in the same
+ * line of replacements. Searches by card with the conditions of the index, so one look-up suffices however often the
+ * card was bound. If a card is bound after its last binding has ended, a new line begins.
  */
 export async function findBindingInForce(
   db: Queryable,
@@ -164,7 +164,7 @@ export async function findBindingInForce(
   return (await queryOne(db, FIND_BINDING_IN_FORCE, [named.agreementId])) ?? named;
 }
 
-/** Reads a binding under its row lock. Every change of a binding takes this lock first. */
+/** Reads a binding under its row lock. Every transaction that changes a binding takes this lock first. */
 export async function lockBinding(
   tx: Queryable,
   channelId: number,
@@ -173,7 +173,10 @@ export async function lockBinding(
   return queryBinding(tx, LOCK_BINDING, channelId, bindOrderNo);
 }
 
-/** Prepares for another code, maybe for another card: the earlier code and its attempts no longer count. */
+/**
+ * Prepares a binding for a new code, perhaps for a different card. The earlier code becomes invalid, and its wrong
+ * attempts no longer count.
+ */
 export const restartBinding = declareWrite({
   text: `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
        bank_code = $7, code_sent_at = null, wrong_codes = 0, gateway_reference = null, changed_at = ${fromEpochMs('$8')}
@@ -186,27 +189,27 @@ export const restartBinding = declareWrite({
   },
 });
 
-/** Returns false if the binding has changed since this card was stored, because the code is then for another card. */
+/** Stores that a code was sent. Returns false if the binding has changed: the code is then for a different card. */
 export const storeCodeSent = declareHas({
   text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
      where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
   parameters: { agreementId: 'bigint', details: 'text', at: 'double precision', reference: 'text?' },
 });
 
-/** Counts an attempt before the institution is asked, so that concurrent attempts are counted too. */
+/** Counts a wrong code before the institution checks it, so that concurrent attempts are counted too. */
 export const countCodeTry = declareWrite({
   text: 'update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1',
   parameters: ['bigint'],
 });
 
-/** Takes back a counted attempt if the institution did not report a wrong code. */
+/** Takes the count back if the institution did not say that the code was wrong. */
 export const uncountCodeTry = declareWrite({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,
   parameters: { agreementId: 'bigint', details: 'text' },
 });
 
-/** Stores the card again that the institution confirmed, because another may have been stored meanwhile. */
+/** Stores a bound agreement with the confirmed card, because a concurrent request may have stored a different one. */
 export const storeBoundAgreement = declareWrite({
   text: `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
        certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${fromEpochMs('$10')},
@@ -223,7 +226,7 @@ export const storeBoundAgreement = declareWrite({
   },
 });
 
-/** Makes the code unusable. Does nothing if the binding has another card or code since. */
+/** Makes the code unusable. Does nothing if the binding has got a different card or a new code. */
 export const storeRefusedBinding = declareWrite({
   text: `update agreements set status = $3, code_sent_at = null, changed_at = ${fromEpochMs('$4')}
      where agreement_id = $1 and details = $2`,
@@ -244,8 +247,8 @@ export interface AgreementFilter {
 export type AgreementKey = readonly [agreementId: number];
 
 /**
- * The filters. Their parameters follow the channel, the limit and the offset. A statement contains only the given
- * filters, so that it uses their index.
+ * The filters, whose parameters follow the channel, the limit and the offset. A statement contains only the filters
+ * that are given, so that it can use their index.
  */
 const AGREEMENT_FILTERS = [
   {
@@ -258,7 +261,7 @@ const AGREEMENT_FILTERS = [
   { field: 'after', condition: (value: string) => `a.agreement_id < ${value}`, type: 'bigint' },
 ] as const;
 
-/** A statement for each combination of filters. The bits of its index select the filters. */
+/** One statement for each combination of filters. The bits of the array index tell which filters it contains. */
 const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length }, (_, choice) => {
   const given = AGREEMENT_FILTERS.filter((_filter, bit) => choice & (1 << bit));
   const conditions = given.map(({ condition }, place) => ` and ${condition(`$${place + 4}`)}`);
@@ -271,7 +274,7 @@ const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length
   });
 });
 
-/** Lists agreements that were ever bound (and so have a number) and match all filters, newest first. */
+/** Lists agreements that match all filters and are or were bound, so that they have a number, newest first. */
 export async function listBoundAgreements(
   db: Queryable,
   channelId: number,

@@ -7,18 +7,19 @@ import { lockNumberForEndingSql, sameNumberSql } from './same-number-sql.js';
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /**
- * SQL: whether an order uses the number of the agreement called `a`. `exceptOrderNo` excludes one order, and `counts`
- * restricts the agreements, called `other`. No order uses an agreement that has released its number.
+ * SQL: true if an order uses the institution number of the agreement named `a`. `exceptOrderNo` is an order to ignore.
+ * `counts` is a condition on the agreements with that number, named `other`. An agreement that has released its number
+ * does not count.
  */
 export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
     and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
-/** SQL: whether another order of the same channel uses the number. Other channels do not count. */
+/** SQL: true if a different order of the same channel uses the number. Orders of other channels do not count. */
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
-/** SQL: the rows `g` that end together with the agreement called `a`: those of its channel with its number. */
+/** SQL: selects the rows `g` that end with the agreement named `a`: the channel's rows with the same number. */
 const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 
@@ -48,26 +49,26 @@ const CANCEL_UNUSED = statement({
 });
 
 /**
- * Ends the agreement if no other order uses it: here at once, and at the institution in the background when `cancel_at`
- * is due. The institution knows an agreement only by its number, and a channel may have shared one number for several
- * orders. So all of the channel's rows with the number count, and end together. The institution is not asked while
- * another channel has the number in force.
+ * Ends the agreement if no other order uses it: immediately in the database, and at the institution in the background,
+ * when `cancel_at` is due. A channel may have shared one institution number for several orders. The institution knows
+ * only the number, so all rows of the channel with this number count, and end together. The institution is not told
+ * while a different channel still uses the number.
  */
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
-  // If two orders end at the same time, the second waits here for the first. Otherwise each would find the other
+  // If two orders end concurrently, the second waits here for the first. Otherwise each would find the other still
   // running, and neither would end the agreement.
   await tx.query(LOCK_NUMBER_FOR_ENDING, [agreementId]);
   const [row] = await tx.query(IS_NUMBER_IN_USE, [agreementId, exceptOrderNo]);
   if (row?.isInUse) return releaseNumbers(tx, [agreementId]);
-  // A new order may use the binding until it is locked, so the statement checks again under the lock.
+  // Until the rows are locked, a new order may start on them, so CANCEL_UNUSED checks again under the lock.
   await tx.query(LOCK_ROWS_OF_NUMBER, [agreementId]);
   const ended = await tx.query(CANCEL_UNUSED, [agreementId, exceptOrderNo]);
   if (ended.length === 0) await releaseNumbers(tx, [agreementId]);
 }
 
 /**
- * Releases the numbers of shared agreements whose order was unsubscribed or terminated, so that the channel no longer
- * reserves them. A binding keeps its number without orders. The caller must have locked the agreements if there are
+ * Releases the numbers of shared agreements whose order was unsubscribed or terminated, so that other channels can use
+ * them. A binding keeps its number even without orders. The caller must have locked the agreements if there are
  * several.
  */
 export const releaseNumbers = declareWrite({

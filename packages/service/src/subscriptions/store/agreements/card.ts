@@ -4,7 +4,7 @@ import type { CardDetails } from '../../../gateways/gateway.js';
 import { readPlaintext } from '../../domain/agreements/plaintext.js';
 import type { AgreementRow, CardColumns } from './agreements-sql.js';
 
-/** The card fields of bind-sms and of a shared agreement. */
+/** The card fields that bind-sms and a shared agreement have in common. */
 export interface EncryptedCard {
   readonly bankCardNoEncrypted: string;
   readonly certificateNoEncrypted: string;
@@ -13,7 +13,7 @@ export interface EncryptedCard {
   readonly certType?: string;
 }
 
-/** `within` is the path of the object in error messages: `sharedAgreement.`, or empty. */
+/** Decrypts the fields of a card. `within` is put before a field's name in errors: `sharedAgreement.`, or empty. */
 export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
   return {
     bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
@@ -29,7 +29,7 @@ export function readCard(channel: Channel, fields: EncryptedCard, within = ''): 
   };
 }
 
-/** Seals a card for storage. Each sealing gives another text, so `details` also identifies one write. */
+/** Encrypts a card for storage. Each encryption gives a different text, so `details` also identifies one write. */
 export function sealCard(
   { sealing }: Channel,
   agreementId: number,
@@ -56,7 +56,7 @@ export function sealInstitutionNo({ sealing }: Channel, agreementId: number, ins
   return sealing.seal(institutionNo, institutionNoPlace(agreementId));
 }
 
-/** Returns the institution's number of a bound agreement in plain text. */
+/** Returns a bound agreement's number at the institution, decrypted. */
 export function unsealInstitutionNo(
   { sealing }: Channel,
   { agreementId, institutionNo: sealed }: Pick<AgreementRow, 'agreementId' | 'institutionNo'>,

@@ -12,7 +12,7 @@ import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import { sameNumberSql } from './same-number-sql.js';
 
-/** Finds an agreement with this number at the institution, in any status. */
+/** Finds an agreement that has this number at the institution, in any status. */
 export const findAgreementByInstitutionNo = declareFind({
   text: `select agreement_id as "agreementId" from agreements where payment_channel_code = $1 and institution_hash = $2 limit 1`,
   parameters: ['text', 'bytea'],
@@ -22,15 +22,15 @@ export const findAgreementByInstitutionNo = declareFind({
 
 const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
-/** An agreement with a number at an institution, and the orders on it. */
+/** An agreement with its number at the institution, and the orders on it. */
 export type NumberedAgreement = RowOf<typeof findAgreementsOfSameNumbers>;
 
 const ordersOnAgreementSql = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)}`;
 
 /**
- * Lists these agreements, and all bound agreements of any channel with the same numbers, in one statement. Omits other
- * ended agreements, because there may be very many.
+ * Returns these agreements, and all bound agreements of any channel with the same numbers. Omits other ended
+ * agreements, because there may be very many.
  */
 export const findAgreementsOfSameNumbers = declareList({
   text: `with asked as materialized (
@@ -47,14 +47,14 @@ export const findAgreementsOfSameNumbers = declareList({
   parameters: ['bigint[]'],
   columns: columns({
     agreementId: 'bigint',
-    /** Identifies the number: the same text for all its agreements. */
+    /** A text that is the same for all agreements with the same number. */
     number: 'text',
-    /** Orders in ACTIVE or INITIALIZING. */
+    /** The agreement's orders in ACTIVE or INITIALIZING. */
     orderNos: column<readonly number[]>('json'),
   }),
 });
 
-/** Locks agreements by ascending id. The caller has locked the orders on them before. */
+/** Locks agreements by ascending id. The caller must already have locked the orders on them. */
 export const lockAgreements = declareWrite({
   text: 'select from agreements where agreement_id = any($1::bigint[]) order by agreement_id for no key update',
   parameters: ['bigint[]'],
@@ -67,7 +67,7 @@ export const findOrdersOnAgreements = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-/** Cancels bound agreements. With `tellBy`, the institution is notified in the background through that agreement. */
+/** Cancels the bound agreements among $1. A job then cancels agreement $2, if it is one of them, at the institution. */
 export const cancelAgreements = declareWrite({
   text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
      where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,

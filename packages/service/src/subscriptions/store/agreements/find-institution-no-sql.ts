@@ -13,7 +13,7 @@ const FIND_INSTITUTION_NO = statement({
   }),
 });
 
-/** Returns the institution's number of the agreement in plain text. Only for calls to the institution. */
+/** Returns the agreement's number at the institution, decrypted. Only for calls to the institution. */
 export async function findInstitutionNo(db: Queryable, channel: Channel, agreementId: number): Promise<string> {
   const [row] = await db.query(FIND_INSTITUTION_NO, [agreementId, channel.channelId]);
   if (!row) throw new Error(`there is no agreement ${agreementId}`);

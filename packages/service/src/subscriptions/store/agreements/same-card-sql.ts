@@ -12,10 +12,10 @@ import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
 
-/** The unique index that allows a card one binding in force per user and payment channel. */
+/** The unique index by which a card has at most one binding in force per user and payment channel. */
 export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
-/** Finds the other binding of the same card that is in force. The conditions match the index. */
+/** Finds the earlier binding of the same card that is in force. The conditions match the index. */
 export const findBindingOfCard = declareFind({
   text: `select agreement_id as "agreementId" from agreements
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5
@@ -47,7 +47,7 @@ export const countOrdersOnAgreement = declareRequire({
   value: ({ orders }) => orders,
 });
 
-/** Locks bindings by ascending id, as every transaction does. */
+/** Locks bindings by ascending id, like every transaction. */
 export const lockBindings = declareList({
   text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
      order by agreement_id for update`,
@@ -58,9 +58,9 @@ export const lockBindings = declareList({
 export interface BindingReplacement {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
-  /** The orders on the old binding, all locked. */
+  /** The orders on the old binding. All of them are locked. */
   readonly orderNos: readonly number[];
-  /** The hash of the institution's number for the new binding. */
+  /** The hash of the new binding's number at the institution. */
   readonly institutionHash: Buffer;
 }
 
@@ -78,8 +78,8 @@ const MOVE_OPEN_ATTEMPTS = statement({
 });
 
 /**
- * Moves the orders to the new binding. A debit in flight was sent with the old number, so it moves only if both
- * bindings have the same number at the institution.
+ * Moves the orders to the new binding. A debit in flight was sent with the old institution number, so it moves only if
+ * the new binding has the same number.
  */
 export async function moveOrdersToBinding(
   tx: Queryable,
@@ -103,8 +103,8 @@ const CONTINUE_LINE = statement({
 });
 
 /**
- * Stores that the new binding continues the line of the old one. The old number is canceled at the institution in the
- * background, unless both have the same number.
+ * Stores that the new binding replaces the old one in the same line of replacements. A job cancels the old institution
+ * number, unless the new binding has the same number.
  */
 export async function storeBindingReplacement(
   tx: Queryable,

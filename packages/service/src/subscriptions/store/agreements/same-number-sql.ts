@@ -1,15 +1,15 @@
 import { columns, type Queryable, queryOne, statement } from '../../../platform/db/database.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
-/** The number of an agreement at an institution, as a hash because the number is never stored in plain text. */
+/** An agreement's number at an institution. It is given as a hash, because it is never stored in plain text. */
 export interface NumberAtInstitution {
   readonly paymentChannelCode: string;
   readonly institutionHash: Buffer;
 }
 
 /**
- * SQL: whether the agreements called `other` and `a` have the same number. `= any(array[…])` makes PostgreSQL look rows
- * up one by one, because a plan made while the table was small must not read the whole table later.
+ * SQL: true if the agreements named `other` and `a` have the same number at the institution. `= any(array[…])` makes
+ * PostgreSQL look rows up one by one. Otherwise it could keep a plan made for a small table, and read the whole table.
  */
 export const sameNumberSql = (
   other: string,
@@ -17,12 +17,13 @@ export const sameNumberSql = (
 ) => `${other}.payment_channel_code = any(array[${a}.payment_channel_code])
   and ${other}.institution_hash = any(array[${a}.institution_hash])`;
 
-/** SQL: locks a number until the transaction ends. `hash` is an SQL expression for its hash in hex. */
+/** SQL: locks a number for sharing until the transaction ends. `hash` is SQL for the number's hash in hex. */
 export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
 /**
- * SQL: the lock for ending agreements of a number, taken after those of orders and before those of agreements. It
- * differs from the lock for sharing, because a transaction that waits for that one may have locked agreements already.
+ * SQL: locks a number for ending its agreements. This lock is taken after the orders' locks and before the agreements'
+ * locks. It differs from the lock for sharing: a transaction that waits for that lock may already have locked
+ * agreements.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 
@@ -37,7 +38,7 @@ const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ foreign: 'boolean' }),
 });
 
-/** Locks the number, so that a second channel sees the first, then returns whether no other channel has it. */
+/** Locks the number, so that concurrent channels see each other. Returns true if no other channel uses the number. */
 export async function lockNumberAndCheckShareable(
   tx: Queryable,
   channelId: number,
@@ -60,7 +61,7 @@ const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ agreementNo: 'text', appId: 'text' }),
 });
 
-/** Finds an agreement of another channel with this number, by two index look-ups like is_number_of_another_channel. */
+/** Finds an agreement of a different channel with this number, by two look-ups as is_number_of_another_channel. */
 export async function findAgreementOfAnotherChannel(
   db: Queryable,
   channelId: number,

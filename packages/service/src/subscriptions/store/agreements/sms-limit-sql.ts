@@ -6,12 +6,12 @@ const LOCK_BANK_MOBILE = statement({
   parameters: ['bigint'],
 });
 
-/** Serializes requests for a phone number. The hash is keyed, so 64 bits of it suffice as lock key. */
+/** Locks a phone number, so that requests for it run in turn. 64 bits of its keyed hash suffice as lock key. */
 export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void> {
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
-/** Counts the codes sent after each moment. Times in the future (a clock was set back) do not count for the pause. */
+/** Counts the codes sent since two times. Sends far in the future, after a clock was set back, do not cause a pause. */
 export const countSmsSends = declareRequire({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
      from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,
@@ -24,7 +24,7 @@ export const insertSmsSend = declareWrite({
   parameters: ['bytea', 'double precision'],
 });
 
-/** Deletes one send, even if two have the same time. */
+/** Deletes a single send, even if two sends have the same time. */
 export const deleteSmsSend = declareWrite({
   text: `delete from sms_sends where ctid = (
        select ctid from sms_sends where bank_mobile_hash = $1 and sent_at = ${fromEpochMs('$2')} limit 1 for update)`,

@@ -8,9 +8,9 @@ export interface AgreementSwitch {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
   readonly paymentChannelCode: string;
-  /** The time of the retry if the latest period failed for now, unless it is due earlier. Null keeps its due time. */
+  /** The time of the retry if the latest period waits for one, unless it is due earlier. Null keeps the due time. */
   readonly retryAt: number | null;
-  /** Whether the retry follows the product's schedule if the debit in flight fails. Otherwise it is immediate. */
+  /** True: if the debit in flight fails, the retry follows the product's schedule. False: it is immediate. */
   readonly retryBySchedule: boolean;
 }
 
@@ -38,16 +38,16 @@ const STORE_AGREEMENT_STATUS = statement({
 });
 
 /**
- * Moves the order to another agreement. An attempt in flight keeps the agreement with which it was started. The old
- * agreement becomes REPLACED unless it has ended before, for example because the institution reported its end during
- * the first debit. Returns the number of the old agreement.
+ * Moves the order to a new agreement. An attempt in flight keeps its agreement. The old agreement becomes REPLACED,
+ * unless it has ended already, for example because the institution reported its end during the first debit. Returns the
+ * old agreement number.
  */
 export async function switchAgreement(
   tx: Queryable,
   { orderNo, oldAgreementId, newAgreementId, paymentChannelCode, retryAt, retryBySchedule }: AgreementSwitch,
 ): Promise<string> {
   await tx.query(SWITCH_AGREEMENT_OF_ORDER, [orderNo, newAgreementId, paymentChannelCode, retryAt]);
-  // At most one attempt is open, because none is started meanwhile.
+  // Changes at most one attempt: the order is locked, so no further attempt can start.
   await tx.query(MARK_OPEN_ATTEMPTS, [orderNo, retryBySchedule]);
   const [row] = await tx.query(LOCK_AGREEMENT, [oldAgreementId]);
   if (!row) throw new Error(`there is no agreement ${oldAgreementId}`);

@@ -12,7 +12,7 @@ import {
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { BenefitReference } from '../../domain/benefits/claim-numbers.js';
 
-/** Returns undefined if the benefit cannot be claimed at that time. */
+/** Claims a benefit. Returns undefined if it cannot be claimed at that time. */
 export const claimBenefit = declareFind({
   name: 'claim-benefit',
   text: `update benefits set status = 'CLAIMED', claim_no = $5, claimed_at = ${fromEpochMs('$6')}
@@ -30,10 +30,10 @@ export const claimBenefit = declareFind({
   columns: columns({ benefitCode: 'text', faceValueCent: 'bigint' }),
 });
 
-/** A claim by a visitor of the page. Its generated code is used if the service generates the benefit's codes. */
+/** A claim by a visitor of the redemption page. Its code is used if the service generates the benefit's codes. */
 export interface VisitorsClaim extends BenefitReference {
   readonly channelId: number;
-  /** The channel's version with which the visitor's link was checked. */
+  /** The version of the channel's data with which the visitor's link was checked. */
   readonly version: number;
   readonly channelUserId: string;
   readonly claimNo: string;
@@ -42,10 +42,10 @@ export interface VisitorsClaim extends BenefitReference {
 }
 
 /**
- * Claims benefits of several visitors in one statement, each with its code. Takes only claims that need nothing else:
- * the link was checked with the channel's current version, the order is the visitor's, the benefit can be claimed, and
- * the service generates its codes. Skips locked rows, so that no claim waits for another. Stores one of two claims of
- * the same benefit.
+ * Claims benefits of several visitors in one statement, each with its code. Stores only claims for which nothing else
+ * must be done: the link was checked with the channel's current version, the order is the visitor's, the benefit can be
+ * claimed, and the service generates its codes. Skips locked rows, so that no claim waits for another. If a benefit is
+ * claimed twice, stores one of the claims.
  */
 const CLAIM_TOGETHER = statement({
   name: 'claim-together',
@@ -91,7 +91,7 @@ select n from claimed`,
   columns: columns({ n: 'bigint' }),
 });
 
-/** Returns for each claim whether it was made. Claim the others individually to get the reason for a refusal. */
+/** Returns true for each claim that was stored. The caller makes the others singly, to get a reason if refused. */
 export async function claimTogether(db: Queryable, claims: readonly VisitorsClaim[], at: number): Promise<boolean[]> {
   const rows = await db.query(CLAIM_TOGETHER, [
     claims.map(({ orderNo }) => orderNo),
@@ -129,10 +129,10 @@ export const insertClaim = declareWrite({
     channelId: 'bigint',
     benefitCode: 'text',
     fulfilment: column<FulfilmentKind>('text'),
-    /** Sealed. Undefined while the claim waits for its code. */
+    /** The encrypted code. Undefined if the claim waits for its code. */
     code: 'text?',
     claimedAt: 'double precision',
-    /** Seconds until the supplier is asked about the claim if its outcome is still unknown. */
+    /** Seconds until the supplier is queried about the claim, if its outcome is still unknown by then. */
     askAfterSeconds: 'double precision?',
   },
 });
@@ -144,7 +144,7 @@ const STORE_CLAIM_CODES = statement({
   parameters: ['bigint[]', 'integer[]', 'integer[]', 'text[]', 'double precision'],
 });
 
-/** Stores sealed codes. A claim that has a code already keeps it. */
+/** Stores encrypted codes. A claim that already has a code keeps it. */
 export async function storeClaimCodes(
   db: Queryable,
   claims: readonly (BenefitReference & { readonly code: string })[],
@@ -177,7 +177,7 @@ const WAITING_CLAIM_COLUMNS = columns({
   faceValueCent: 'bigint',
 });
 
-/** Leases claims of one benefit whose supplier is to be asked now. No other node gets them for `leaseSeconds`. */
+/** Leases claims of one benefit whose supplier must be queried now. No other node gets them for `leaseSeconds`. */
 export const leaseClaimsToAsk = declareList({
   text: `update claims c set ask_at = now() + $3::double precision * interval '1 s', asked = c.asked + 1
      where (c.order_no, c.cycle_no, c.position) in (
@@ -210,7 +210,7 @@ export const lockClaimsWaitingForPool = declareList({
   columns: WAITING_CLAIM_COLUMNS,
 });
 
-/** Lists benefits with both waiting claims and free codes in the pool. */
+/** Lists benefits that have waiting claims as well as free codes in the pool. */
 export const findBenefitsToServe = declareList({
   text: `select f.benefit_code as "benefitCode" from benefit_fulfilments f
      where exists (select from claims c

@@ -3,13 +3,13 @@ import { shanghaiText } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
 import { type FieldExpressions, jsonSql } from './json-sql.js';
 
-/** SQL expressions of one period without refunds, and of its order. Times are `shanghaiText`. */
+/** SQL expressions for the fields of a period without refunds, and of its order. Times come from `shanghaiText`. */
 export type PaymentExpressions = Omit<
   FieldExpressions<typeof StoredPaymentPayload.properties>,
   'paymentOrderNo' | 'refundTime' | 'refundAmountCent'
 >;
 
-/** SQL: the same JSON as `paymentPayloadJson`. */
+/** SQL: renders the same JSON as `paymentPayloadJson`. */
 export function paymentPayloadSql(period: PaymentExpressions): string {
   return jsonSql(StoredPaymentPayload.properties, {
     ...period,
@@ -19,7 +19,7 @@ export function paymentPayloadSql(period: PaymentExpressions): string {
   });
 }
 
-/** SQL: the same JSON as `orderPayloadJson`, for the just completed order called `o`. */
+/** SQL: renders the same JSON as `orderPayloadJson`, for an order named `o` that was just completed. */
 export function completedOrderPayloadSql(o: string): string {
   return jsonSql(OrderPayload.properties, {
     orderNo: `${o}.order_no`,
@@ -38,7 +38,7 @@ export function completedOrderPayloadSql(o: string): string {
   });
 }
 
-/** SQL: the payload of the notice before the next period of the order called `o`. TypeScript has no counterpart. */
+/** SQL: renders the notice about the next period of the order named `o`. Only SQL renders this payload. */
 export function upcomingPayloadSql(o: string): string {
   return jsonSql(StoredUpcomingPayload.properties, {
     orderNo: `${o}.order_no`,

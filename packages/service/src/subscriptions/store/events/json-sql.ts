@@ -1,4 +1,4 @@
-/** The SQL expression of each field's value. Times are text in the interface's format. */
+/** The SQL expression for each field's value. Times are texts in the API's format. */
 export type FieldExpressions<Fields> = { readonly [Name in keyof Fields]: string };
 
 interface FieldSchema {
@@ -7,16 +7,16 @@ interface FieldSchema {
   readonly enum?: readonly unknown[];
 }
 
-/** A part of an SQL expression: literal JSON text, or SQL that returns some. */
+/** A part of an SQL expression: fixed JSON text, or SQL that returns JSON text. */
 type Part = { readonly text: string } | { readonly sql: string };
 
 /**
- * Returns an SQL expression for the same JSON as the serializer of these fields, so that the database renders rows.
- * Fields are in the schema's order. A null that the schema forbids makes the whole text null, and the storing columns
- * are not null.
+ * Returns an SQL expression for the same JSON as the serializer of these fields writes, so that the database can render
+ * rows. Fields are in the schema's order. If a value is null although the schema forbids it, the whole text is null,
+ * and storing it fails, because the columns are not null.
  *
- * Concatenates, because json_build_object takes twice as long. Merges adjacent literals, because PostgreSQL joins them
- * for each row: a tenth of the cost of an order's periods.
+ * Concatenates texts, because json_build_object takes twice as long. Merges adjacent fixed texts, because PostgreSQL
+ * would join them for each row, which took a tenth of the cost of an order's periods.
  */
 export function jsonSql<Fields extends object>(fields: Fields, expressions: FieldExpressions<Fields>): string {
   const parts = Object.entries(fields).flatMap(([name, field], place): Part[] => [

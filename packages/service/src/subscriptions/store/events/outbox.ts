@@ -4,14 +4,14 @@ import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-
 import type { Order, Payment } from '../../domain/orders/order.js';
 
 /**
- * An event for the channel, stored in the transaction of the change that it reports. For every row of `events` the
- * trigger `queue_events` (migrations/000021) creates a delivery in the same transaction: a row of `due_events`, or of
- * `undelivered_events` if the channel has no address for it.
+ * An event for the channel, stored in the transaction of the change that it reports. The trigger `queue_events`
+ * (migrations/000021) queues each row of `events` in the same transaction. It inserts a row into `due_events`, or into
+ * `undelivered_events` if the channel has no callback URL for it.
  */
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
-  /** The last period, if several were voided together: one row, from which one event per period is sent. */
+  /** The last period, if several were voided together. They share this row, but one event is sent for each period. */
   readonly cycleTo: number | null;
   readonly data: string;
 }
@@ -27,7 +27,7 @@ export function paymentChangedEvent(order: Order, payment: Payment): NewEvent {
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 
-/** Reports that all periods from `first` to the order's last were voided together. */
+/** Creates the event that all periods from `first` to the order's last were voided. */
 export function paymentsVoidedEvent(order: Order, first: Payment): NewEvent {
   return { ...paymentChangedEvent(order, first), cycleTo: order.totalCycles };
 }
@@ -39,7 +39,7 @@ const INSERT_EVENTS = statement({
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** Inserts events, which are first sent in this order. The table's trigger `queue_events` makes them due. */
+/** Inserts events. Their first pushes follow this order. The trigger `queue_events` makes them due. */
 export async function insertEvents(
   tx: Queryable,
   order: Order,

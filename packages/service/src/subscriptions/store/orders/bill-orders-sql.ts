@@ -15,29 +15,30 @@ import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-pay
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
-/** The number of billing lanes. A lane is the order number modulo this, also in the index of due orders. */
+/** The number of billing lanes. An order's lane is its number modulo this, also in the index of due orders. */
 export const BILLING_LANES = 4;
 
 /** The first key of the advisory locks of billing lanes: 'bill' in ASCII. */
 const LANE_LOCK_CLASS = 0x62696c6c;
 
-/** The status of a billed period, and of an order after its last period. */
+/** The status of a period after its billing. */
 const BILLED = requirePaymentTransition('WAIT', 'billed').to;
+/** The status of an order after its last period. */
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/** SQL: the due orders of a lane after the cursor ($1 and $2), by the database's clock. */
+/** SQL: matches the due orders of lane $3 after the cursor ($1 and $2), by the database's clock. */
 const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()
     and (o.next_due_at, o.order_no) > ($1::timestamptz, $2::bigint)`;
 const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
 
 /**
- * SQL, mode B: bills the next period of every order that matches `which` in one statement and commit. An order advances
- * by one period under its row lock, and only if it is still due then. Its period, benefits, events and completion come
- * from the updated rows. So no period is billed twice, however many nodes run this at once. If a period existed
- * already, the whole statement would fail.
+ * SQL, mode B: bills the next period of every order that matches `which`, in one statement and commit. An order is
+ * advanced by one period under its row lock, and only if it is still due then. Its period, benefits, events and
+ * completion are derived from the updated rows. So no period is billed twice, even if several nodes run this
+ * concurrently. If a period already existed, the whole statement would fail.
  *
- * An order with a single period has it already, and is only completed. `moment` computes once the values that all
- * orders share.
+ * An order with a single period was billed when it was created, and is only completed. `moment` computes the values
+ * that all orders share.
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (
@@ -117,14 +118,14 @@ select count(*)::integer as orders from moved`,
   columns: columns({ orders: 'integer' }),
 });
 
-/** Bills the next `limit` due orders of a lane, or none of them if it fails. */
+/** Bills the next `limit` due orders of a lane. If one of them fails, none is billed. */
 export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<DueBatch> {
   const row = await requireOne(db, BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   const { orders, dueAt, orderNo } = row;
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
 }
 
-/** Bills one order at its own time, for the sandbox's time travel. Returns false if it was not due then. */
+/** Bills one order at a time of its own clock, for time travel. Returns false if it was not due at that time. */
 export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
   return (await queryOne(db, BILL_ORDER, [orderNo, isoTime(at)]))?.orders === 1;
 }
@@ -139,7 +140,7 @@ export async function findFirstDueOrder(db: Queryable, lane: number, after: DueC
   return queryOne(db, FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
 }
 
-/** Locks a lane until the transaction ends, or returns false. Limits waits for row locks to 100 ms. */
+/** Locks a billing lane until the transaction ends. Returns false if it is locked. Limits row lock waits to 100 ms. */
 export const lockLane = declareRequire({
   text: `select pg_try_advisory_xact_lock(${LANE_LOCK_CLASS}, $1) as taken, set_config('lock_timeout', '100ms', true) as patience`,
   parameters: ['integer'],

@@ -1,14 +1,14 @@
 import { isoTime } from '../../../platform/db/time-sql.js';
 /**
- * The due orders that a statement takes: all that are due by the database's clock, or one order at a given time, for
- * the sandbox's time travel. The statement's text differs, its three parameters do not.
+ * The due orders that a statement processes: all that are due by the database's clock, or, for time travel in the
+ * sandbox, one order at a given time. Both kinds have the same three parameters, but a different SQL text.
  */
 export type DueOrders =
-  /** `after` is the end of the previous statement, because processed rows stay in the index until a vacuum. */
+  /** `after` is where the previous statement ended, because processed rows stay in the index until a vacuum. */
   | { readonly kind: 'everything'; readonly after: DueCursor }
   | { readonly kind: 'one-order'; readonly at: number; readonly orderNo: number };
 
-/** The last row that a statement took. Its time is in PostgreSQL's notation. */
+/** The last row that a statement processed. Its time is in PostgreSQL's notation. */
 export interface DueCursor {
   readonly dueAt: string;
   readonly orderNo: number;
@@ -17,13 +17,13 @@ export interface DueCursor {
 export interface DueBatch {
   /** The number of orders that were advanced. */
   readonly orders: number;
-  /** The start of the next statement. Undefined at the end. */
+  /** The row after which the next statement begins. Undefined at the end. */
   readonly last: DueCursor | undefined;
 }
 
 export const START_OF_DUE_ORDERS: DueCursor = { dueAt: '-infinity', orderNo: 0 };
 
-/** SQL: the condition on the order called `o`. Skips orders that another node has locked. */
+/** SQL: the condition on the order named `o`, with sorting and locking. Skips orders that another node has locked. */
 export function dueOrdersSql(kind: DueOrders['kind']): string {
   const which =
     kind === 'everything'
@@ -40,6 +40,6 @@ export function dueParameters(due: DueOrders, limit: number): [number, string, n
     : [limit, isoTime(due.at), due.orderNo];
 }
 
-/** SQL: the current time in whole seconds, as displayed, or the given time of the one order. */
+/** SQL: the current time in whole seconds, as it is shown, or the given time of a single order. */
 export const momentSql = (kind: DueOrders['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';

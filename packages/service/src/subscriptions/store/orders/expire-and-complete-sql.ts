@@ -10,14 +10,14 @@ import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/** SQL: whether the order called `o` still waits for a retry when its next period is due. It is then not retried. */
+/** SQL: true if the order named `o` waits for a retry although its next period is due. It is then not retried. */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
 /**
- * Mode A, due orders that need no debit: completes an order with one period, and sets a period to FAIL that still
- * waited for its retry when the next period became due. Runs as one statement and commit. The first condition matches
- * the index.
+ * Mode A: processes due orders that need no debit, in one statement and commit. Completes orders with a single period.
+ * Sets a period to FAIL if it still waits for its retry when the next period is due. The first condition matches the
+ * index.
  */
 const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({
@@ -68,7 +68,7 @@ from moved m order by m.next_due_at, m.order_no`,
     columns: columns({
       orderNo: 'bigint',
       cycleNo: 'integer',
-      /** True if its period became FAIL, false if the order was only completed. */
+      /** True if the order's period became FAIL, false if the order was only completed. */
       failed: 'boolean',
       completed: 'boolean',
       dueAt: 'text',

@@ -4,7 +4,7 @@ import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { type OrderText, redeemableSql, startedPeriodsSql } from './order-texts-sql.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from './orders-sql.js';
 
-/** The limit of started periods on a page, because they are in memory until the caller has read them. */
+/** The maximum number of rendered periods on a page, because they are held in memory until the caller has read them. */
 const MAX_STARTED_PERIODS = 500;
 const NEWEST_FIRST = 'order by o.created_at desc, o.order_no desc';
 
@@ -19,7 +19,7 @@ export interface OrderFilter {
   readonly cycles: 'SINGLE' | 'MULTIPLE' | undefined;
 }
 
-/** SQL: the newest orders of a kind. The index separates orders with one period, so a page merges both kinds. */
+/** SQL: selects the newest orders with one period, or with several. The index separates them; a page merges both. */
 const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
   select e.created_at, e.order_no from external_orders e
   where e.channel_id = $1 and e.user_key = key_of($2::text) and ${isSingle} and coalesce($4::text, '${cycles}') = '${cycles}'
@@ -40,7 +40,7 @@ const LIST_ORDER_TEXTS = statement({
   columns: joinColumns(ORDER_COLUMNS, columns({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' })),
 });
 
-/** Lists a user's orders by creation time, newest first. Numbers would not do, because each node has its own block. */
+/** Lists a user's orders by creation time, newest first. Not by number, because each node has its own block. */
 export async function listOrderTexts(
   db: Queryable,
   channelId: number,

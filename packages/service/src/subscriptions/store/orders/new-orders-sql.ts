@@ -8,7 +8,7 @@ import { statusLiteral } from '../statuses-sql.js';
 
 const SHARED_STATUS = requireAgreementTransition('none', 'shared').to;
 
-/** An order to insert, with the rows that belong to it. */
+/** An order to insert, with its related rows. */
 export interface NewOrderRow {
   readonly order: OrderInsert;
   readonly benefits: readonly BenefitInsert[];
@@ -16,11 +16,11 @@ export interface NewOrderRow {
   readonly idempotency: IdempotencyInsert | null;
 }
 
-/** The node's time, in ISO 8601. */
+/** A time by the node's clock, in ISO 8601. */
 const TIME = column<string>('timestamp with time zone');
 const TIME_OR_NULL = column<string>('timestamp with time zone?');
 
-/** The columns of the order's row, by their names in the table. */
+/** The columns of the order's row, with their names in the table. */
 const ORDER_ROW = columns({
   order_no: 'bigint',
   channel_id: 'bigint',
@@ -40,28 +40,28 @@ const ORDER_ROW = columns({
   paid_amount_cent: 'bigint',
   latest_payment_status: 'text',
   agreement_id: 'bigint?',
-  /** Mode A: the payment channel of the debit. */
+  /** The payment channel of the debit in mode A. */
   payment_channel_code: 'text?',
   shared: 'boolean',
   channel_agreement_ref: 'text?',
-  /** The days between the notice and its period. Null sends no notice. */
+  /** How many days before a period its notice is sent. Null: no notices. */
   notice_days: 'integer?',
 });
 
-/** Bytes in hex, as in all records here. */
+/** The order's row and the values for its related rows. Bytes are given in hex, as in all records of this file. */
 const ORDER = joinColumns(
   ORDER_ROW,
   columns({
-    /** Null if the agreement identifies the user. */
+    /** The hash of the user's mobile. Null if the agreement identifies the user. */
     mobile_hash: 'text?',
     mobile: 'text?',
     payment_status: 'text',
     paid_at: TIME_OR_NULL,
-    /** Mode A: seconds until the institution is asked if the outcome of the debit is unknown. */
+    /** Mode A: seconds until the institution is queried, if the outcome of the debit is unknown by then. */
     ask_after_seconds: 'double precision?',
-    /** A shared agreement that is created with the order. */
+    /** The shared agreement to create with the order, if any. */
     agreement: column<AgreementInsert>('json?'),
-    /** Hash of the agreement's number, if no other channel may have the same number. */
+    /** The hash of the agreement's institution number. Null if other channels may use the same number. */
     exclusive_number: 'text?',
     benefits_expire_at: TIME_OR_NULL,
   }),
@@ -95,12 +95,12 @@ const IDEMPOTENCY = columns({
   subject: 'text?',
   code: 'text?',
   message: 'text?',
-  /** Set if the state is DESCRIBED. */
+  /** The description of the answer, if the state is DESCRIBED. */
   data: column<object>('json?'),
 });
 export type IdempotencyInsert = RowOf<typeof IDEMPOTENCY>;
 
-/** Returns the fields of a JSON record in the syntax of json_to_recordset. */
+/** Returns the fields of a JSON record, in the syntax that json_to_recordset needs. */
 const fieldsOf = ({ types }: Columns<unknown>) =>
   Object.entries(types)
     .map(([name, type]) => `"${name}" ${type.replace('?', '')}`)
@@ -116,13 +116,13 @@ export type NewOrderRefusal =
   | 'CHANNEL_MOBILE_OCCUPIED';
 
 /**
- * Inserts many orders with their related rows in one statement and commit. Orders that conflict with stored rows are
- * refused individually. A conflict with a concurrent transaction fails the whole statement with a unique violation: the
- * caller then inserts the orders one at a time.
+ * Inserts many orders with their related rows in one statement and commit. An order that conflicts with stored rows is
+ * refused individually. A conflict with a concurrent transaction fails the whole statement with a unique violation, and
+ * the caller then inserts the orders one at a time.
  *
- * Look-ups are scalar subqueries, because a plan with joins, made while the tables were small, would read whole tables
- * later. An order's lists and long texts are separate parameters, because nested JSON is parsed again for each level
- * (measured: a quarter of the statement's CPU).
+ * Look-ups are scalar subqueries: joins could be planned for small tables, and would then read whole tables later. An
+ * order's lists and long texts are separate parameters, because nested JSON is parsed again at each level (measured: a
+ * quarter of the statement's CPU time).
  */
 const INSERT_ORDERS = statement({
   name: 'store-new-orders',
@@ -207,7 +207,7 @@ select order_no, refusal from judged where refusal is not null`,
   columns: columns({ order_no: 'bigint', refusal: column<NewOrderRefusal>('text') }),
 });
 
-/** Returns for each row, in order, why it was refused, or undefined if it was stored. */
+/** Inserts orders. Returns for each row, in order, why it was refused, or undefined if it was stored. */
 export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
@@ -222,13 +222,13 @@ export async function insertOrders(
   return rows.map(({ order }) => refusals.get(order.order_no));
 }
 
-/** Sorts rows by the binding or shared number that they lock, because all statements must lock in one order. */
+/** Sorts rows by the binding or shared number that they lock, because all statements must lock in the same order. */
 function compareByLockOrder(a: OrderInsert, b: OrderInsert): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
 }
 
-// Objects in a creation are built field by field, because spreading others costs V8 several times as much.
+// The functions below build objects field by field, because a spread costs V8 several times as much.
 
 const toBenefitRows = ({ order: { order_no }, benefits }: NewOrderRow) =>
   benefits.map(({ benefitCode, name, faceValueCent }, index) => ({
@@ -261,14 +261,14 @@ function toAnswerRows({ order: { order_no }, idempotency: row }: NewOrderRow) {
   ];
 }
 
-/** Deletes the key if its answer is older than the retention. Returns whether it did. */
+/** Deletes the idempotency key if it is older than the retention. Returns true if it was deleted. */
 export const deleteExpiredKey = declareHas({
   text: `delete from idempotency where channel_id = $1 and key = $2 and created_at <= now() - $3::integer * interval '24 hours'
      returning 1`,
   parameters: ['bigint', 'text', 'integer'],
 });
 
-/** The increment of the sequence in the database. */
+/** The number of order numbers per block. Equals the increment of the sequence. */
 const ORDER_NUMBERS_PER_BLOCK = 1000;
 
 const TAKE_ORDER_NUMBERS = statement({

@@ -2,13 +2,13 @@ import { columns, declareWrite, type Queryable, requireOne, statement } from '..
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
-/** Passes over a channel's orders, because some may be stored with the former notice days meanwhile. */
+/** How often a channel's orders are aligned: a concurrent request may still store one with the former days. */
 const ROUNDS = 2;
-/** Longer than any request that was in flight when the days were changed. */
+/** Longer than any request lasts that began before the notice days were changed. */
 const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 
-/** Requests that all orders of the channel get its notice days. Restarts an alignment in progress. */
+/** Requests that all orders of the channel get its current notice days. An alignment in progress begins again. */
 export const requestAlignment = declareWrite({
   text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
      on conflict (channel_id) do update set rounds_left = ${ROUNDS}, not_before = now(), after_product = null,
@@ -16,7 +16,7 @@ export const requestAlignment = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Locks the next alignment, with the position up to which the channel's orders are aligned. */
+/** Locks the next alignment that is due, and returns the last order that it has aligned. */
 const LOCK_ALIGNMENT = statement({
   text: `select channel_id as "channelId", after_product as product, after_created_at::text as "createdAt",
        after_order_no as "orderNo"
@@ -53,12 +53,12 @@ from (select) as always left join lateral (
   select * from page p order by p.product_code desc, p.created_at desc, p.order_no desc limit 1) l on true`,
   parameters: ['bigint', 'text', 'timestamp with time zone', 'bigint', 'bigint'],
   columns: columns({
-    /** The last order of the page. */
+    /** The position of the page's last order: its product, creation time and number. */
     product: 'text?',
     createdAt: 'text?',
     orderNo: 'bigint?',
     orders: 'integer',
-    /** The number of orders that another transaction has locked. */
+    /** The number of orders that could not be aligned, because a different transaction had locked them. */
     left: 'integer',
   }),
 });
@@ -87,14 +87,14 @@ const DELETE_DONE = statement({
 });
 
 /**
- * Gives the next orders of one channel its notice days. Returns false if there is nothing to do now. Does not wait for
- * locked orders: retries the page a moment later, after other channels.
+ * Gives the next orders of one channel its current notice days. Returns false if nothing is to be done now. If orders
+ * are locked, does not wait, but repeats the page a moment later, after other channels.
  */
 export async function alignOrders(tx: Queryable, limit: number): Promise<boolean> {
   const [place] = await tx.query(LOCK_ALIGNMENT);
   if (!place) return false;
   const { channelId } = place;
-  // A separate statement after the lock, so that it sees the channel's current days.
+  // A separate statement after the lock, so that it reads the channel's current notice days.
   const page = await requireOne(tx, ALIGN_PAGE, [
     channelId,
     place.product ?? '',

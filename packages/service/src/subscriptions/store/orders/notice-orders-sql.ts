@@ -12,20 +12,20 @@ import { upcomingPayloadSql } from '../events/event-payload-sql.js';
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
-/** SQL: the notice time of the next period of the order called `o`. Must equal the expression of the index exactly. */
+/** SQL: the notice time of the next period of the order named `o`. Must be the same expression as in the index. */
 const NOTICE_TIME = 'notice_time(o.next_due_at, o.notice_days)';
 
-/** SQL: whether the next period of the order called `o` has no notice yet, as in the index. Retries have no notice. */
+/** SQL: true if the next period of the order named `o` needs a notice, as in the index. Retries have no notice. */
 const TO_NOTICE = `o.notice_days is not null and o.next_due_at is not null and ${orderStatusIs('o.status', 'ACTIVE')}
     and o.noticed_cycle <= o.cycle_no and o.cycle_no < o.total_cycles and o.latest_payment_status <> ${statusLiteral('FAIL_RETRY')}`;
 
-/** SQL: the due notices after the cursor ($1 and $2), by the database's clock. */
+/** SQL: matches the due notices after the cursor ($1 and $2), by the database's clock. */
 export const DUE_NOTICES = `${TO_NOTICE} and ${NOTICE_TIME} <= now() and (${NOTICE_TIME}, o.order_no) > ($1::timestamptz, $2::bigint)`;
 const BY_NOTICE_TIME = `order by ${NOTICE_TIME}, o.order_no`;
 
 /**
- * SQL: writes the notices of the orders locked in `due`, each with its time `at`. Order and event are written in one
- * statement, so each period is announced exactly once.
+ * SQL: writes the notices of the orders in `due`, which are locked, each with its time `at`. One statement marks the
+ * order and inserts the event, so each period is announced exactly once.
  */
 const WRITE_NOTICES = `noticed as (
   update orders o set noticed_cycle = o.cycle_no + 1 from due d where o.order_no = any(array[d.order_no])
@@ -49,7 +49,7 @@ select d.notice_at::text as "dueAt", d.order_no as "orderNo" from due d order by
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
-/** Announces the next periods of up to `limit` orders whose notice is due. Skips locked orders. */
+/** Announces the next periods of up to `limit` orders whose notice is due. Skips orders that are locked. */
 export async function noticeOrders(db: Queryable, after: DueCursor, limit: number): Promise<DueBatch> {
   const orders = await db.query(NOTICE_ORDERS, [after.dueAt, after.orderNo, limit]);
   return { orders: orders.length, last: orders.length < limit ? undefined : orders.at(-1) };
@@ -62,7 +62,7 @@ export const findFirstNotice = declareFind({
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
-/** SQL: the notice time by the order's own clock, which is not before its current period has begun and is settled. */
+/** SQL: the notice time by the order's own clock. It is not before the current period has begun and is settled. */
 const OWN_NOTICE_TIME = `greatest(date_trunc('second', ${NOTICE_TIME}), ${afterPeriodsSql('o.cycle_no - 1', 'o')},
     (select case o.settlement_mode when 'CHANNEL_COLLECT' then p.paid_at else (
         select max(t.settled_at) from debit_attempts t where t.order_no = o.order_no and t.cycle_no = o.cycle_no) end
@@ -80,12 +80,12 @@ select count(*)::integer as orders from noticed`,
   columns: columns({ orders: 'integer' }),
 });
 
-/** Announces an order's next period if its own clock reaches the notice by `until`. The caller holds the lock. */
+/** Announces an order's next period if the notice is due by `until` on its own clock. The caller holds the lock. */
 export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
   return (await queryOne(tx, NOTICE_ORDER, [orderNo, isoTime(until)]))?.orders === 1;
 }
 
-/** Counts due notices, up to a limit. */
+/** Counts the due notices, up to a limit. */
 export const readDueNotices = declareRequire({
   text: `select (select count(*)::integer from (select from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now() limit $1) d) as count,
        coalesce((select extract(epoch from now() - ${NOTICE_TIME}) from orders o where ${TO_NOTICE} and ${NOTICE_TIME} <= now()

@@ -1,12 +1,12 @@
 import { declareHas, declareWrite } from '../../../platform/db/database.js';
 
 /**
- * Longer than a step usually takes: a debit of at most 8 s and a few statements. Afterwards another journey may take
- * the order.
+ * Longer than a step usually takes, which is a debit of at most 8 s and a few statements. After this time a different
+ * journey may take the order.
  */
 const LEASE_SECONDS = 45;
 
-/** Leases an order to a journey, or extends the lease. Returns false if another journey holds the order. */
+/** Leases an order to a journey, or extends its lease. Returns false if a different journey holds the order. */
 export const leaseOrderToJourney = declareHas({
   text: `insert into order_journeys as j (order_no, journey_id, lease_until)
      values ($1, $2, now() + interval '${LEASE_SECONDS} s')

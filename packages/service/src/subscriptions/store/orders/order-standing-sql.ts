@@ -1,9 +1,9 @@
 import { columns, declareRequire, type RowOf } from '../../../platform/db/database.js';
 
-/** The state on which an order's next step depends, besides its own row. */
+/** The data that determine an order's next step, besides those in `Order`. */
 export type OrderStanding = RowOf<typeof findOrderStanding>;
 
-/** Call it after the order's lock was granted, because another step may have been running before. */
+/** Reads the standing. Call it after the order's lock was granted: its previous holder may have taken a step. */
 export const findOrderStanding = declareRequire({
   name: 'find-standing',
   text: `select (ceil(date_part('epoch', o.next_due_at)) * 1000)::bigint as "dueAt",
@@ -16,14 +16,14 @@ export const findOrderStanding = declareRequire({
              from orders o where o.order_no = $1`,
   parameters: ['bigint'],
   columns: columns({
-    /** The due time of the next step, rounded up to seconds so that it is never displayed too early. */
+    /** The due time of the next step. Rounded up to whole seconds, so that it is never shown too early. */
     dueAt: 'bigint?',
     paymentChannelCode: 'text?',
-    /** The number of attempts of its latest period. */
+    /** The number of attempts of the order's latest period. */
     tries: 'integer',
-    /** True for the sandbox's own payment channel, which charges nobody. */
+    /** True if the order uses the sandbox's own payment channel, which charges nobody. */
     rehearsable: 'boolean',
-    /** True if its channel gets a notice before each period. */
+    /** True if the channel gets a notice before each period of the order. */
     hasNotices: 'boolean',
   }),
 });

@@ -20,11 +20,11 @@ import { ORDER_COLUMNS, ORDER_FIELDS, type OrderReference } from './orders-sql.j
 export interface OrderText {
   readonly order: Order;
   /**
-   * The started periods as JSON objects separated by commas, as in paymentRecords of the interface. Null if they are
-   * too many for a statement that reads several orders: the order is then read on its own.
+   * The periods that have begun, as JSON objects separated by commas, as in paymentRecords of the API. Null if they are
+   * too many for a statement that reads several orders. The caller then reads this order on its own.
    */
   readonly started: string | null;
-  /** Whether the user still has something to redeem. */
+  /** True if the user still has something to redeem. */
   readonly redeemable: boolean;
 }
 
@@ -39,21 +39,21 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 });
 
 /**
- * SQL: the started periods as text of the answer, because rendering them in the node took a tenth of the cost of a
- * query. Null for an order for which `isFew` is false.
+ * SQL: renders the periods that have begun, because rendering them in the node took a tenth of the cost of a query.
+ * Null if the SQL condition `isFew` is false.
  */
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
-/** SQL: whether something is left to redeem. Newest first, because old benefits have mostly expired. */
+/** SQL: true if something is left to redeem. Reads the newest benefits first, because old ones have mostly expired. */
 export const redeemableSql = (
   now: string,
 ) => `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and
   b.expires_at > ${fromEpochMs(now)} order by b.cycle_no desc, b.position desc limit 1), false)`;
 
 /**
- * Finds orders for granted requests, each by its own look-up (offset 0) regardless of the planner's statistics. Renders
- * inside the look-up, so that nothing is rendered for a missing order.
+ * Admits requests and finds their orders. `offset 0` makes PostgreSQL look up each order on its own, whatever its
+ * statistics say. Renders inside the look-up, so that nothing is rendered for an order that does not exist.
  */
 const ADMIT_AND_FIND_ORDERS = statement({
   name: 'admit-and-find-orders',
@@ -73,17 +73,17 @@ const ADMIT_AND_FIND_ORDERS = statement({
   ),
 });
 
-/** A request that may ask for an order. */
+/** A request to admit, with the order to read, if any. */
 export interface AdmissionWithOrder extends AdmissionQuery {
   readonly reference: OrderReference | undefined;
 }
 
 export interface AdmittedWithOrder extends AdmissionAnswer {
-  /** Undefined if the channel does not have the order, or none was requested. */
+  /** The order. Undefined if none was requested, or the channel has no such order. */
   readonly found?: OrderText | undefined;
 }
 
-/** Admits requests and reads their orders in one statement. Reads an order only for a granted request. */
+/** Admits requests and reads their orders in one statement. Reads an order only if its request is granted. */
 export function admitAndFindOrders(
   db: Queryable,
   asked: readonly AdmissionWithOrder[],

@@ -5,7 +5,7 @@ import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
 
-/** SQL: for a select that names the table orders `o`. */
+/** SQL: the fields of an order, for a select that names the table orders `o`. */
 export const ORDER_FIELDS = `o.order_no as "orderNo", o.channel_id as "channelId",
   o.external_order_no as "externalOrderNo", o.channel_user_id as "channelUserId", o.product_code as "productCode",
   o.settlement_mode as "settlementMode", o.status, o.period_type as "periodType", o.period,
@@ -40,14 +40,14 @@ export const ORDER_COLUMNS = columnsOf<Order>({
   shared: 'boolean',
 });
 
-/** One order of the channel, by either of its numbers. */
+/** Identifies an order of the channel by its order number or by its external number. */
 export type OrderReference =
   | { readonly orderNo: number; readonly externalOrderNo?: undefined }
   | { readonly externalOrderNo: string; readonly orderNo?: undefined };
 
 /**
- * SQL: conditions on the order called `o`, by either of its numbers ($2). They include the channel ($1), so that orders
- * of other channels are not found.
+ * SQL: conditions on the order named `o`, by its order number or external number ($2). They include the channel ($1),
+ * so that orders of other channels are not found.
  */
 const BY_NUMBER = 'o.channel_id = $1 and o.order_no = $2';
 const BY_EXTERNAL = `o.channel_id = $1 and o.order_no =
@@ -63,7 +63,7 @@ const lockOrderStatement = <Type extends 'bigint' | 'text'>(where: string, type:
 const LOCK_ORDER_OF_CHANNEL_BY_NUMBER = lockOrderStatement(BY_NUMBER, 'bigint');
 const LOCK_ORDER_OF_CHANNEL_BY_EXTERNAL = lockOrderStatement(BY_EXTERNAL, 'text');
 
-/** Reads an order under its row lock. Every change of an order takes this lock first. */
+/** Reads an order under its row lock. Every transaction that changes an order takes this lock first. */
 export async function lockOrderOfChannel(
   tx: Queryable,
   channelId: number,
@@ -90,7 +90,7 @@ const LOCK_ORDERS = statement({
   columns: ORDER_COLUMNS,
 });
 
-/** Reads orders under their row locks, taken by ascending number so that two batches cannot deadlock. */
+/** Reads orders under their row locks. Locks them by ascending number, so that two batches cannot deadlock. */
 export async function lockOrders(tx: Queryable, orderNos: readonly number[]): Promise<Map<number, Order>> {
   const orders = await tx.query(LOCK_ORDERS, [orderNos]);
   return new Map(orders.map((order) => [order.orderNo, order]));
@@ -121,11 +121,11 @@ export async function findOrderNo(
 export interface OrderWithPayments {
   readonly order: Order;
   readonly payments: readonly Payment[];
-  /** Whether the user still has something to redeem. */
+  /** True if the user still has something to redeem. */
   readonly redeemable: boolean;
 }
 
-/** A period as an array, because that needs a quarter less work than an object (measured). */
+/** A period as an array, which takes a quarter less work than an object (measured). */
 type PaymentTuple = readonly [
   cycleNo: number,
   status: PaymentStatus,
@@ -136,7 +136,7 @@ type PaymentTuple = readonly [
   refundAt: number | null,
 ];
 
-/** SQL: `$3` is the current time. Benefits that have expired by then cannot be redeemed. */
+/** SQL: reads an order with its periods. `$3` is the current time, at which expired benefits cannot be redeemed. */
 const SELECT_ORDER_WITH_PAYMENTS = `select ${ORDER_FIELDS},
   coalesce((select json_agg(json_build_array(p.cycle_no, p.status, ${epochMs('p.expect_at')}, ${epochMs('p.paid_at')}, p.amount_cent,
       p.refund_amount_cent, ${epochMs('p.refund_at')}) order by p.cycle_no)
@@ -171,7 +171,7 @@ const findOrderStatement = <Type extends 'bigint' | 'text'>(name: string, where:
 const FIND_ORDER_BY_NUMBER = findOrderStatement('find-order-by-number', BY_NUMBER, 'bigint');
 const FIND_ORDER_BY_EXTERNAL = findOrderStatement('find-order-by-external', BY_EXTERNAL, 'text');
 
-/** Finds an order with its periods in one statement, and so as of one moment. */
+/** Finds an order with its periods in one statement, and so in one snapshot. */
 export async function findOrderWithPayments(
   db: Queryable,
   channelId: number,
@@ -197,7 +197,7 @@ export const findPayments = declareList({
   columns: PAYMENT_COLUMNS,
 });
 
-/** Stores all mutable columns of an order. The caller has held the order's lock since it read the order. */
+/** Stores all columns of an order that can change. The caller has held the order's lock since reading the order. */
 export const storeOrder = declareWrite({
   name: 'store-order',
   text: `update orders set status = $2, success_at = ${fromEpochMs('$3')}, unsubscribed_at = ${fromEpochMs('$4')},

@@ -17,15 +17,15 @@ import { retryIsTooLateSql } from './expire-and-complete-sql.js';
 const STARTED = requirePaymentTransition('WAIT', 'renewal-started').to;
 const STARTED_AGAIN = requirePaymentTransition('FAIL_RETRY', 'renewal-started').to;
 
-/** A debit that is stored and may now be sent. */
+/** A debit attempt that is stored and can now be sent. */
 export interface StartedRenewal extends Attempt {
-  /** The institution's number of the agreement, sealed. */
+  /** The agreement's number at the institution, encrypted. */
   readonly institutionNo: string;
 }
 
 export interface StartedBatch {
   readonly renewals: readonly StartedRenewal[];
-  /** Agreements of due orders that are not bound. Nothing was stored for these orders. */
+  /** The agreements of due orders that are not bound. Nothing was stored for their orders. */
   readonly notBound: readonly number[];
   readonly last: DueCursor | undefined;
 }
@@ -33,16 +33,16 @@ export interface StartedBatch {
 /**
  * Mode A: takes due orders of one payment channel and stores a debit attempt for each, before the institution is
  * called. This also reserves the order, because an order with an open attempt is not due. If this node dies, any node
- * that finds the attempt open after `ask_at` asks the institution. A period that failed for now is retried, otherwise
- * the next period begins. expire-and-complete-sql.ts handles orders that need no debit.
+ * that finds the attempt open after `ask_at` queries the institution. If the latest period waits for a retry, it is
+ * retried. Otherwise the next period begins. expire-and-complete-sql.ts handles orders that need no debit.
  *
- * Nothing is stored for an agreement that is not bound. The order's lock keeps this true until the commit, because an
- * agreement ends only under the locks of all active orders on it (docs/decisions/0010). If an order's row is newer than
- * this statement's snapshot, PostgreSQL checks it again after locking it: an order whose agreement has ended meanwhile
- * is no longer due.
+ * Nothing is stored for an agreement that is not bound. The order's lock keeps the agreement bound until the commit,
+ * because an agreement ends only under the locks of all active orders on it (docs/decisions/0010). If an order's row is
+ * newer than this statement's snapshot, PostgreSQL checks the row again after locking it. An order whose agreement has
+ * ended by then is no longer due.
  *
- * `= any(array[…])` makes PostgreSQL look rows up one by one, because a plan for few rows must not read the whole
- * table.
+ * `= any(array[…])` makes PostgreSQL look rows up one by one. Otherwise it could keep a plan made for a small table,
+ * and read the whole table.
  */
 const startRenewalsStatement = (kind: DueOrders['kind']) =>
   statement({

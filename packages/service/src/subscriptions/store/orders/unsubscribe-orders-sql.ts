@@ -11,7 +11,7 @@ const FIND_LATEST_PAYMENTS = statement({
   columns: joinColumns(PAYMENT_COLUMNS, columns({ orderNo: 'bigint' })),
 });
 
-/** Returns the last started period of each order, by order number. */
+/** Returns the latest period of each order that has begun, by order number. */
 export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
   if (orders.length === 0) return new Map();
   const rows = await tx.query(FIND_LATEST_PAYMENTS, [
@@ -21,17 +21,17 @@ export async function findLatestPayments(tx: Queryable, orders: readonly Order[]
   return new Map(rows.map(({ orderNo, ...payment }) => [orderNo, payment]));
 }
 
-/** The changes that unsubscribe one order. */
+/** The rows to store when an order is unsubscribed. */
 export interface UnsubscribedRow {
   readonly order: Order;
-  /** The order's open period, which is voided too. */
+  /** The order's open period after it was voided. Undefined if no period is open. */
   readonly payment: Payment | undefined;
   readonly events: readonly NewEvent[];
-  /** Sent after `events`, only to channels that want events about voided periods. */
+  /** Events about voided periods. Sent after `events`, and only to channels that want them. */
   readonly voidedEvents: readonly NewEvent[];
 }
 
-/** Stores orders, open periods and events in one statement. The caller holds the locks of the orders. */
+/** Stores orders, their open periods and their events in one statement. The caller holds the orders' locks. */
 const STORE_UNSUBSCRIBED_ORDERS = statement({
   name: 'store-unsubscribed',
   text: `
@@ -89,7 +89,7 @@ export async function storeUnsubscribedOrders(
   ]);
 }
 
-/** Returns when an order was unsubscribed, or null if it was not. */
+/** Returns the time when an order was unsubscribed, or null if it was not. */
 export const findUnsubscribedAt = declareRequire({
   text: `select ${epochMs('o.unsubscribed_at')} as at from orders o where o.order_no = $1`,
   parameters: ['bigint'],

@@ -46,7 +46,7 @@ const FIND_AGREEMENTS_OF_ATTEMPTS = statement({
   columns: columns({ agreementId: 'bigint' }),
 });
 
-/** Returns the agreements on which these debits were made. */
+/** Returns the agreements that these attempts debited. */
 export async function findAgreementsOfAttempts(
   db: Queryable,
   attempts: readonly AttemptReference[],
@@ -59,7 +59,7 @@ export async function findAgreementsOfAttempts(
   return rows.map(({ agreementId }) => agreementId);
 }
 
-/** Finds the last debit attempt of an order's first period. An interrupted creation resumes from that attempt. */
+/** Finds the last attempt to debit an order's first period. A creation that was interrupted continues with it. */
 export const findLastTryOfFirstPeriod = declareFind({
   text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
   parameters: ['bigint'],
@@ -67,8 +67,8 @@ export const findLastTryOfFirstPeriod = declareFind({
 });
 
 /**
- * Leases attempts whose institution is to be asked now. Postpones the next query by `leaseSeconds`: until then no other
- * node gets them, and if this node dies, another asks then.
+ * Leases attempts whose institution must be queried now. Postpones their next query by `leaseSeconds`. Until then no
+ * other node gets them. If this node dies, a different node queries them afterwards.
  */
 export const leaseAttemptsToAsk = declareList({
   text: `update debit_attempts a set ask_at = now() + $2::double precision * interval '1 s', asked = a.asked + 1

@@ -22,14 +22,14 @@ const REFUND_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   refundSeq: 'integer',
-  /** The attempt that took the money. */
+  /** The attempt number of the debit that is refunded. */
   tryNo: 'integer',
   channelId: 'bigint',
   appId: 'text',
   paymentChannelCode: 'text',
   amountCent: 'bigint',
   status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
-  /** The institution's reason for a refusal. */
+  /** The institution's reason, if it refused the refund. */
   reason: 'text?',
   /** The operator's idempotency key. */
   key: 'text?',
@@ -59,7 +59,7 @@ export const findRefund = declareFind({
   columns: REFUND_COLUMNS,
 });
 
-/** Finds the attempt that paid for a period. */
+/** Finds the attempt that paid for a period, if it was paid. */
 export const findPayingAttempt = declareFind({
   text: `select try_no as "tryNo", payment_channel_code as "paymentChannelCode" from debit_attempts
      where order_no = $1 and cycle_no = $2 and status = 'SUCCESS'`,
@@ -67,7 +67,7 @@ export const findPayingAttempt = declareFind({
   columns: columns({ tryNo: 'integer', paymentChannelCode: 'text' }),
 });
 
-/** Stores a refund. The institution is asked after `askAfterSeconds` if the outcome is still unknown. */
+/** Stores a refund. A job queries the institution after `askAfterSeconds` if the outcome is still unknown then. */
 export const insertRefund = declareRequire({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
        request_key, requested_by, note, started_at, ask_at)
@@ -90,7 +90,7 @@ export const insertRefund = declareRequire({
   columns: REFUND_COLUMNS,
 });
 
-/** Leases refunds whose institution is to be asked now. No other node gets them for `leaseSeconds`. */
+/** Leases refunds whose institution must be queried now. No other node gets them for `leaseSeconds`. */
 export const leaseRefundsToAsk = declareList({
   text: `update refunds r set ask_at = now() + $2::double precision * interval '1 s', asked = r.asked + 1
      where (r.order_no, r.cycle_no, r.refund_seq) in (
@@ -111,7 +111,7 @@ export async function scheduleRefundQuestion(db: Queryable, refund: RefundRefere
   await db.query(SCHEDULE_REFUND_QUESTION, [refund.orderNo, refund.cycleNo, refund.refundSeq, seconds]);
 }
 
-/** Settles a refund in STARTED. The caller holds the order's lock. */
+/** Stores the result of a refund in STARTED. The caller holds the order's lock. */
 export const closeRefund = declareWrite({
   text: `update refunds set status = $4, reason = $5, refunded_at = ${fromEpochMs('$6')}, settled_at = ${fromEpochMs('$7')},
        ask_at = null

@@ -7,16 +7,16 @@ import type { NewEvent } from '../events/outbox.js';
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from './payments-sql.js';
 
-/** An attempt, with the values on which its settlement depends. */
+/** An attempt, with the data on which its settlement depends. */
 export interface AttemptToSettle extends AttemptReference {
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
   readonly agreementId: number;
   readonly payment: Payment;
-  /** The product's seconds before each retry. */
+  /** The product's delays before each retry, in seconds. */
   readonly retryDelays: readonly number[];
-  /** For a first debit: whether its order's agreement has ended. The agreement is locked until the transaction ends. */
+  /** For a first debit: true if the order's agreement has ended. The agreement is locked until the transaction ends. */
   readonly agreementEnded: boolean;
-  /** Whether a failed period waits for the product's delay even though the order was switched to another agreement. */
+  /** True if a failed period is retried by the product's schedule even after its order got a new agreement. */
   readonly retryBySchedule: boolean;
 }
 
@@ -48,8 +48,9 @@ const FIND_ATTEMPTS_TO_SETTLE = statement({
 });
 
 /**
- * Call it after the orders' locks were granted, because another settlement may have been running before. Locks the
- * agreement of a first debit. With several first debits, the caller has locked their agreements by ascending id.
+ * Reads attempts with the data for their settlement. Call it after the orders' locks were granted: their previous
+ * holders may have settled attempts. Locks the agreement of a first debit. If there are several first debits, the
+ * caller must have locked their agreements by ascending id.
  */
 export async function findAttemptsToSettle(
   tx: Queryable,
@@ -90,16 +91,16 @@ export interface SettledDebitRow {
   readonly events: readonly NewEvent[];
 }
 
-/** The columns of `settled` that come from a SettledDebitRow, in recordset syntax. */
+/** The columns of `settled` that come from a SettledDebitRow, in the syntax of json_to_recordset. */
 export const SETTLED_COLUMNS = `order_no bigint, cycle_no integer, try_no integer, attempt_status text,
     reason text, institution_ref text, paid_at timestamptz, payment_status text, status text, success_at timestamptz,
     next_due_at timestamptz, paid_cycles integer, paid_amount_cent bigint, latest_payment_status text,
     issues_benefits boolean`;
 
 /**
- * SQL: writes attempts, periods, orders and benefits for the rows of `settled`, which also have `settled_at`. `moved`
- * contains the orders then. `= any(array[…])` makes PostgreSQL look rows up one by one, because a plan for few rows
- * must not read the whole table.
+ * SQL: writes attempts, periods, orders and benefits for the rows of `settled`, which also have `settled_at`. The CTE
+ * `moved` returns the changed orders. `= any(array[…])` makes PostgreSQL look rows up one by one. Otherwise it could
+ * keep a plan made for a small table, and read the whole table.
  */
 export const WRITE_SETTLED = `attempts as (
   update debit_attempts a set status = s.attempt_status, reason = s.reason, institution_ref = s.institution_ref,
@@ -122,14 +123,14 @@ export const WRITE_SETTLED = `attempts as (
   from moved m join product_benefits b on b.product_code = any(array[m.product_code]) where m.issues_benefits
 )`;
 
-/** SQL: inserts the events of the orders in `moved`, from `toEventColumns` as `$2`. */
+/** SQL: inserts the events in `$2` (from `toEventColumns`) for the orders that the CTE `moved` has changed. */
 export const INSERT_SETTLED_EVENTS = `insert into events (channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, data)
   select m.channel_id, e.order_no, e."eventType", e."cycleNo", e."cycleTo", m.settled_at, e.data
   from json_to_recordset($2::json) as e(order_no bigint, turn integer, "eventType" text, "cycleNo" integer,
     "cycleTo" integer, data text) join moved m using (order_no)
   order by e.order_no, e.turn`;
 
-/** Stores a whole batch in one statement. The caller holds the locks of the orders. */
+/** Stores all settlements of a batch in one statement. The caller holds the orders' locks. */
 const STORE_SETTLED_DEBITS = statement({
   name: 'store-settled',
   text: `

@@ -12,27 +12,27 @@ import {
   WRITE_SETTLED,
 } from './settle-debits-sql.js';
 
-/** A planned settlement of a debit, with the state of the order on which the plan depends. */
+/** A planned settlement of a debit. It is valid only if the order is still as in `before`. */
 export interface KnownSettlement {
   readonly settled: SettledDebitRow;
   readonly before: Order;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The agreement that must be in force. Null if the settlement does not depend on it. */
+  /** The agreement that must still be bound. Null if the settlement does not depend on it. */
   readonly agreementInForce: number | null;
-  /** Whether a shared agreement releases its number to other channels, because its order was never paid. */
+  /** True if the shared agreement releases its number to other channels, because its order was never paid. */
   readonly releasesNumber: boolean;
 }
 
 export interface KnownDebitRow {
   readonly settlement: KnownSettlement;
-  /** The answer that is owed under an Idempotency-Key. Null without a key. */
+  /** The answer to store for the request's idempotency key. Null if the request has no key. */
   readonly answer: OwedAnswer | null;
 }
 
 export interface OwedAnswer {
   readonly key: string;
-  /** Identifies the run of the request that may answer it. */
+  /** The id of the request's execution that began the work. Only this execution may store the answer. */
   readonly owner: string;
   readonly code: string;
   readonly message: string;
@@ -41,15 +41,15 @@ export interface OwedAnswer {
 
 /**
  * Settles many debits in one statement and commit, each only if everything is as planned: the order, its open attempt,
- * the agreement in force, and the owner of the idempotency row. Skips rows that have changed or that another
- * transaction has locked, so that it never waits for a lock.
+ * the agreement in force, and the owner of the idempotency row. Skips rows that have changed or are locked by a
+ * different transaction, so it never waits for a lock.
  *
- * The written values and the conditions are two lists whose n-th rows belong together, because one object for both was
- * slow to create.
+ * The values to write and the conditions are two lists, in which the n-th rows belong together, because one object for
+ * both was slow to create.
  *
- * Locks in the order of docs/decisions/0010: orders, then agreements. Locks are granted after the statement's snapshot
- * was taken. A subquery with `for update` compares and returns the row as of the grant. Such a subquery is also looked
- * up by its key for each row, where a join would be planned while the tables are small.
+ * Locks in the order of docs/decisions/0010: orders, then agreements. The locks are granted after the statement's
+ * snapshot was taken, but a subquery with `for update` compares and returns the row as of the grant. Such a subquery
+ * also looks up each row by its key. A join could be planned for small tables, and would then read whole tables.
  */
 const SETTLE_KNOWN_DEBITS = statement({
   name: 'settle-known-debits',
@@ -101,7 +101,10 @@ select order_no as "orderNo" from moved`,
   columns: columns({ orderNo: 'bigint' }),
 });
 
-/** Returns the numbers of the settled orders. Nothing was written for the others. Each order occurs at most once. */
+/**
+ * Settles debits and returns the numbers of the settled orders. For other orders nothing was written. `rows` contains
+ * each order at most once.
+ */
 export async function settleKnownDebits(db: Queryable, rows: readonly KnownDebitRow[]): Promise<ReadonlySet<number>> {
   const inOrder = rows.toSorted((a, b) => a.settlement.before.orderNo - b.settlement.before.orderNo);
   const settledRows = inOrder.map(({ settlement }) => settlement.settled);
@@ -120,7 +123,7 @@ function toKnownColumns({ settlement, answer }: KnownDebitRow) {
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
     before_paid_cycles: before.paidCycles,
-    // A parameter instead of a literal, so that the planner does not read all open attempts by their index.
+    // A parameter instead of a literal, with which the planner would read the index of all open attempts.
     before_attempt_status: 'STARTED',
     agreement_in_force: settlement.agreementInForce,
     settled_at: isoTime(settlement.now),

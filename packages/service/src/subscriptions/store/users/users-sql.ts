@@ -26,7 +26,10 @@ export const findUsersByIdOrMobile = declareList({
   columns: USER_COLUMNS,
 });
 
-/** Returns false if the id or the mobile is taken. Waits for a transaction that is about to take one of them. */
+/**
+ * Binds a user id and a mobile. Returns false if one of them is taken. If a concurrent transaction binds one of them,
+ * waits for that transaction.
+ */
 export const insertUser = declareHas({
   name: 'insert-user',
   text: `insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile, bound_at)
