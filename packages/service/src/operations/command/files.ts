@@ -10,7 +10,7 @@ const cannotRead = (what: string) => (error: unknown) => {
   throw new OperatorError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
 };
 
-/** Returns the picture in base64, as the console sends it, or `none` unchanged. Reads one byte beyond the limit. */
+/** Returns the picture in base64, or `none` unchanged. Of a file that is too large, reads just enough to refuse it. */
 export const readPictureFile = (file: string) =>
   file === 'none' ? file : () => readStart(file).catch(cannotRead('the picture'));
 

@@ -85,8 +85,8 @@ const runSubject = (runId: number): string => `run-${runId}`;
 
 /**
  * Starts a run after the operator has typed its confirmation. Idempotent. Runs of refunds wait for a second operator's
- * approval. Only the operator who prepared a run may start it: otherwise that operator could also approve it, as the
- * second one.
+ * approval. Only the operator who prepared a run may start it. Otherwise the operator who chose the items could also
+ * approve them.
  */
 export async function startRun(
   operator: OperatorWithClock,

@@ -5,8 +5,8 @@ import { readCreatedNames } from '../../platform/schema/migration-file.js';
 export interface LaggingSequence {
   readonly name: string;
   /** The next number that the sequence gives out. */
-  /** The highest number that a row has. */
   readonly next: string;
+  /** The highest number that a row has. */
   readonly highest: string;
 }
 

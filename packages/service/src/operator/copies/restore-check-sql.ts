@@ -42,7 +42,7 @@ const WAITING_WORK_COLUMNS = columns({
   what: 'text',
   count: 'bigint',
   oldest: 'text?',
-  /** The sum of the debits or refunds that the work would make. Null for work that moves no money. */
+  /** The sum of the amounts that the work would debit, bill or refund. Null for work that moves no money. */
   amountCent: 'bigint?',
 });
 

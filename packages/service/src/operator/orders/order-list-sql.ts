@@ -37,10 +37,10 @@ export interface ListedOrder extends Order {
 export type OrderStretch<Found> = Stretch<Found, OrderListKey>;
 
 /** A stretch of the list to read. */
-/** The position after which the stretch begins. Undefined: the start of the list. */
 export interface Walk {
-  /** The length of the stretch: a number of orders, or of minutes for the due orders of a channel. */
+  /** The position after which the stretch begins. Undefined: the start of the list. */
   readonly after: OrderListKey | undefined;
+  /** The length of the stretch: a number of orders, or of minutes for the due orders of a channel. */
   readonly orders: number;
 }
 

@@ -58,7 +58,7 @@ export const ordersAnswer = Type.Object({ orders: Type.Array(orderLine), nextCur
 
 export const ordersTotals = Type.Object({
   count,
-  /** True if counting stopped at the limit, so that the real number is higher. */
+  /** True if counting stopped at the limit, so that the real number may be higher. */
   isAtLeast: Type.Boolean(),
   totalPaidAmountCent: cents,
   totalRefundAmountCent: cents,

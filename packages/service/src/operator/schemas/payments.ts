@@ -22,7 +22,7 @@ const failedFields = {
   paymentChannelCode: Type.Optional(text(64)),
   appId: Type.Optional(text(64)),
   productCode: Type.Optional(text(64)),
-  /** Limits the time of the latest failure. */
+  /** Selects periods by the time of their latest failure. */
   from: Type.Optional(moment),
   to: Type.Optional(moment),
 };
@@ -48,7 +48,7 @@ export const failedAnswer = Type.Object({ payments: Type.Array(failedPayment), n
 
 const group = { payments: count, amountCent: cents };
 export const failedSummary = Type.Object({
-  /** True if counting stopped at the limit, so that the real numbers are higher. */
+  /** True if counting stopped at the limit, so that the real numbers may be higher. */
   isAtLeast: Type.Boolean(),
   total: Type.Object(group),
   byReason: Type.Array(Type.Object({ reason: textOrNull, ...group })),
@@ -56,7 +56,7 @@ export const failedSummary = Type.Object({
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
   /** Payments of the last 30 days that succeeded on their second or a later attempt, by attempt number. */
   recoveredByTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** True if counting stopped at the time limit, so that the real numbers are higher. */
+  /** True if counting stopped at the time limit, so that the real numbers may be higher. */
   isRecoveredAtLeast: Type.Boolean(),
 });
 

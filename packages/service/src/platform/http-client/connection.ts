@@ -71,7 +71,7 @@ function connectSocket({ address, port, security }: Target, onread: net.OnReadOp
     port,
     onread,
     secureContext: context,
-    // Checks the certificate for the host name of the URL, not for the resolved address.
+    // Requests and checks the certificate for the host name of the URL, not for the resolved address.
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
     // Set explicitly, so that no environment variable can turn the check of certificates off.

@@ -204,7 +204,7 @@ async function retryWhileUnavailable(
 /** Describes an error that may end without a change of the settings. Returns undefined for other errors. */
 function describePassing(error: unknown): string | undefined {
   if (error instanceof UnconfirmedCopy) return error.message;
-  // A restore or a migration is running and has locked the tables.
+  // Happens while a restore or a migration has locked the tables.
   if (error instanceof HeldUp) return `another session has locked tables of the database (${sqlState(error)})`;
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }

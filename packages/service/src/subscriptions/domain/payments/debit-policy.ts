@@ -22,7 +22,7 @@ export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]
   MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],
 };
 
-/** The maximum number of attempts per period: an attempt number has two digits for it. */
+/** The maximum number of attempts per period, because an attempt number has two digits for the attempt. */
 export const MAX_TRIES = 99;
 
 /** Seconds before each further query to the institution. The last value repeats. */

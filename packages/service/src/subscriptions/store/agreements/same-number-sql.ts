@@ -22,7 +22,7 @@ export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(
 
 /**
  * SQL: locks a number for ending its agreements. This lock is taken after the orders' locks and before the agreements'
- * locks. It differs from the lock for sharing: a transaction that waits for that lock may already have locked
+ * locks. It differs from the lock for sharing, because a transaction that waits for the latter may already have locked
  * agreements.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;

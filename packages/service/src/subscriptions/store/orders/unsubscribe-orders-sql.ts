@@ -11,7 +11,7 @@ const FIND_LATEST_PAYMENTS = statement({
   columns: joinColumns(PAYMENT_COLUMNS, columns({ orderNo: 'bigint' })),
 });
 
-/** Returns the latest period of each order that has begun, by order number. */
+/** Returns for each order number the latest period that has begun. */
 export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
   if (orders.length === 0) return new Map();
   const rows = await tx.query(FIND_LATEST_PAYMENTS, [
