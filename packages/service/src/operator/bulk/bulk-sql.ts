@@ -242,7 +242,7 @@ export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
   readonly refusal?: Refusal | undefined;
-  /** The attempt number that a pending retry waits for. */
+  /** The attempt of the period, by its number from 1, that a pending retry waits for. */
   readonly awaitedTry?: number | undefined;
 }
 

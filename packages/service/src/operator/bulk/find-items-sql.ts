@@ -50,7 +50,7 @@ const FIND_NEXT_TRY = statement({
   columns: columns({ tryNo: 'integer' }),
 });
 
-/** Returns the attempt number of a period's next attempt. */
+/** Returns the number of a period's next attempt, from 1. */
 export async function findNextTry(db: Queryable, { orderNo, cycleNo }: PaymentReference): Promise<number> {
   return (await queryOne(db, FIND_NEXT_TRY, [orderNo, cycleNo]))?.tryNo ?? 1;
 }

@@ -183,7 +183,7 @@ export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
   return { text, byIndex: true, values };
 }
 
-/** Failed payments with the same reason, payment channel and attempt number. */
+/** Failed payments with the same reason, payment channel and number of attempts. */
 interface FailedGroup extends RecoveredByTry {
   readonly reason: string | null;
   readonly paymentChannelCode: string;

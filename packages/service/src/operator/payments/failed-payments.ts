@@ -45,7 +45,7 @@ const MAX_COUNTED = 10_000;
 const MAX_REASONS = 50;
 const RECOVERED_DAYS = 30;
 
-/** Returns sums by reason, institution and attempt number, largest group first. Stops at a limit of rows and time. */
+/** Returns sums by reason, institution and number of attempts, largest first. Stops at a limit of rows and time. */
 export async function summarizeFailedPayments(operator: OperatorWithClock, input: FailedFilterInput) {
   const { database, clock } = operator;
   const filter = await parseFailedFilter(operator, input);

@@ -38,7 +38,7 @@ export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
 
-/** Creates a payment channel. Defaults: no bank code required, no rate limit, no numbers shared by channels. */
+/** Creates a payment channel. Defaults: no bank code required, no limits on debits, no numbers shared by channels. */
 export async function createPaymentChannel(
   operator: Operator,
   { code: subject, gateway: asked, ...given }: Asked<Static<typeof paymentChannelRequest>>,

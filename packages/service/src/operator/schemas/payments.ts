@@ -54,7 +54,7 @@ export const failedSummary = Type.Object({
   byReason: Type.Array(Type.Object({ reason: textOrNull, ...group })),
   byInstitution: Type.Array(Type.Object({ paymentChannelCode: Type.String(), ...group })),
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** Payments of the last 30 days that succeeded on their second or a later attempt, by attempt number. */
+  /** Payments of the last 30 days that succeeded on their second or a later attempt, by the number of attempts. */
   recoveredByTry: Type.Array(Type.Object({ tryNo: count, ...group })),
   /** True if counting stopped at the time limit, so that the real numbers may be higher. */
   isRecoveredAtLeast: Type.Boolean(),

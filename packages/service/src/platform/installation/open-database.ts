@@ -130,7 +130,7 @@ async function prepareDatabase(
   await prepareSchema(database, databaseUrl, settings, options);
   await claimInstallation(database, environment, vault);
   const currency = await claimCurrency(database, settings.currency);
-  // Commands change nothing, so that a command on a copy of the database only reports.
+  // A command repairs nothing here, so that on a copy of the database it only reports.
   if (options.role !== 'service') return currency;
   // A read-only node may use a copy of the database, so it does not claim the database.
   const warnings = [

@@ -124,7 +124,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
     try {
       const items = batch.map((waiting) => waiting.item);
       const context = batch[0]?.context;
-      // In a trace, the batch's span is a child of its first call's span.
+      // In a trace, the batch's statement belongs to the span of its first call.
       const answers = await (tracing && context ? tracing.runWithin({ context }, () => run(items)) : run(items));
       void resolveAll(batch, answers);
     } catch (error) {

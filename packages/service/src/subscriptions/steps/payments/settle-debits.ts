@@ -32,7 +32,7 @@ export interface Settlement {
 export interface SettledDebit {
   readonly order: Order;
   readonly payment: Payment;
-  /** False if the attempt was already settled. The order and the payment are then those of the earlier settlement. */
+  /** False if the attempt was already settled. The order and the payment are then unchanged. */
   readonly changed: boolean;
 }
 

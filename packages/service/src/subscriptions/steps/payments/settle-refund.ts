@@ -15,7 +15,7 @@ export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'ref
 export interface SettledRefund {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** False if the refund was already settled. The other fields are then those of the earlier settlement. */
+  /** False if the refund was already settled. The other fields are then unchanged. */
   readonly changed: boolean;
 }
 

@@ -22,7 +22,7 @@ const REFUND_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   refundSeq: 'integer',
-  /** The attempt number of the debit that is refunded. */
+  /** The number, within the period, of the attempt that took the money. */
   tryNo: 'integer',
   channelId: 'bigint',
   appId: 'text',
