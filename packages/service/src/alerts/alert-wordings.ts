@@ -2,8 +2,8 @@ import { createWordings, type Said } from '../platform/wordings.js';
 import type { AlertKind } from './alerts-sql.js';
 
 /**
- * Texts of alerts by kind. A suffix after the bar marks a variant, or the reason for resolving.
- * The words of an institution or a supplier replace these texts where it gave any.
+ * Texts of alerts by kind. A suffix after the bar marks a variant, or the reason for resolving. If an institution or a
+ * supplier gave a text, the alert shows that text instead.
  */
 const SENTENCES = {
   'debit-unknown-for-a-day': ['the result is still {1}', 'still {1}'],

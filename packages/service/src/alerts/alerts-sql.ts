@@ -44,8 +44,8 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /**
- * Reopens an acknowledged or resolved alert and marks it for a message. Sends none if the message about its end
- * has not been sent yet, because for its readers the alert has been open all the time.
+ * SQL: reopens an acknowledged or resolved alert and requests a message about it. Requests no message if the message
+ * about its end was not sent yet, because its readers still believe that the alert is open.
  */
 const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
   to_tell = case
@@ -57,13 +57,13 @@ const SEEN_AGAIN = `detail = excluded.detail, last_seen_at = now(), seen = alert
 const INSERT =
   'insert into alerts (kind, subject, detail, first_seen_at, last_seen_at) values ($1, $2, $3, now(), now())';
 
-/** Inserts one row per kind and subject. A repetition is counted, and must be acknowledged again. */
+/** Raises an alert: one row per kind and subject. A repetition is counted, and the alert must be acknowledged again. */
 export const raiseAlert = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** For a lasting condition: leaves an open alert unchanged and does not count it again. */
+/** Raises an alert about a lasting condition. Leaves an open alert unchanged and does not count the repetition. */
 export const raiseAlertOnce = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
@@ -74,20 +74,20 @@ const SEE_ALERT = statement({
   parameters: ['text', 'text'],
 });
 
-/** Like `raiseAlertOnce`, for a condition that only this process sees. Must be repeated, or the alert ends. */
+/** Like `raiseAlertOnce`, for a condition that only this process sees. If the calls stop, the alert is resolved. */
 export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await raiseAlertOnce(db, kind, subject, detail);
   await db.query(SEE_ALERT, [kind, subject]);
 }
 
-/** For an answer that recurs with every query: counts it again only if the detail has changed. */
+/** Raises an alert about an answer that recurs with every query. Counts a repetition only if the detail has changed. */
 export const raiseAlertOnChange = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
      where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** The columns of a resolved alert. A message about the end is due only if one was sent about the alert. */
+/** SQL: the new column values of a resolved alert. A message about its end is due only if its opening was reported. */
 export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
@@ -184,10 +184,13 @@ export const storeAlertOwner = declareWrite({
   parameters: ['text', 'text', 'text?'],
 });
 
-/** Prefixes of numbers that contain an order's number: periods and attempts (none), refunds, claims. */
+/** The letter before an order's number in longer numbers: '' for periods and attempts, R for refunds, C for claims. */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
 
-/** `$1`: the order; `$2`: its agreement. Four digits of a period and two of an attempt may follow an order's number. */
+/**
+ * `$1`: the order's number; `$2`: its agreement's number. An order's number may be followed by four digits of the
+ * period and two of the attempt.
+ */
 const FIND_ALERTS_ABOUT = statement({
   text: `select ${COLUMNS} from (
        select a.* from ${NUMBER_LETTERS} as l(letter), lateral (
@@ -198,7 +201,7 @@ const FIND_ALERTS_ABOUT = statement({
        select * from alerts where subject collate "C" = $2) alerts
      order by last_seen_at desc, kind, subject`,
   parameters: ['text', 'text'],
-  // Forces the index, because the statistics may date from when the table was small.
+  // Forces the index, because the planner's statistics may date from when the table was small.
   byIndex: true,
   columns: ALERT_VIEW_COLUMNS,
 });

@@ -63,8 +63,8 @@ function messageHost(service: string): string {
 }
 
 /**
- * Returns true if TLS is required. An smtp:// connection is encrypted only if the server offers it, and an attacker
- * in between can remove the offer and read the password.
+ * Returns true if TLS is required. An smtp:// connection is encrypted only if the server offers encryption. An attacker
+ * between client and server can remove the offer and read the password.
  */
 function mustEncrypt(url: string): boolean {
   const { protocol, password, hostname } = new URL(url);
@@ -72,7 +72,7 @@ function mustEncrypt(url: string): boolean {
   return protocol === 'smtp:' && password !== '' && !isThisMachine;
 }
 
-/** Returns the address in the mailer's spelling. */
+/** Spells the domain as the mailer does: in lower case, with non-ASCII names encoded. */
 function spellAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   const domain = address.slice(at);

@@ -14,7 +14,7 @@ export interface AlertMessage {
   readonly environment: string;
   /** The address of the service, because several services may send to the same operators. */
   readonly service: string;
-  /** The addresses that are still missing, if the mail server refused some of them. */
+  /** The addresses that did not get the message yet, if the mail server refused some of them. */
   readonly onlyTo?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<AlertNews, AlertMessage['type']>> = {
 
 const STATES: Readonly<Record<AlertNews, string>> = { OPEN: '', STILL_OPEN: ' (still open)', RESOLVED: ' (resolved)' };
 
-/** Limited, because a detail may quote an institution or a supplier. */
+/** Limited, because a detail may quote a long text of an institution or a supplier. */
 const MAX_DETAIL_LENGTH = 500;
 
 export function createAlertMessage({ kind, what, count, alerts }: AlertGroup, sender: AlertSender): AlertMessage {

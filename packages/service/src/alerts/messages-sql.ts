@@ -26,7 +26,7 @@ export interface ReportedAlert {
 /** Alerts of one kind and state change, sent in one message. */
 export type AlertGroup = RowOf<typeof takeAlertsToReport>;
 
-/** Lets one node at a time write messages, because two would split the alerts. Held until the transaction ends. */
+/** Lets one node at a time write messages, because two would split a message's alerts. Held by the transaction. */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
 export const lockMessageWriting = declareRequire({
   text: `select pg_try_advisory_xact_lock(${MESSAGE_WRITING_LOCK}) as mine`,
@@ -35,7 +35,7 @@ export const lockMessageWriting = declareRequire({
   value: ({ mine }) => mine,
 });
 
-/** Limits how many rows are locked at once. The rest is left for the next message. */
+/** Limits how many rows are locked at once. The remaining alerts are left for the next message. */
 const MAX_ALERTS_AT_ONCE = 10_000;
 
 /**
@@ -65,11 +65,11 @@ export const takeAlertsToReport = declareList({
          'resolvedBecause', resolved_because) order by place) filter (where place <= $3) as alerts
      from placed group by kind, what order by kind, what`,
   parameters: {
-    /** Minimum time between two messages of a kind. Alerts raised meanwhile share one message. */
+    /** Minimum time between two messages of a kind. Alerts raised within this time share one message. */
     gatherSeconds: 'integer',
     /** Time between two messages about an alert that stays open. */
     repeatSeconds: 'integer',
-    /** The number of alerts that a message lists. The others are only counted. */
+    /** The number of alerts that a message lists. Further alerts are only counted. */
     listed: 'bigint',
   },
   columns: columns({
@@ -100,7 +100,7 @@ export async function storeAlertMessage(
 /** A message about an alert. Times are formatted as in the API. */
 export type SentAlertMessage = RowOf<typeof listMessagesAbout>;
 
-/** Returns the latest messages that name the alert, newest first. A message about many alerts names only the first. */
+/** Returns the latest messages that name the alert, newest first. A message names only some of its alerts. */
 export const listMessagesAbout = declareList({
   text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
      from alert_messages
@@ -111,7 +111,7 @@ export const listMessagesAbout = declareList({
     way: column<AlertWay>('text'),
     what: column<AlertNews>('text'),
     writtenAt: 'text',
-    /** Null until the receiver has accepted it. */
+    /** Null until the receiver has accepted the message. */
     sentAt: 'text?',
     /** The failure of the last attempt. */
     failure: 'text?',
@@ -132,8 +132,8 @@ const LEASE_MESSAGE = statement({
 });
 
 /**
- * Leases the oldest due message of a transport to one node. Stores the next attempt before sending, so a crash or an
- * unreachable receiver leads to a retry after 1, 2, 4 … minutes, at most an hour.
+ * Leases the oldest due message of a transport to one node. Stores the time of the next attempt before sending, so that
+ * a crash or an unreachable receiver leads to a retry after 1, 2, 4 … minutes, at most an hour.
  */
 export async function leaseAlertMessage<Content>(
   db: Queryable,

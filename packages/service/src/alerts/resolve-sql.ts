@@ -11,17 +11,17 @@ interface EndCondition {
 /** How an alert ends if no SQL condition can show it. */
 type EndedElsewhere = 'only a person can judge' | 'by the step that removes the cause';
 
-/** The number of an attempt, a refund or a claim: order, period, and a two-digit counter within the period. */
+/** SQL: parses the number of an attempt, a refund or a claim into order, period and a two-digit counter. */
 const NUMBER = `(regexp_match(a.subject, '^[RC]?([0-9]{5,15})([0-9]{4})([0-9]{2})$'))::bigint[]`;
 const existsForNumber = (table: string, last: string, condition: string) => `exists (
   select from ${table} t, (select ${NUMBER} as part) n
   where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.${last} = n.part[3] and ${condition})`;
 
-/** Subjects of the form "payment channel, day". */
+/** Parts of a subject of the form "payment channel, day". */
 const CODE = 'left(a.subject, -11)';
 const DAY = `case when a.subject ~ ' [0-9]{4}-[0-9]{2}-[0-9]{2}$' then right(a.subject, 10)::date end`;
 
-/** Subjects of the form "app id, first 16 hex digits of the hash of an agreement number". */
+/** Part of a subject of the form "app id, first 16 hex digits of the hash of an agreement number". */
 const HASH = `case when a.subject ~ ' [0-9a-f]{16}$' then decode(right(a.subject, 16), 'hex') end`;
 const NUMBER_STAYS_FOREIGN = `exists (
   select from channels c join payment_channels p on not p.common_numbers
@@ -30,14 +30,14 @@ const NUMBER_STAYS_FOREIGN = `exists (
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
 /**
- * True if the pool of benefit `f` has fewer codes than its threshold. Counts no further than that, by the index of
- * unused codes.
+ * SQL: true if the pool of benefit `f` has fewer codes than its threshold. Stops counting at the threshold, and reads
+ * the index of unused codes.
  */
 export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock > (
   select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
     limit ${f}.low_stock) as counted)`;
 
-/** Defines how each kind of alert ends. Kinds that end automatically need a text for it. */
+/** Defines how each kind of alert ends. A kind that ends automatically needs a text that says why it was resolved. */
 const ALERT_ENDS: {
   readonly [Kind in AlertKind]: EndedElsewhere | (`${Kind}|resolved` extends AlertSentence ? EndCondition : never);
 } = {
@@ -75,7 +75,8 @@ const ALERT_ENDS: {
   'agreement-cancel-failed': 'by the step that removes the cause',
   'agreement-number-of-another-channel': { when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}` },
   'webhook-given-up': {
-    // Replays continue the retry count: a due event beyond the schedule was given up before, and is in flight again.
+    // A replay continues the event's retry count. So a due event with more than 10 retries was given up before and is
+    // being sent again: the alert stays open until that push is accepted.
     when: `not exists (select from channels c join undelivered_events u using (channel_id)
         where c.app_id = a.subject and u.reason = 'GIVE_UP')
       and not exists (select from channels c join due_events d using (channel_id)
@@ -104,13 +105,13 @@ const ALERT_ENDS: {
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,
   },
   'database-full': {
-    // A node that cannot write raises the alert again every few seconds, as soon as that can be stored.
+    // A node that cannot write raises the alert again every few seconds, as soon as the database accepts the alert.
     when: `a.last_seen_at < now() - interval '2 min'`,
   },
   'bridge-currency': 'by the step that removes the cause',
 };
 
-/** The kinds that end automatically, in the order of the list. */
+/** The kinds that end automatically, in the order of ALERT_ENDS. */
 export const SELF_ENDING_KINDS = Object.entries(ALERT_ENDS)
   .filter(([, end]) => end !== 'only a person can judge')
   .map(([kind]) => kind);
@@ -134,8 +135,8 @@ const RULES = Object.entries(ALERT_ENDS).flatMap(([kind, end]) =>
 );
 
 /**
- * Resolves the alerts whose cause is gone, and returns their number. Skips alerts raised at the same time:
- * their row is locked, or their count has changed since the check.
+ * Resolves the alerts whose cause is gone, and returns their number. Skips alerts that are being raised again: their
+ * row is locked, or their count has changed since the check.
  */
 export async function resolveEndedAlerts(db: Queryable): Promise<number> {
   let total = 0;

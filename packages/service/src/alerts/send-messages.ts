@@ -18,7 +18,7 @@ export interface WriteMessagesDeps {
   readonly sender: () => AlertSender;
 }
 
-/** The first alert of a kind is sent immediately. Alerts of the next five minutes share one message. */
+/** The first alert of a kind is sent immediately. Alerts of that kind in the next five minutes share one message. */
 const PACING = { gatherSeconds: 300, repeatSeconds: 86_400, listed: 20 };
 
 /**

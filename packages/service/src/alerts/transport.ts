@@ -10,12 +10,12 @@ export interface AlertTransport {
 }
 
 /**
- * The message gives the reason for the log and the operator, without the payload or a server's address, which may
- * contain a secret.
+ * The error message gives the reason, for the log and the operator. It contains neither the payload nor a server's
+ * address, because they may contain a secret.
  */
 export class AlertNotTaken extends Error {}
 
-/** The mail server has refused some addresses. Only these are retried. */
+/** The mail server has refused some addresses. Only these addresses are retried. */
 export class AlertRefusedFor extends AlertNotTaken {
   constructor(
     readonly people: readonly string[],
@@ -25,7 +25,7 @@ export class AlertRefusedFor extends AlertNotTaken {
   }
 }
 
-/** Longer than any receiver should need, and shorter than the lease after which another node retries. */
+/** Time limit of one attempt. Shorter than the lease after which another node retries. */
 export const MAX_SENDING_MS = 20_000;
 
 /** Returns the code of a failed connection, or the name of the error. */

@@ -26,7 +26,7 @@ import type { ApiDeps } from './api-deps.js';
 
 export type BindSmsDeps = Pick<ApiDeps, 'catalog' | 'gateways' | 'bankMobiles' | 'clock' | 'environment'>;
 
-/** A binding for which a code is being sent. The second transaction needs these values of the first. */
+/** Values that the first transaction passes to the second: the binding for which a code is being sent. */
 interface BindCodeSending {
   readonly agreementId: number;
   readonly details: string;
@@ -34,9 +34,9 @@ interface BindCodeSending {
 }
 
 /**
- * agreements/bind-sms. The first transaction stores the binding and counts the code, then the institution sends the
- * code, and the second transaction stores the outcome. The login mobile is bound to the user only after a code was
- * sent.
+ * agreements/bind-sms. The first transaction stores the binding and counts the code against the limits. Then the
+ * institution sends the code, and the second transaction stores the outcome. The login mobile is bound to the user only
+ * after a code was sent.
  */
 export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, environment }: BindSmsDeps) {
   const limited = environment === 'production';
@@ -45,7 +45,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     const { channel, origin, caller, database, once, answer } = context;
     const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
     const card = readCard(channel, request);
-    // Limits the phone instead of the channel, so that two channels cannot text the same phone at once.
+    // Limits codes per phone instead of per channel, so that two channels cannot text the same phone at once.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined
       ? checkRequest(database, channel, request)
@@ -53,7 +53,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
-      // Runs first, so that the same request on another node waits here.
+      // The transaction's first statement, so that a copy of the request on another node waits here.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
       const columns = sealCard(channel, agreementId, card, request.bankCode);
@@ -106,7 +106,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   };
   return action;
 
-  /** Checks the rules in the order of their codes. Changeable values are checked again under the row lock. */
+  /** Checks the rules in the order of their result codes. Values that can change are checked again under the lock. */
   async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
@@ -129,7 +129,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     return { former, paymentChannelCode: former.paymentChannelCode };
   }
 
-  /** Returns the reason why there is no code to confirm, or undefined if there is one. */
+  /** Stores the outcome. Returns undefined if the user can confirm a code, otherwise the reason why not. */
   async function storeOutcome(
     tx: Queryable,
     sending: BindCodeSending,

@@ -86,7 +86,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   };
 }
 
-/** Stores a debit that the recovery job asks about at once. The institution does not know it, so the job sends it. */
+/** Stores an attempt that the recovery job asks about at once. The job sends it, because the institution lacks it. */
 async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,
@@ -105,7 +105,7 @@ type ReplaceableOrder = Order & { readonly agreementId: number };
 
 function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-  // Checked before the user, because only an order with a shared agreement has a user to compare.
+  // Checked before the user id, because only an order with a shared agreement has a user id to compare.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId must equal the order's");

@@ -33,7 +33,8 @@ export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
       certificateHash: hashFilter(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
     };
     const { cardHash, certificateHash } = filter;
-    // The cursor is tied to hashes of the filters, because the same value has another ciphertext each time.
+    // The cursor is tied to hashes of the filters, because encrypting the same value again gives a different
+    // ciphertext.
     const asked = { ...filter, cardHash: cardHash?.toString('hex'), certificateHash: certificateHash?.toString('hex') };
     const { rows, paging } = await readListPage(
       AGREEMENT_LIST,
@@ -57,7 +58,7 @@ function hashFilter(
   return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
 }
 
-/** Chooses the encryption version of the request, because a channel that can write a version can read it. */
+/** Answers in the encryption version of the request, because a channel that can write a version can read it. */
 function chooseAnswerVersion(
   { answerEncryption }: Channel,
   { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,

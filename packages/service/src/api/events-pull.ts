@@ -8,7 +8,7 @@ import type { ApiDeps } from './api-deps.js';
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',
-  // Checks the range, because callers can change a cursor: no order has a period beyond the limit.
+  // Checks the cycle number, because a caller can forge a cursor, and no order has a period beyond the limit.
   isKey: (key): key is PushKey => isNumberKey(3)(key) && Number(key[2]) >= 0 && Number(key[2]) <= MAX_TOTAL_CYCLES,
   keyOf: ({ recordedMicros, eventNo, cycleNo }) => [recordedMicros, eventNo, cycleNo],
 };
@@ -25,7 +25,7 @@ export function createEventsPullAction({
     const { channelId } = channel;
     const { path } = request;
     const { from } = timeRange(request);
-    // Read before the events, so that any missing event was committed later.
+    // Reads the clock before the events, so that an event that is missing here was committed after `readAt`.
     const readAt = await readEventClock(database);
     const { rows, paging } = await readListPage(
       PUSH_LIST,

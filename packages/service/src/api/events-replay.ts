@@ -7,10 +7,13 @@ import { replayEvents, replayUndelivered, tryLockReplays } from '../delivery/que
 import type { Queryable } from '../platform/db/database.js';
 import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
-/** Events replayed by one request with a time range. A channel with more sends another request. */
+/** The most events that one request with a time range replays. A channel with more events sends another request. */
 const MAX_REPLAYED_BY_RANGE = 10_000;
 
-/** Time for which a replay waits for the channel's other replays on all nodes. Equal to the wait for a duplicate. */
+/**
+ * Time for which a replay waits for the channel's other replays on all nodes. Equal to the time for which a duplicate
+ * request waits for the first.
+ */
 const MAX_WAIT_MS = 10_000;
 const PAUSE_MS = 100;
 

@@ -13,7 +13,7 @@ export interface NoticeAcceptorDeps {
   readonly endAgreement: (paymentChannelCode: string, institutionNo: string, reason: string) => Promise<void>;
 }
 
-/** Settles a notice of an institution like any other outcome. Receiving it several times has the effect of one. */
+/** Settles a notice of an institution like any other outcome. Receiving the same notice again changes nothing. */
 export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeAcceptorDeps) {
   return async (paymentChannelCode: string, notice: Notice): Promise<void> => {
     if (notice.kind === 'agreement-canceled') {
@@ -28,7 +28,7 @@ export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeA
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt, outcome });
     } else {
-      // The notice has no final outcome, so the institution is asked at once.
+      // The notice has no final outcome, so the recovery job asks the institution at once.
       await scheduleDebitQuestion(database, attempt, 0);
     }
   };

@@ -34,8 +34,9 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A repeated request learns that its order exists, whatever has changed since. This replaces only rejections by
-      // business rules: they come before the order is stored, so this request cannot have stored it.
+      // A repeated request is answered that its order exists, even if a business rule would refuse it by now. Only
+      // rejections by business rules are replaced: they come before storing, so this request cannot have stored the
+      // order.
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&
@@ -58,7 +59,7 @@ function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRe
   }
 }
 
-/** Mode B. Bills the order when it is stored, in one statement with everything that follows from it. */
+/** Mode B. Stores and bills the order in one statement, with its first period, its benefits and its events. */
 async function createCollectedOrder(
   deps: CreateOrderDeps,
   context: Context,

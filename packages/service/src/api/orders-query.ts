@@ -4,7 +4,7 @@ import { type Answer, successAnswer } from '../platform/answers/answer.js';
 import { type OrderRenderDeps, renderFoundOrder } from '../subscriptions/steps/orders/render-order.js';
 import type { OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 
-/** The order was read by the statement that admitted the request. */
+/** Renders the order that the admission statement has already read. */
 export function createOrdersQueryAction(deps: OrderRenderDeps) {
   return async (
     { channel, database }: ActionContext<never>,

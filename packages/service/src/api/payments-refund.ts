@@ -23,7 +23,7 @@ export type RefundPaymentDeps = Pick<ApiDeps, 'gateways' | 'clock'>;
 
 /**
  * sandbox/payments/refund. In production operators make refunds, by these same steps. The refund is stored first, so
- * that a repeated request after a crash asks about it and makes no second one.
+ * that a repeated request after a crash asks about that refund instead of making a second one.
  */
 export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<PaymentsRefundRequest, PaymentsRefundData> {
   const { gateways, clock } = deps;
@@ -45,7 +45,7 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
       });
     const isNew = once.interrupted === undefined;
     const refund = isNew ? await begin() : await requireStored(database, JSON.parse(once.interrupted));
-    // A refund that a job has closed meanwhile is not sent again, whatever the institution answers.
+    // If a job has already closed the refund, the institution is not called again.
     const outcome = refund.status === 'STARTED' ? await refundAtInstitution(database, refund, isNew) : undefined;
     return database.transaction(async (tx) => {
       const { status, reason: refundFailReason } = await settleIfKnown(tx, refund, outcome, clock.now());
@@ -94,7 +94,7 @@ async function requireStored(db: Queryable, reference: RefundReference): Promise
   return refund;
 }
 
-/** Settles a known outcome. A job finds out the unknown ones later and sends the event. */
+/** Settles a known outcome. A job later asks for an unknown outcome and sends the event. */
 async function settleIfKnown(
   tx: Queryable,
   refund: Refund,

@@ -1,4 +1,4 @@
-/** Minimum length of a match: this much of a key is no coincidence. */
+/** Minimum length of a match. A shorter text may equal a part of the key by coincidence. */
 const SHORTEST = 16;
 
 /** Removes the key, or parts of it, from a text of the bridge: a refusal may quote the key that the bridge knows. */

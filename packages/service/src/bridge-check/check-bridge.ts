@@ -112,14 +112,14 @@ async function requireBridge(check: Check): Promise<void> {
   const isRefused = status === 401;
   await unlessUnusable(Promise.resolve().then(() => caller.read(isRefused ? plain : asking, message, arrival)));
   if (findings.isBroken('signature-taken')) throw new BridgeGone('the bridge accepts no request with this key');
-  // Only below 400: a page with an error status may come from a real bridge that has failed.
+  // Checks only statuses below 400: a web page with an error status may come from a real bridge that has failed.
   if (arrival.kind === 'answer' && arrival.status < 400 && isHtml(arrival))
     throw new BridgeGone('a web page answers there, not a bridge');
 }
 
 const NO_BRIDGE = 'there is no bridge at this path';
 
-/** Asks unsigned: a bridge may wrongly answer 404 about an unknown number, but hardly to an unsigned request. */
+/** Sends unsigned requests: a bridge may wrongly answer 404 to an unknown number, but hardly to a missing signature. */
 async function isNothingThere({ caller }: Check): Promise<boolean> {
   for (const operation of OPERATIONS) {
     const message = caller.compose({ operation, body: {}, twist: { signature: () => undefined } });

@@ -16,7 +16,9 @@ export class NotTried extends Error {}
 /** Thrown if the bridge is no longer reachable: no further rule can be tested. */
 export class BridgeGone extends Error {}
 
-/** The observations of each rule. A single breach breaks it; otherwise one observation that it was kept is enough. */
+/**
+ * The observations of each rule. A single breach breaks the rule. Otherwise one observation that it was kept is enough.
+ */
 export class Findings {
   readonly #kept = new Set<RuleName>();
   readonly #breaches = new Map<RuleName, string[]>();
@@ -28,7 +30,7 @@ export class Findings {
     return isKept;
   }
 
-  /** Records why a rule could not be tested. The first reason counts, and only if no breach is seen. */
+  /** Records why a rule could not be tested. Keeps the first reason, which is reported only if no breach is seen. */
   leave(rule: RuleName, why: string): void {
     if (!this.#untried.has(rule)) this.#untried.set(rule, why);
   }

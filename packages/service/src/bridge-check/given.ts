@@ -12,7 +12,7 @@ export interface Given {
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly appId: string;
-  /** Prefix of every number of the run, so that no number was used before. */
+  /** Prefix of every number of the run. It must be new in each run, so that no number was used before. */
   readonly prefix: string;
   readonly amountCent: number;
   /** Currency of every amount. */
@@ -25,14 +25,14 @@ export interface Given {
   readonly pending?: string;
   /** An agreement that belongs to another channel than `appId`. */
   readonly foreign?: string;
-  /** An agreement that may be canceled. */
+  /** An agreement that the check is allowed to cancel. */
   readonly cancelAgreement?: string;
   /** Sent as `card` of /bind-code. */
   readonly card?: Fields;
   readonly bankCode?: string;
   readonly smsCode?: string;
   readonly wrongSmsCode?: string;
-  /** A past day, if the statement of today does not exist yet. */
+  /** The past day to test, if today's statement does not exist yet. */
   readonly statementDay?: string;
   readonly restart?: () => Promise<void>;
   /** Where to listen for notices. */

@@ -6,7 +6,7 @@ import { type Findings, NotTried } from './findings.js';
 import type { Given } from './given.js';
 import type { RuleName } from './rules.js';
 
-/** The first pause between two queries. It doubles up to the longest. */
+/** The first pause between two queries. Each further pause is twice as long, up to LONGEST_PAUSE_MS. */
 const PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -17,7 +17,7 @@ export interface OutcomeLogOptions {
   readonly findings: Findings;
 }
 
-/** Debits, refunds and queries, and compares every reported outcome of a number with the earlier ones. */
+/** Sends debits, refunds and queries, and compares every reported outcome of a number with the earlier ones. */
 export class OutcomeLog {
   readonly #options: OutcomeLogOptions;
 
@@ -28,7 +28,7 @@ export class OutcomeLog {
   newAttempt(more: Partial<Attempt> = {}): Attempt {
     const { given, book } = this.#options;
     const institutionNo = more.institutionNo ?? given.agreement;
-    // Unreachable for rules that need an agreement: the runner skips them.
+    // Rules that need an agreement do not get here, because the runner skips them if none is given.
     if (institutionNo === undefined) throw new NotTried('no agreement is given');
     const attemptNo = more.attemptNo ?? book.nextNumber('D');
     return book.addAttempt({ ...this.unsent(attemptNo), ...more, attemptNo, institutionNo });
@@ -67,14 +67,15 @@ export class OutcomeLog {
   async query(one: Attempt | Refund): Promise<Said> {
     const { findings, caller, given } = this.#options;
     const isRefund = 'refundNo' in one;
-    // The bridge must not know a debit that it refused.
+    // The bridge must answer a query about a debit that it refused like a query about an unknown number.
     const blame = !isRefund && one.never ? ('debit-query-unknown' as const) : undefined;
     const asking: Asking = isRefund
       ? { operation: 'refund-query', body: { appId: given.appId, refundNo: one.refundNo } }
       : this.queryOf(one);
     const said = await caller.ask({ ...asking, ...(blame && { blame }) });
     this.note(one, said);
-    // The query reports the amount that was really debited or refunded.
+    // Compares with the requested amount here, because the query reports the amount that was really debited or
+    // refunded.
     if (said.word === 'SUCCESS' && !one.isTwice && one.blame === undefined) {
       const amount = amountOf(said.fields);
       const rule = isRefund ? 'refund-asked' : 'debit-asked';
@@ -97,7 +98,7 @@ export class OutcomeLog {
     throw new NotTried(`a debit on the agreement was answered ${describeSaid(said)}`);
   }
 
-  /** Debits, and waits for the result if the bank answers PENDING first. */
+  /** Sends a debit, and waits for its result if the bank answers PENDING first. */
   async settledDebit(attempt: Attempt): Promise<Said> {
     await this.debit(attempt);
     return this.settled(attempt);
@@ -174,7 +175,7 @@ export class OutcomeLog {
     const refs = [before, said].map(({ fields }) => (isRefund ? '' : String(fields['institutionRef'])));
     one.isTwice ||= refs[0] !== refs[1];
     const twice = `${number} has two institutionRefs: ${refs.join(' and ')}`;
-    // Skips the amounts then: two debits may have two amounts.
+    // Does not compare the amounts after two references: two debits may have two amounts.
     if (!findings.judge(one.once ?? 'result-stays', refs[0] === refs[1], twice)) return;
     const amount = isRefund ? 'refund-amount' : 'debit-amount';
     findings.judge(one.blame ?? amount, amountOf(before.fields) === amountOf(said.fields), seen);

@@ -26,7 +26,7 @@ const aims = (given: Given): readonly (readonly [option: string, value: unknown,
   ['--restart', given.restart, 'restart'],
 ];
 
-/** Returns the options whose rule could not be tested, because the run must not look successful then. */
+/** Returns the options whose rule could not be tested. A run with such options must not look successful. */
 export function findUnusedOptions(given: Given, book: Book, verdicts: readonly Verdict[]): UnusedOption[] {
   const others = aims(given).flatMap(([option, value, rule]) => {
     const untried = verdicts.find((one) => one.rule === rule && one.verdict === 'untried');

@@ -19,8 +19,8 @@ export interface ActionContext<Data> {
   readonly answer: (data: Data) => Answer;
   readonly place: {
     /**
-     * Reserves a place for a long answer, because a node renders only some at a time. An action with a long answer must
-     * call it first. Throws if no place is free; the action is called again when it has one.
+     * Reserves a place for a long answer, because a node renders only some long answers at a time. An action with a
+     * long answer must call this first. Throws if no place is free; the action is called again when a place is free.
      */
     reserve(): void;
   };

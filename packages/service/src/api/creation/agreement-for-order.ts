@@ -24,10 +24,10 @@ export interface AgreementForOrder {
   /** Plaintext, for the call to the institution. */
   readonly institutionNo: string;
   readonly shared: boolean;
-  /** Login mobile to bind, with its hash in hex. Undefined if the binding has already bound it. */
+  /** Login mobile to bind to the user, with its hash in hex. Undefined if the user's binding has already done that. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly insert: AgreementInsert | null;
-  /** Set if the shared number must not belong to another channel. */
+  /** Set if no other channel may use the shared agreement number. */
   readonly exclusiveNumber: NumberAtInstitution | null;
 }
 
@@ -69,7 +69,7 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   return { agreement, mobile, binding };
 }
 
-/** Returns the customer with the binding that replaced the former one, or undefined if there is none. */
+/** Returns the customer with the binding that has replaced theirs, or undefined if no binding has. */
 export async function followReplacedBinding(
   db: Queryable,
   channel: Channel,

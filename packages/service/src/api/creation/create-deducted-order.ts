@@ -67,13 +67,13 @@ export interface DeductDeps
 
 /**
  * Mode A. Stores everything, calls the institution without any lock or transaction, then settles the outcome. A crash
- * in between leaves an open attempt, which the repeated request or the recovery job asks about.
+ * in between leaves an open attempt. The repeated request or the recovery job then asks the institution.
  */
 export function createDeductedOrderCreator(deps: DeductDeps) {
   const { gateways, clock, links } = deps;
 
   /**
-   * Settles in the usual case, in which the rows are as this node stored them. Else writes nothing and returns
+   * Settles in the usual case: the rows are still as this node stored them. Otherwise writes nothing and returns
    * undefined.
    */
   async function settleAsKnown(
@@ -114,7 +114,7 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
     return createOrderDescription(found.order, found.payments, links.termsFor(found));
   }
 
-  /** Runs the first transaction. Uses the replacement if another binding of the card replaces this one meanwhile. */
+  /** Runs the first transaction. If the card's binding has just been replaced, uses the replacement. */
   async function storeNewOrder(
     context: Context,
     request: OrdersCreateRequest,
@@ -149,7 +149,8 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
       idempotency: toIdempotencyInsert(once.row, { state: 'RUNNING', subject: String(orderNo) }),
     };
     const gateway = gateways.of(agreement.paymentChannelCode);
-    // Read while the order is being stored. If storing fails, the gateway is not used and its error is ignored.
+    // The gateway is loaded while the order is being stored. If storing fails, nothing awaits the gateway, so its error
+    // must be handled here.
     gateway.catch(() => undefined);
     try {
       await deps.store(row, caller);
@@ -207,7 +208,7 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
       const { channel, caller, database } = context;
       const attempt = await findLastTryOfFirstPeriod(database, Number(subject));
       if (!attempt) throw new Error(`order ${subject} was begun but has no attempt`);
-      // A job or a notice has settled the debit meanwhile. Only the answer is missing.
+      // A job or a notice has already settled the debit. Only the answer is missing.
       if (attempt.status !== 'STARTED') return settleAndAnswer(context, attempt, { kind: 'unknown' });
       const institutionNo = await findInstitutionNo(database, channel, attempt.agreementId);
       const gateway = await gateways.of(attempt.paymentChannelCode);

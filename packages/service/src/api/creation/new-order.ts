@@ -32,7 +32,7 @@ export interface NewOrder {
 /** Truncates to seconds, because times are shown in seconds. */
 const toWholeSeconds = (now: number) => Math.floor(now / 1000) * 1000;
 
-/** Mode B. Active and billed at once. */
+/** Returns a new order in mode B, which is active and billed at once. */
 export function newCollectedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
@@ -56,7 +56,7 @@ export function newCollectedOrder(
   return { order, payment, events, benefitsExpireAt: isoTime(benefitExpiresAt(createdAt)) };
 }
 
-/** Mode A. Stored before the institution is called. */
+/** Returns a new order in mode A, which is stored before the institution is called. */
 export function newDeductedOrder(
   identity: OrderIdentity,
   product: CatalogProduct,
@@ -136,7 +136,7 @@ export interface OrderTerms {
   readonly debit: FirstDebit | undefined;
 }
 
-/** Source of the first debit in mode A. */
+/** Whom to ask for the first debit in mode A: the payment channel and the agreement. */
 interface FirstDebit {
   readonly paymentChannelCode: string;
   readonly agreement: AgreementInsert | null;

@@ -29,12 +29,12 @@ const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
-/** Timeouts of a channel's single orders after which its other orders of the batch are skipped. */
+/** If this many single orders of a channel time out, its remaining orders of the batch are not attempted. */
 const MAX_OUT_OF_TIME = 1;
 
 /**
- * Stores a new order together with others that are created at the same time (docs/decisions/0012). Throws the order's
- * own Rejection or KeyTaken. Errors of other orders in the batch never reach it.
+ * Stores a new order in one batch with orders that are created at the same time (docs/decisions/0012). Throws the
+ * order's own Rejection or KeyTaken, never an error of another order in the batch.
  */
 export function createOrderStore(database: Database): StoreOrder {
   const store = createBatcher<NewOrderRow, StoreVerdict>({
@@ -77,22 +77,22 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   try {
     keep(first, await insertOrders(database, first));
   } catch (error) {
-    // An error of one order must not fail the others. An unreachable database fails all of them.
+    // An unreachable database fails the whole batch. After any other error each order is judged on its own.
     if (isDatabaseAway(error)) throw error;
     const taken = await toNumberTaken(database, error);
-    // All orders get new numbers, because theirs come from the same block or the next.
+    // The whole batch gets new order numbers, because its numbers come from the same block or the next.
     if (taken) for (const row of first) keep([row], [taken]);
     else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
-  // One at a time, so that each sees the rows stored before it.
+  // Stores them one at a time, so that each statement sees the rows stored before it.
   await storeOneByOne(rest);
   return rows.map((row) => verdicts.get(row));
 }
 
 /**
  * Stores one order. After a unique violation the conflicting row is visible, so the next attempt refuses the order for
- * the right reason. Returns other errors, so that the next order of the batch is attempted.
+ * the right reason. Returns all other errors, so that the next order of the batch is attempted.
  */
 async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
   for (let attempt = 1; ; attempt += 1) {
@@ -122,12 +122,12 @@ async function toNumberTaken(database: Database, error: unknown): Promise<Number
 }
 
 /**
- * Separates orders that share a number, user, mobile or key, or an agreement number of two channels. Rows of one
- * statement do not see each other, so the `rest` are stored one by one.
+ * Moves an order to `rest` if it shares its number, user, mobile or idempotency key with an earlier order, or its
+ * agreement number with another channel's. Rows of one statement do not see each other, so `rest` is stored one by one.
  */
 function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const taken = new Set<string>();
-  /** Channel of each agreement number in this statement. */
+  /** The channel of each agreement number in `first`. */
   const numbers = new Map<string, number>();
   const first: NewOrderRow[] = [];
   const rest: NewOrderRow[] = [];

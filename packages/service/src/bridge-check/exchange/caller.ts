@@ -34,7 +34,7 @@ export interface Said {
 
 export interface Asking extends Request {
   readonly manner?: Manner;
-  /** The rule that is broken if the bridge refuses this request, which is correct by that rule. */
+  /** The rule that permits this request. The rule is broken if the bridge refuses the request. */
   readonly blame?: RuleName;
 }
 
@@ -89,7 +89,8 @@ export class Caller {
     const isRefused = answer.status >= 400 && answer.status < 500;
     const rule = isRefused && blame !== undefined ? blame : answer.status === 401 ? 'signature-taken' : 'status-200';
     this.#require(rule, answer.status === 200, `/${operation} was answered with ${this.#describeRefusal(answer)}`);
-    // Before the signature: a proxy in between signs nothing, and a wrong content type says more about it.
+    // Checks the content type before the signature. A proxy that answers in the bridge's place signs nothing, and a
+    // wrong content type points to the proxy more clearly.
     this.#judgeType(operation, answer);
     this.#options.findings.judge('signature-taken', true, '');
     this.#judgeSignature(operation, message, answer);
@@ -108,7 +109,7 @@ export class Caller {
     const { operation } = asking;
     const message = this.compose(asking);
     const answer = this.#requireAnswer(operation, await this.send(operation, message, asking.manner));
-    // A server error does not show whether the bridge would have refused the request.
+    // A server error does not show whether the bridge would have refused the request with 409.
     if (answer.status >= 500 && status === 409) {
       this.#require('status-200', false, `/${operation} was answered with HTTP ${answer.status}`);
     }
@@ -119,7 +120,7 @@ export class Caller {
     else findings.judge('refusal-unsigned', !(BRIDGE_HEADERS.signature in answer.headers), `${what}: a signed 401`);
   }
 
-  /** Includes the bridge's own error text, and the clock difference if that may be the cause. */
+  /** Describes a refusal with the bridge's own error text, and with the clock difference if that may be the cause. */
   #describeRefusal({ status, headers, body }: HttpAnswer): string {
     const error = readFields(body)?.['error'];
     const text = typeof error === 'string' ? ` ${show(error)}` : isHtml({ headers, body }) ? `; ${HTML}` : '';
@@ -175,7 +176,7 @@ export class Caller {
     }
   }
 
-  /** One day of tolerance: everything happens while the command runs, and clocks and banks differ by less. */
+  /** Tolerates one day: everything happens while the command runs, and clocks of bridges and banks are off by less. */
   judgeTime(at: number, seen: string): void {
     const { findings, clock } = this.#options;
     findings.judge('answer-times', Math.abs(at - clock.now()) < DAY_MS, seen);

@@ -54,7 +54,7 @@ export function sendMessage(message: Message, { origin, manner, deadlineMs, maxB
         isConnected = true;
       });
     });
-    // Only names and codes of errors, because a message may contain the payload.
+    // Keeps only the error's code or name, because its message may contain the payload.
     request.on('error', (error: NodeJS.ErrnoException) => {
       end({ kind: isConnected ? 'broken' : 'unreachable', why: error.code ?? error.name });
     });

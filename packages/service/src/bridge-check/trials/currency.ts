@@ -13,7 +13,7 @@ async function findCurrency(check: Check): Promise<string | undefined> {
   return check.isWithoutHandshake ? DEFAULT_CURRENCY : currencyOf(caller.read(asking, message, arrival).fields);
 }
 
-/** Ends the run if the bridge has another currency, because nothing may be debited then. */
+/** Ends the run if the bridge's currency differs from the given one, because then nothing may be debited. */
 export const CURRENCY_TRIAL: Trial = {
   rules: ['currency-same', 'currency-other'],
   run: async (check) => {

@@ -67,7 +67,8 @@ export const DEBIT_TRIALS: readonly Trial[] = [
       // NOT_FOUND is allowed too, because the debit may still be in flight.
       await outcomes.query(attempt);
       const said = await outcomes.settledDebit(attempt);
-      // Proves that the agreement accepts debits: if it declines all of them, this decline shows nothing.
+      // A decline breaks the rule only if the agreement accepts debits. This debit must succeed, or the rule counts as
+      // untried.
       if (said.word === 'DECLINED') await outcomes.debitedOnce();
       findings.judge('debit-hang-up', said.word !== 'DECLINED', `sent again it was answered ${describeSaid(said)}`);
       await outcomes.query(attempt);
@@ -98,7 +99,7 @@ export async function expectDecline(
   findings.judge(rule, isDeclined, `a debit was answered ${describeSaid(said)}`);
 }
 
-/** Sends the same number with other content: the bridge must answer 409 and leave the debit unchanged. */
+/** Sends the same number with different content: the bridge must answer 409 and leave the debit unchanged. */
 async function conflict({ caller, outcomes }: Check, attempt: Attempt, other: object, rule: RuleName): Promise<void> {
   const what = `a debit again with another ${Object.keys(other).join()}`;
   await outcomes.query(attempt);

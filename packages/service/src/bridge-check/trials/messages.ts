@@ -5,7 +5,7 @@ import type { Check, Trial } from './trial.js';
 
 const FIELDS_OF_TOMORROW = { fieldOfTomorrow: { deep: [1, null, 'text'] }, another: true };
 const PUNCTUATION = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
-/** Small amounts only, in case a bridge accepts one. */
+/** Small amounts only, in case a bridge wrongly accepts and debits one of them. */
 const WRONG_AMOUNTS = [0, -1, 0.5, 1.5, '1', null];
 const NO_OBJECTS = ['<html>no JSON</html>', '["a list"]', '', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])];
 

@@ -29,7 +29,7 @@ export const PENDING_TRIALS: readonly Trial[] = [
   },
 ];
 
-/** Returns undefined if the port cannot be opened. Only the query is checked then. */
+/** Starts the listener. Returns undefined if the port cannot be opened. Then only the query is checked. */
 async function listen({ given, findings }: Check): Promise<NoticeListener | undefined> {
   try {
     return given.listen && (await startNoticeListener(given.listen, given));

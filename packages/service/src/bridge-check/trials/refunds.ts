@@ -15,7 +15,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
       const refund = await outcomes.refundedOnce(attempt, debitedCent(attempt));
       const said = await outcomes.query(refund);
       findings.judge('refund-query-known', said.word !== 'NOT_FOUND', describeSaid(said));
-      // A pending refund has no amount yet, and a refused one never has.
+      // Waits for the final result: a pending refund has no amount yet, and a refused refund never has.
       const settled = await outcomes.settled(refund);
       if (settled.word !== 'SUCCESS') throw new NotTried(`a refund was finally answered ${describeSaid(settled)}`);
     },
@@ -64,7 +64,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
       const attempt = await outcomes.debitedOnce();
       const both = [1, 2].map(() => outcomes.newRefund(attempt, debitedCent(attempt)));
       const first = await Promise.all(both.map((refund) => outcomes.refund(refund)));
-      // Waits for both, because one of two pending refunds may be refused later.
+      // Waits for both results, because one of two pending refunds may be refused later.
       const said = first.every(isTaken) ? await Promise.all(both.map((one) => outcomes.settled(one))) : first;
       if (!said.some(isTaken)) throw new NotTried(`both refunds were answered ${said.map(describeSaid).join(', ')}`);
       findings.judge('refund-at-once', said.filter(isTaken).length === 1, 'both full refunds were accepted');
@@ -73,7 +73,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
   {
     rules: ['refund-unknown-debit'],
     run: async ({ outcomes, book, findings, given }) => {
-      // Not added to the book, because there is nothing to refund.
+      // Not added to the book, because its debit was never sent and leaves nothing to refund.
       const refund: Refund = {
         refundNo: book.nextNumber('R'),
         attempt: outcomes.unsent(),

@@ -7,7 +7,7 @@ import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 
 const MINUTE_MS = 60_000;
-/** Just above and just below the allowed clock difference of 5 minutes. */
+/** Clock differences just above and just below the allowed 5 minutes. */
 const TOO_FAR_MS = 6 * MINUTE_MS;
 const NEAR_MS = 4 * MINUTE_MS;
 
@@ -57,7 +57,7 @@ const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>
   'timestamp-future': { 'signed for a time in 6 minutes': () => ({ offMs: TOO_FAR_MS }) },
 };
 
-/** The agreement if none is given: the bridge must refuse a faulty request before it reads the agreement. */
+/** Used if no agreement is given: the bridge must refuse a faulty request before it reads the agreement. */
 const NOBODYS = 'nobody';
 
 /** Sends a debit with a wrong signature. It must have no effect, which is checked at the end of the run. */

@@ -14,7 +14,7 @@ import { NotTried } from '../findings.js';
 import type { RuleName } from '../rules.js';
 import type { Check, Trial } from './trial.js';
 
-/** Lines of this run only, because a real day may have millions. */
+/** The statement's lines about this run. Other lines are not kept, because a real day may have millions. */
 type OwnLines = Map<string, LineMessage[]>;
 
 const keyOf = (kind: string, number: string): string => `${kind} ${number}`;
@@ -80,7 +80,7 @@ interface Reading {
 function readLine({ findings }: Check, day: string, given: Fields, { own, seen, prefix }: Reading): void {
   const wrong = findWrongField(given, LINE);
   const flaw = `a line has ${wrong} ${show(given[wrong ?? ''])}`;
-  // Throws, because an incomplete statement must not be taken for a complete one.
+  // Throws after an unreadable line, because an incomplete statement must not be taken for a complete one.
   if (!findings.judge('statement-lines', wrong === undefined, flaw)) throw new NotTried('a line cannot be read');
   const { kind, number, institutionRef } = given as unknown as LineMessage;
   const bookedOn = toDay(Number(given['bookedAt']));
@@ -90,7 +90,8 @@ function readLine({ findings }: Check, day: string, given: Fields, { own, seen, 
     `the statement of ${day} has a line that was booked on ${bookedOn}`,
   );
   const key = keyOf(kind, number);
-  // Keyed with the reference: a number booked twice under two references is judged by the trial that sent it.
+  // Includes the reference, because a number with two references is not a repeated line. The trial that sent the number
+  // judges it.
   const line = `${key} ${institutionRef}`;
   if (!findings.judge('statement-once', !seen.has(line), `${kind} ${show(number)} is there twice`)) return;
   seen.add(line);

@@ -13,7 +13,7 @@ export interface Check {
   readonly book: Book;
   /** The institutionNo bound by an earlier trial. */
   bound?: string;
-  /** True if the bridge predates currencies. */
+  /** True if the bridge is older than the operation /handshake, which names its currency. */
   isWithoutHandshake?: boolean;
 }
 

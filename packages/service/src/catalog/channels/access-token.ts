@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import type { Channel } from './channel.js';
 
-// version 1 | channel id 8 | token epoch 4 | expiry, Unix seconds 6 | random 9
+// Bytes of the claims: version 1, channel id 8, token epoch 4, expiry in Unix seconds 6, random 9.
 const CLAIMS_BYTES = 28;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{80}$/;
 const MAX_REMEMBERED_TOKENS = 10_000;

@@ -6,12 +6,12 @@ import { IDEMPOTENCY_COLUMNS, type IdempotencyRow } from '../../platform/idempot
 
 export interface AdmissionQuery {
   readonly channelId: number;
-  /** The channel's version in this node's memory. A request that was checked with an older one stores nothing. */
+  /** The channel's version in this node's memory. A request that was checked with an older version stores nothing. */
   readonly version: number;
   /** 32 hex characters in lower case. */
   readonly nonce: string;
   readonly slot: number;
-  /** Whether the request counts against the channel's rate. A request that is refused anyway does not. */
+  /** True if the request takes a token of the channel's rate. A request that is refused anyway takes none. */
   readonly counted: boolean;
   readonly idempotencyKey: string | undefined;
 }
@@ -24,13 +24,13 @@ export interface AdmissionAnswer {
   readonly idempotency: IdempotencyRow | undefined;
 }
 
-/** All fields of IdempotencyRow are null if the key was not answered before. */
+/** All fields of IdempotencyRow are null if no request with this idempotency key was stored before. */
 export type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
   readonly reused: boolean;
-  /** Null if the channel's bucket is empty. */
+  /** True if the rate allows this request. Null if the channel's bucket is empty. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
 }
@@ -52,7 +52,7 @@ export interface ReadAlong {
 
 const NOTHING_ALONG: ReadAlong = { arrays: {}, fields: '', join: () => '' };
 
-/** The parameters before those of the additional data. */
+/** The types of the statement's first parameters. The parameters of `ReadAlong` follow them. */
 export const ADMISSION_PARAMETERS = [
   'integer[]',
   'bigint[]',
@@ -157,7 +157,7 @@ export function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): 
 
 type AdmissionValues = ValuesOf<typeof ADMISSION_PARAMETERS>;
 
-/** Like `admitRequests`, with a statement that may read more. `run` gets the requests without copies. */
+/** Like `admitRequests`, but `run` may execute a statement that reads more. `run` gets no copies of a request. */
 export async function admitWith<Query extends AdmissionQuery, Row extends Judgement, Answer extends AdmissionAnswer>(
   asked: readonly Query[],
   run: (values: AdmissionValues, firsts: readonly Query[]) => Promise<readonly Row[]>,
@@ -188,14 +188,14 @@ export function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
-    // Allowed by the rate but not stored, because another statement stored its copy first.
+    // The rate allowed the request, but another statement stored the nonce of its copy first.
     reused: row.reused || (chosen && !row.stored),
     granted: chosen && row.stored,
     idempotency: row.state === null ? undefined : (row as IdempotencyRow),
   };
 }
 
-/** Removes the copies of a request from a batch, because only the first may be granted. */
+/** Removes the copies of a request from a batch, because only the first of them can be granted. */
 function separateCopies<Query extends AdmissionQuery>(asked: readonly Query[]) {
   const positions = new Map<string, number>();
   const firsts: Query[] = [];

@@ -119,7 +119,7 @@ export const storeCredentials = declareWrite({
   parameters: { channelId: 'bigint', ...SECRET_PARAMETERS },
 });
 
-/** Accepts the current app secret for some hours more. Call it before a new one is stored. */
+/** Keeps the current app secret valid for some more hours. Must run before the new app secret is stored. */
 export const keepFormerAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
      where channel_id = $1`,
@@ -127,8 +127,8 @@ export const keepFormerAppSecret = declareWrite({
 });
 
 /**
- * Keeps the current app secret as one that is recognised but no longer accepted, for the sandbox. Call it before a new
- * one is stored. Its end is long past, so that it is over by any clock.
+ * For the sandbox: keeps the current app secret as an ended one, which is recognised but not accepted. Its end is so
+ * long past that it has ended by any clock. Must run before the new app secret is stored.
  */
 export const keepEndedAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,
@@ -145,7 +145,7 @@ export const endAccessTokens = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Returns the list as stored, or undefined if it has not changed. */
+/** Stores the list and returns it, or returns undefined if the list has not changed. */
 export const storeIpAllowList = declareFind({
   text: `update channels set ip_allow_list = $2::cidr[] where channel_id = $1 and ip_allow_list <> $2::cidr[]
      returning ip_allow_list::text[] as ranges`,
@@ -164,7 +164,7 @@ const CUT_SAVED_REQUESTS = statement({
   parameters: ['bigint', 'double precision'],
 });
 
-/** Also reduces the tokens that were saved under the old limit. */
+/** Stores the limits, and cuts the saved tokens to the new burst. */
 export async function storeRateLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
   await tx.query(STORE_RATE_LIMITS, [channelId, rate, burst]);
   await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);

@@ -58,7 +58,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
     return known;
   }
 
-  /** Concurrent requests for a channel share one read, but never one that began before them. */
+  /** Always starts a new read, because an earlier read may miss a change. `get` shares the latest read in progress. */
   function reload(appId: string): Promise<Channel | undefined> {
     const promise = load(appId);
     loading.set(appId, promise);
@@ -80,9 +80,9 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
     getFromMemory: (appId: string): Channel | undefined => known.get(appId),
     get: async (appId: string): Promise<Channel | undefined> => known.get(appId) ?? loading.get(appId) ?? reload(appId),
     reload,
-    /** Reads it once per channel, because it never changes. */
+    /** Reads the app id of a channel only once, because it never changes. */
     getAppId,
-    /** Always reads from the database, for work without a request, where no admission compares versions. */
+    /** Always reads from the database. For work without a request, because no admission compares the version there. */
     async getById(channelId: number): Promise<Channel> {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);
