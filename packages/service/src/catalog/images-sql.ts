@@ -12,7 +12,7 @@ import type { Picture, PictureType } from '../platform/pictures/picture.js';
 
 export type StoredImage = RowOf<typeof findImage>;
 
-/** Serializes changes of pictures, so that none is deleted while another transaction is about to refer to it. */
+/** Serializes changes of pictures, so that no picture is deleted while another transaction is about to refer to it. */
 export const lockImages = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('images', 0))`,
   parameters: [],
@@ -23,14 +23,14 @@ const INSERT_IMAGE = statement({
   parameters: ['text', 'text', 'bytea'],
 });
 
-/** Stores a picture and returns its hash. The caller holds the lock. */
+/** Stores a picture and returns its hash. The caller must hold the lock of `lockImages`. */
 export async function storeImage(tx: Queryable, { mediaType, bytes }: Picture): Promise<string> {
   const hash = createHash('sha256').update(bytes).digest('hex');
   await tx.query(INSERT_IMAGE, [hash, mediaType, bytes]);
   return hash;
 }
 
-/** Deletes a picture without references. The caller holds the lock. */
+/** Deletes a picture that nothing refers to. The caller must hold the lock of `lockImages`. */
 export const deleteUnusedImage = declareWrite({
   text: `delete from images where image_hash = $1
        and not exists (select from channel_brandings where logo_hash = $1)

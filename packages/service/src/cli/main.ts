@@ -5,7 +5,7 @@ let isWritten = true;
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // `| head` closes the pipe early, which is not a failure.
+    // `| head` closes the pipe early. That is not a failure.
     if (error.code === 'EPIPE') return;
     isWritten = false;
     process.exitCode = 1;
@@ -16,5 +16,5 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const code = await runCommand(argv, process);
-// A write may fail before or after the end of the command.
+// The exit code is set here too, because a write may already have failed before the command ended.
 process.exitCode = isWritten ? code : 1;

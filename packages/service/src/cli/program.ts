@@ -17,7 +17,7 @@ type Noun = readonly [
   add?: (noun: Command, commandLine: CommandLine) => void,
 ];
 
-/** Nouns of the command line. Only the rows of the given nouns are loaded, because loading all takes long. */
+/** Nouns of the command line. Only the rows of the given nouns are loaded, because loading all of them is slow. */
 const NOUNS: Readonly<Record<string, Noun>> = {
   channel: ['partner platforms: credentials, authorizations, limits', () => import('../operations/channels.js')],
   product: ['what is sold: cycle, price, settlement modes, benefits', () => import('../operations/products.js')],
@@ -43,7 +43,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   operator: ['people who may sign in to the console', () => import('../operations/people.js')],
 };
 
-/** Creates all commands. With `words`, loads only those nouns. `showHelp` receives help that was not asked for. */
+/** Creates the commands of the nouns in `words`, or of all nouns. `showHelp` receives help that was not asked for. */
 export async function createProgram(
   commandLine: CommandLine,
   words: readonly string[] | undefined,
@@ -55,7 +55,7 @@ export async function createProgram(
     // Set first, because all commands created below inherit it.
     .exitOverride()
     .configureOutput({
-      // Errors are printed elsewhere, on one line. Only help that was not asked for remains.
+      // Errors are printed elsewhere, on one line. Only help that the user did not ask for is written here.
       outputError: () => undefined,
       writeErr: showHelp,
       writeOut: (text) => commandLine.stdout.write(text),

@@ -37,7 +37,7 @@ export function failureText(line: string, json: boolean): string {
   return json ? `${toVisibleJson({ error: line })}\n` : `perennial: ${toTerminalText(line)}\n`;
 }
 
-/** Returns one line, or undefined if commander has already printed the output, such as help. */
+/** Returns the error as one line, or undefined if commander has already printed the output, such as help. */
 function problemLine(error: unknown, json: boolean): string | undefined {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return undefined;

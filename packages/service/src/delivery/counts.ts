@@ -4,6 +4,6 @@ export type CountedPush = (typeof PUSH_OUTCOMES)[number];
 /** Counters of this node's deliveries, incremented after the commit. */
 export interface DeliveryCounts {
   countPush(outcome: CountedPush): void;
-  /** Events that are not sent any more. */
+  /** Counts events that are not sent any more. */
   countGivenUp(events: number): void;
 }

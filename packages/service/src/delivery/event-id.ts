@@ -1,6 +1,6 @@
 export interface EventReference {
   readonly eventNo: number;
-  /** The period, if the event is one of several periods that were voided together. */
+  /** Set if several periods were voided together: the period that this event is about. */
   readonly cycleNo: number | undefined;
 }
 

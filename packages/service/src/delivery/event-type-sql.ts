@@ -7,9 +7,9 @@ export const ALL_TYPE_NOS: readonly number[] = eventTypes.map(typeNoOf);
 /** SQL: the type's index for a row of due_events, undelivered_events or pushes. */
 export const typeNoSql = (d: string) => `(${d}.is_payment::integer + 2 * ${d}.is_notice::integer)`;
 
-/** SQL: the event type of such a row. */
+/** SQL: the event type of a row of due_events, undelivered_events or pushes. */
 export const eventTypeSql = (d: string) =>
   `(array[${eventTypes.map((one) => `'${one}'`).join()}])[1 + ${typeNoSql(d)}]`;
 
-/** SQL: whether an event announces a debit. Must equal the expression of the index exactly. */
+/** SQL: whether an event announces a debit. Must be exactly the expression in the index. */
 export const isNotice = (e: string) => `${e}.event_type = 'payment.upcoming'`;

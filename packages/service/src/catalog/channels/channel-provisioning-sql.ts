@@ -26,7 +26,7 @@ export type ChannelView = RowOf<typeof describeChannels>;
 /** `*` is the default for event types without an address. */
 export type CallbackEventType = EventType | '*';
 
-/** Lists all channels by app id, or the named one. */
+/** Lists the channel with this app id, or all by app id. */
 export const describeChannels = declareList({
   text: `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",

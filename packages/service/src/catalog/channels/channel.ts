@@ -12,26 +12,26 @@ export interface Channel {
   readonly suspended: boolean;
   readonly tokenEpoch: number;
   readonly appSecret: Uint8Array;
-  /** The former secret, accepted until that time in Unix milliseconds. In the sandbox it may be long past. */
+  /** The former app secret, accepted until that time in Unix milliseconds. In the sandbox the time may be long past. */
   readonly formerAppSecret: { readonly secret: Uint8Array; readonly until: number } | undefined;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
   readonly voidedPeriodEvents: boolean;
   /** The version of encrypted fields in events, and in answers to requests without encrypted fields. */
   readonly answerEncryption: EncryptionVersion;
-  /** Whether it may still send fields in version 1, which are not authenticated. */
+  /** True if the channel may still send fields in version 1, which are not authenticated. */
   readonly acceptsV1: boolean;
-  /** Shared by all versions of the row, so that the count survives a change of settings. */
+  /** Shared by all versions of the channel's row, so that the count survives a change of settings. */
   readonly fieldFailures: FieldFailures;
   /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];
-  /** The operators' name for it. */
+  /** The operators' name for the channel. */
   readonly name: string;
   readonly branding: Branding;
   /** The days between a notice and its planned debit. Undefined sends no notice. */
   readonly upcomingNoticeDays: number | undefined;
   readonly sealing: Sealing;
-  /** Returns true for every address if the channel has no list. */
+  /** Returns true for every address if the channel has no IP allow list. */
   allowsAddress(address: string): boolean;
 }
 
@@ -43,6 +43,6 @@ export function createAddressCheck(ranges: readonly string[]): (address: string)
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList reads ::ffff:a.b.c.d of a dual-stack socket as IPv4. A disconnected socket has no address.
+  // BlockList treats ::ffff:a.b.c.d, an address of a dual-stack socket, as IPv4. A disconnected socket has no address.
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

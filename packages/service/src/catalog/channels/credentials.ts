@@ -19,13 +19,15 @@ export function createCredentials(): Credentials {
   return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
-/** Seals secrets under a new data key. Authenticates the app id, so that copies in other rows are unreadable. */
+/** Seals secrets under a new data key. Binds them to the app id, so that another channel's row cannot use them. */
 export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
   const dataKey = createKey();
   return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
 }
 
-/** Seals new secrets under the current data key, because other data is sealed under it. Wraps the key again. */
+/**
+ * Seals new secrets under the channel's existing data key, because other data is sealed under it. Wraps the key again.
+ */
 export function resealCredentials(
   vault: Vault,
   appId: string,
@@ -42,7 +44,7 @@ export function openCredentials(vault: Vault, appId: string, sealed: SealedCrede
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
-/** Opens the former app secret, which stays sealed under the same data key and for the same place. */
+/** Opens the former app secret, which was sealed under the same data key and with the same place as the current one. */
 export function openFormerAppSecret(
   vault: Vault,
   appId: string,

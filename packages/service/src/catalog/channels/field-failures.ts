@@ -6,8 +6,8 @@ const MINUTE_MS = 60_000;
 
 /**
  * This node's count of a channel's unreadable fields in the current minute. Its own failures count before they are
- * stored, because requests that arrive together are read together. Those of other nodes become known when this node
- * stores one of its own.
+ * stored, because requests that arrive together are read together. It learns of other nodes' failures when it stores
+ * one of its own.
  */
 export class FieldFailures {
   #failures = 0;
@@ -24,14 +24,14 @@ export class FieldFailures {
 
   /** Sets the count to 0 when the minute is over. */
   forgetEndedMinute(now: number): void {
-    // A clock that was set back must not extend the minute.
+    // If the clock was set back, the end must not be more than a minute away.
     this.#endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : Math.min(this.#endsAt, now + MINUTE_MS);
     if (now < this.#endsAt) return;
     this.#failures = 0;
     this.#endsAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Makes the minute end even if the database never answers. */
+  /** Sets the end of the minute on this node, so that the minute ends even if the database never answers. */
   startMinute(now: number): void {
     this.#endsAt = Math.min(this.#endsAt, now + MINUTE_MS);
   }

@@ -14,7 +14,7 @@ const CLOSED_V4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, broadcast
 ];
-/** Parts of the public IPv6 range for special protocols, some of which tunnel to an IPv4 address. */
+/** Parts of the public IPv6 range that serve special protocols. Some of them tunnel to an IPv4 address. */
 const CLOSED_V6 = ['2001::/23', '2002::/16'];
 const PUBLIC_V6 = '2000::/3';
 
@@ -24,7 +24,7 @@ const publicV6 = createBlockList([PUBLIC_V6], 'ipv6');
 
 /** Returns false for private, loopback, link-local and metadata addresses, and for IPv4 inside IPv6. */
 export function isPublicAddress(address: string): boolean {
-  // An address with a zone (%eth0) is meaningful only on this machine.
+  // An address with a zone (%eth0) is valid only on this machine.
   if (address.includes('%')) return false;
   if (isIP(address) === 4) return !closedV4.check(address, 'ipv4');
   return isIP(address) === 6 && publicV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');

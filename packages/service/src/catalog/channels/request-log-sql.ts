@@ -9,7 +9,7 @@ export interface LoggedRequest {
   /** As claimed by the caller. */
   readonly appId: string;
   readonly endpoint: string;
-  /** Empty if the caller had disconnected. */
+  /** Empty if the caller had disconnected before the answer. */
   readonly code: string;
   readonly httpStatus: number;
   readonly durationMs: number;
@@ -39,7 +39,7 @@ export async function storeRequests(db: Queryable, requests: readonly LoggedRequ
     toArrayText(requests, ({ code }) => code || '""'),
     toArrayText(requests, ({ httpStatus }) => httpStatus),
     toArrayText(requests, ({ durationMs }) => durationMs),
-    // Escaped, because these values come from callers or contain a field's name.
+    // Passed as real arrays, which are escaped, because these values come from callers or contain a field's name.
     requests.map(({ requestId }) => requestId),
     requests.map(({ reason }) => reason),
     requests.map(({ address }) => address),
@@ -47,11 +47,11 @@ export async function storeRequests(db: Queryable, requests: readonly LoggedRequ
 }
 
 export interface RequestFilter {
-  /** A result code, or `failed` for all but success. */
+  /** A result code, or `failed` for all codes except success. */
   readonly code?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly requestId?: string | undefined;
-  /** Unix milliseconds, from inclusive, to exclusive. */
+  /** Unix milliseconds. `from` is inclusive, `to` is exclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
@@ -67,8 +67,8 @@ export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
 const SUCCESS = '0';
 
 /**
- * Builds the list, newest first. The text contains only the given filters, so that the few failures and single requests
- * are found by their own indexes. Exported for tests of its rows and its plan.
+ * Builds the list, newest first. The SQL contains only the given filters, so that the few failures and single requests
+ * are found by their own indexes. Exported for tests of its rows and its query plan.
  */
 export function requestList(
   channelId: number,
@@ -80,7 +80,8 @@ export function requestList(
   const value = (given: unknown) => `$${values.push(given)}`;
   const isFailure = code !== undefined && code !== SUCCESS;
   const where = [
-    // Keeps a single request off the channel's index, which would read all requests of the channel.
+    // `+ 0` keeps the planner from using the channel's index to find a single request, which would read all of its
+    // requests.
     requestId === undefined ? 'channel_id = $1' : 'channel_id + 0 = $1',
     ...(isFailure ? [`code <> '${SUCCESS}'`] : []),
     ...(code === undefined || code === 'failed' ? [] : [`code = ${value(code)}`]),

@@ -11,7 +11,7 @@ export function createSealing(dataKey: Uint8Array) {
   return {
     seal: (text: string, place: string): string => seal(key, Buffer.from(text), place),
     unseal: (sealed: string, place: string): string => Buffer.from(unseal(key, sealed, place)).toString(),
-    /** Returns the same hash for the same text within one channel and purpose. Needs the key. */
+    /** Returns the same hash for the same text within one channel and purpose. Only the key can produce it. */
     hash: (text: string, purpose: HashPurpose): Buffer => Buffer.from(hmacSha256(lookUpKey, `${purpose}\n${text}`)),
   };
 }

@@ -10,7 +10,7 @@ import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
 export type Pace = RowOf<typeof listOpenPaymentChannels>;
 
-/** Lists payment channels that accept renewals at this hour, by the database's clock and in Asia/Shanghai. */
+/** Lists payment channels that accept renewals at this hour of Asia/Shanghai, by the database's clock. */
 export const listOpenPaymentChannels = declareList({
   text: `select code, debits_per_second as "debitsPerSecond"
      from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
@@ -39,8 +39,8 @@ const LOCK_PACE = statement({
 });
 
 /**
- * Returns how many debits the pace allows now, at most those of one second. Locks the row until the transaction ends,
- * so that all nodes together keep the pace.
+ * Returns how many debits the payment channel's rate allows now, at most those of one second. Locks the row until the
+ * transaction ends, so that all nodes together keep to the rate.
  */
 export async function lockPace(tx: Queryable, code: string, perSecond: number): Promise<number> {
   await tx.query(BEGIN_PACE, [code]);

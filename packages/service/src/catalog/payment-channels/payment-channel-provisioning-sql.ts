@@ -18,7 +18,7 @@ export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 /** The mutable fields. */
 export type PaymentChannelFields = Omit<PaymentChannelView, 'code' | 'gateway' | 'channels' | 'createdAt'>;
 
-/** Lists all payment channels by code, or the named one. */
+/** Lists the payment channel with this code, or all by code. */
 export const describePaymentChannels = declareList({
   text: `select p.code, p.display_name as "displayName", p.gateway, p.gateway_url as "gatewayUrl",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
@@ -39,11 +39,11 @@ export const describePaymentChannels = declareList({
     supportedBanks: 'text[]',
     bankCodeRequired: 'boolean',
     debitsPerSecond: 'integer?',
-    /** Hours of the day in Asia/Shanghai, from inclusive, to exclusive. A `from` after `to` spans midnight. */
+    /** Hours of the day in Asia/Shanghai, `from` inclusive, `to` exclusive. A `from` after `to` spans midnight. */
     debitHours: column<{ readonly from: number; readonly to: number }>('json?'),
     /** Whether several channels may share the same agreement number. */
     commonNumbers: 'boolean',
-    /** The app ids that are authorized for it. */
+    /** The app ids that are authorized for the payment channel. */
     channels: 'text[]',
     createdAt: 'text',
   }),
@@ -55,9 +55,9 @@ const lockStatement = (strength: 'share' | 'no key update') =>
 const LOCK_PAYMENT_CHANNEL = { share: lockStatement('share'), change: lockStatement('no key update') };
 
 /**
- * Locks a payment channel. Returns false if there is none. Use `share` to rely on the row. Use `change` to change it
- * and then raise the versions of all authorized channels: a channel that is being authorized meanwhile waits, and is
- * included. Lock it before any channel's row, to avoid deadlocks.
+ * Locks a payment channel. Returns false if it does not exist. Use `share` to rely on the row. Use `change` to change
+ * it and then raise the versions of all authorized channels: a transaction that authorizes another channel waits, so no
+ * channel is missed. Must run before any channel's row is locked, to avoid deadlocks.
  */
 export async function lockPaymentChannel(tx: Queryable, code: string, how: 'share' | 'change'): Promise<boolean> {
   return (await tx.query(LOCK_PAYMENT_CHANNEL[how], [code])).length > 0;
@@ -109,7 +109,7 @@ function toPaymentChannelValues(fields: PaymentChannelFields) {
   ] as const;
 }
 
-/** Makes every node read the authorized channels again. Locks them by ascending id, to avoid deadlocks. */
+/** Makes every node read the authorized channels again. Locks the channels by ascending id, to avoid deadlocks. */
 export const raiseVersionsOfAuthorizedChannels = declareWrite({
   text: `with locked as (
        select channel_id from channels
@@ -128,7 +128,7 @@ export const findPaymentChannelAuthorization = declareFind({
   columns: columns({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
-/** Removes the default from the other payment channel that has it and returns its code, or undefined if none had it. */
+/** Makes the default payment channel an ordinary one, unless it is `$2`. Returns its code, or undefined. */
 export const clearOtherDefault = declareFind({
   text: `update channel_payment_channels set is_default = false
      where channel_id = $1 and is_default and code <> $2 returning code`,

@@ -12,7 +12,7 @@ import type { Channel } from '../channels/channel.js';
 
 export type CatalogProduct = RowOf<typeof readProducts>;
 
-/** SQL: for a select that names the table products `p`. */
+/** SQL: the columns of a product, for a select that calls the table products `p`. */
 export const PRODUCT_FIELDS = `p.product_code as "productCode", p.product_name as "productName",
   p.settlement_modes as "settlementModes", p.period_type as "periodType", p.period, p.total_cycles as "totalCycles", p.amount_cent as "amountCent",
   (select coalesce(json_agg(json_build_object('benefitCode', b.benefit_code, 'name', b.name,
@@ -49,7 +49,7 @@ const FIND_PRODUCT = statement({
   parameters: ['text'],
 });
 
-/** Caches the authorizations of channels, which change only together with a channel's version. */
+/** Caches what each channel is authorized for. This changes only together with the channel's version. */
 export function createCatalog(database: Queryable) {
   const known = new Map<number, KnownCatalog>();
 
@@ -87,7 +87,7 @@ export type Catalog = ReturnType<typeof createCatalog>;
 /** The form of a product's or payment channel's code. */
 export const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;
 
-/** Repeats only text that looks like a code, because a caller may have sent anything, such as a card number. */
+/** Repeats the caller's text only if it looks like a code, because it may be anything, such as a card number. */
 function createProductRefusal(name: 'PRODUCT_NOT_AUTHORIZED' | 'PRODUCT_NOT_FOUND', code: string): Rejection {
   const isRepeated = CODE_PATTERN.test(code) && /[A-Z]/.test(code);
   return new Rejection(name, `productCode${isRepeated ? ` ${code}` : ''}: ${CODES[name].message}`);

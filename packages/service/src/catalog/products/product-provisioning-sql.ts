@@ -14,7 +14,7 @@ import { type CatalogBenefit, PRODUCT_COLUMNS, PRODUCT_FIELDS } from './catalog.
 export type ProductBenefitView = CatalogBenefit;
 export type ProductView = RowOf<typeof describeProducts>;
 
-/** Lists all products by code, or the named one. */
+/** Lists the product with this code, or all by code. */
 export const describeProducts = declareList({
   text: `select ${PRODUCT_FIELDS}, p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)
@@ -26,11 +26,11 @@ export const describeProducts = declareList({
   columns: joinColumns(
     PRODUCT_COLUMNS,
     columns({
-      /** Seconds after each failed attempt. */
+      /** The delay before the retry after each failed attempt, in seconds. */
       retryDelays: 'integer[]',
-      /** The app ids that are authorized for it. */
+      /** The app ids that are authorized for the product. */
       channels: 'text[]',
-      /** 1 for the first version. A later version is its own product. */
+      /** The version number, from 1. Each version is a product of its own. */
       version: 'integer',
       /** The code of the first version. Null for the first version. */
       versionOf: 'text?',
@@ -90,7 +90,7 @@ const FIND_LATEST_VERSION = statement({
   columns: columns({ version: 'integer' }),
 });
 
-/** Locks a product by the code of its first version, and returns its latest version. Concurrent new versions wait. */
+/** Locks a product by its first version's code against new versions, and returns its latest version number. */
 export async function lockLatestVersion(tx: Queryable, firstCode: string): Promise<number> {
   await tx.query(LOCK_VERSIONS, [firstCode]);
   return (await queryOne(tx, FIND_LATEST_VERSION, [firstCode]))?.version ?? 1;
@@ -110,13 +110,13 @@ export const hasProduct = declareHas({
   parameters: ['text'],
 });
 
-/** Returns false if it was authorized already. */
+/** Returns false if the channel was authorized already. */
 export const insertProductAuthorization = declareHas({
   text: `insert into channel_products (channel_id, product_code) values ($1, $2) on conflict do nothing returning channel_id`,
   parameters: ['bigint', 'text'],
 });
 
-/** Returns false if it was not authorized. */
+/** Returns false if the channel was not authorized. */
 export const deleteProductAuthorization = declareHas({
   text: 'delete from channel_products where channel_id = $1 and product_code = $2 returning channel_id',
   parameters: ['bigint', 'text'],

@@ -23,7 +23,7 @@ export interface JsonOption {
 
 /** Adds a command with the option --json and examples in its help. */
 export function addCommand(noun: Command, usage: string, description: string, examples: readonly string[]): Command {
-  // A command without a noun, such as `migrate`, belongs to the program itself.
+  // A command without a noun, such as `migrate`, is added to the program itself.
   const words = noun.parent ? `perennial ${noun.name()}` : 'perennial';
   const lines = examples.map((example) => `  $ ${words} ${example}`);
   return noun
@@ -38,7 +38,7 @@ export async function openDatabaseForCommand(
   log: (line: string) => void,
   more: Pick<OpenOptions, 'anySchema'> = {},
 ): Promise<OpenedDatabase> {
-  // mustExist, because a mistyped folder would get an empty database, and the command would report that all is well.
+  // mustExist: otherwise a mistyped folder would get an empty database, and the command would report that all is well.
   return openDatabaseFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
 }
 
@@ -50,7 +50,7 @@ export interface Terminal {
   setFailed(): void;
 }
 
-/** Thrown if a check could not be made. Its exit code differs from that of a check that found something. */
+/** Thrown if a check could not be made. The exit code differs from that of a check that found a fault. */
 export class CannotCheck extends PlainError {
   readonly exitCode = 2;
 }
@@ -60,13 +60,13 @@ export interface CommandLine {
   readonly env: Env;
   readonly stdout: Terminal['stdout'];
   settings(): Settings;
-  /** Writes progress to stderr, but not with --json: then stderr contains one document if the command fails. */
+  /** Writes progress to stderr, except with --json, because then stderr may contain only the error document. */
   progress(options: JsonOption): (line: string) => void;
-  /** Opens the database of the settings for `act`, and closes it. */
+  /** Opens the database of the settings, runs `act`, and closes the database. */
   operate(options: JsonOption, act: (operator: OperatorWithGateways) => Promise<void>): Promise<void>;
   /**
-   * Runs `act` and prints the result. A `text` of several lines is a SafeText; other texts are escaped here. The exit
-   * code is 1 if the result is not good.
+   * Runs `act` and prints the result. A `text` of several lines must be a SafeText; other texts are escaped here. The
+   * exit code is 1 if `isGood` returns false.
    */
   perform<T>(
     options: JsonOption,
@@ -75,8 +75,9 @@ export interface CommandLine {
     isGood?: (result: T) => boolean,
   ): Promise<void>;
   /**
-   * Does the same for actions that move money, end something or send something. With ENGINE=off, and on a copy that was
-   * not adopted, refuses before anything is stored, because the engine would carry it out later.
+   * Like `perform`, for actions that move money, end something or send something. Refuses before anything is stored if
+   * ENGINE=off or the database is a copy that was not adopted, because the engine would carry out a stored action
+   * later.
    */
   performWithEngine: CommandLine['perform'];
   /** Prints a result, for commands that open no database. */
@@ -122,7 +123,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
 
   const perform: CommandLine['perform'] = (options, act, text, isGood) =>
     operate(options, async (operator) => {
-      // Printed before closing, because a new secret must be printed even if closing fails.
+      // Prints before closing the database, because a new secret must be printed even if closing fails.
       const money: MoneyText = (cents) => formatAmount(cents, operator.currency);
       show(options, await act(operator), (result) => text(result, money), isGood);
     });
@@ -149,7 +150,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
   };
 }
 
-/** Returns the name of the user who runs the command, for the audit table. */
+/** Returns the user name and host of the command, for the audit log. */
 export function actorName(): string {
   return `cli:${userName()}@${os.hostname()}`;
 }

@@ -57,12 +57,12 @@ function optionsOf(row: Row, field: string, [flags, description, more]: CommandF
   return [option, not.negate ? not : not.conflicts(option.attributeName())];
 }
 
-/** Returns the value of a field, given by its option or by the option that negates it. */
+/** Returns the value of a field. It is given by the field's own option or by the option that negates it. */
 function givenBy(options: Given, row: Row, field: string, given: CommandField): unknown {
   const [option, not] = optionsOf(row, field, given);
   const value = options[option?.attributeName() ?? ''];
   if (not && !not.negate && options[not.attributeName()]) return false;
-  // A flag whose value is read from elsewhere.
+  // If the option is a flag, its parser reads the value from elsewhere.
   return value === true && typeof given[2] === 'function' ? given[2]('') : value;
 }
 
@@ -80,7 +80,7 @@ const isRequired = ({ query, body }: Row, field: string) =>
 
 const isNullable = (schema: object) => 'anyOf' in schema;
 
-/** Returns the parser of a field: the row's own, or by the field's schema. Keeps `none` if the field is nullable. */
+/** Returns the parser of a field: the row's own, or one by the schema. Keeps `none` if the field is nullable. */
 function readerOf(row: Row, field: string, own: CommandField[2]): (value: string, before: unknown) => unknown {
   const schema = schemaOf(row, field);
   const [inner = schema] = (schema['anyOf'] ?? []) as readonly (typeof schema)[];
@@ -107,7 +107,8 @@ async function toInput(row: Row, values: readonly (readonly [string, unknown])[]
 }
 
 /**
- * The command line acts as admin, because its user has the database's password. What needs a running service throws.
+ * The command line acts as admin, because its user has the database's password. Functions that need a running service
+ * throw.
  */
 function contextOf({ settings }: CommandLine): Context {
   const onlyService = (): never => {
@@ -127,7 +128,7 @@ function contextOf({ settings }: CommandLine): Context {
   };
 }
 
-/** Derives the URL from the settings, because a command does not know the port that a service has taken. */
+/** Derives the URL from the settings, because a command does not know which port a running service has opened. */
 function consoleUrlOf({ consoleUrl, publicUrl, host, port, consoleHost, consolePort }: Settings): string {
   const address = consolePort === undefined ? { host, port } : { host: consoleHost, port: consolePort };
   const own = consolePort === undefined ? publicUrl : undefined;

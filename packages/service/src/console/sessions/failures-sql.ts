@@ -2,13 +2,13 @@ import { columns, type Queryable, statement } from '../../platform/db/database.j
 import { declareWrite, type Query } from '../../platform/db/declared.js';
 
 /**
- * Limits of failed attempts. An attempt counts as failed before it is checked and is taken back if it was right, so
- * concurrent attempts cannot exceed the limit.
+ * Limits of failed attempts. An attempt counts as failed before it is checked. If it was right, the failure is taken
+ * back. So concurrent attempts cannot exceed the limit.
  */
 export interface LockOut {
-  /** The number of failures that lock. */
+  /** The number of failures after which a lock begins. */
   readonly tries: number;
-  /** The first and the longest lock. Each further failure doubles the time. */
+  /** The duration of the first lock and of the longest. Each further failure doubles the duration. */
   readonly firstSeconds: number;
   readonly longestSeconds: number;
   /** The time without a failure after which the count is reset. */
@@ -16,7 +16,7 @@ export interface LockOut {
 }
 
 export const BY_NAME: LockOut = { tries: 5, firstSeconds: 60, longestSeconds: 3600, forgetSeconds: 24 * 3600 };
-/** Per session, so that anyone who knows an operator's name cannot lock them out of a running session. */
+/** Counted per session, so that failed sign-ins under an operator's name cannot lock the operator's running session. */
 export const BY_SESSION: LockOut = BY_NAME;
 export const BY_ADDRESS: LockOut = { tries: 30, firstSeconds: 900, longestSeconds: 900, forgetSeconds: 900 };
 
@@ -50,13 +50,13 @@ export async function countTry(db: Queryable, key: string, rule: LockOut): Promi
   return Math.max(1, lock?.seconds ?? 1);
 }
 
-/** Deletes the count of a name: the right password shows that the failures were its owner's. */
+/** Deletes the count of a name. After the right password, the earlier failures are taken for the owner's mistakes. */
 export const forgetTries: Query<[key: string], void> = declareWrite({
   text: 'delete from sign_in_failures where key = $1',
   parameters: ['text'],
 });
 
-/** Takes back one failure of an address, which other users may share. */
+/** Takes back one failure of an address. Keeps the others, because several users may share the address. */
 export const takeBackTry: Query<[key: string], void> = declareWrite({
   text: `update sign_in_failures set failures = failures - 1, locked_until = null where key = $1 and failures > 0`,
   parameters: ['text'],

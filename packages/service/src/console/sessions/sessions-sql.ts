@@ -3,7 +3,7 @@ import { column, columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareList, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** Limits of a session (in total, and without use) and the time for which a confirmed identity counts. */
+/** The longest session, the longest time without use, and the time for which a confirmed identity counts. */
 export const SESSION_HOURS = 12;
 export const IDLE_MINUTES = 30;
 export const PROOF_MINUTES = 5;
@@ -23,11 +23,11 @@ const SESSION_COLUMNS = columns({
   isProven: 'boolean',
   provenUntil: 'text',
   expiresAt: 'text',
-  /** True if the last use was long enough ago that this one must be stored. */
+  /** True if the stored time of last use is so old that the time of this use must be stored. */
   isStale: 'boolean',
 });
 
-/** Returns a live session of an operator who may sign in. */
+/** Returns an unexpired session of an operator who is allowed to sign in. */
 export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = declareFind({
   text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
        p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
@@ -62,7 +62,7 @@ export const deleteSession: Query<[sessionId: string, personId: number], boolean
   parameters: ['text', 'bigint'],
 });
 
-/** Returns the live sessions of an operator. */
+/** Returns the unexpired sessions of an operator. */
 export const listSessions = declareList({
   text: `select s.session_id as "sessionId", s.address, s.user_agent as "userAgent",
        ${shanghaiText('s.created_at')} as "createdAt", ${shanghaiText('s.last_seen_at')} as "lastSeenAt"

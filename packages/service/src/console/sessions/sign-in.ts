@@ -17,7 +17,7 @@ export interface SignInDeps {
 
 /** A client that has not signed in yet. */
 export interface Visitor {
-  /** An IPv4 address, or the subscriber's network of an IPv6 address. */
+  /** An IPv4 address, or the network of the subscriber to whom an IPv6 address belongs. */
   readonly address: string;
   readonly userAgent: string;
 }
@@ -57,8 +57,8 @@ export async function signIn(
 }
 
 /**
- * Confirms an operator's identity again, by password or by code. Attempts are counted per session only, before they are
- * checked, so failed sign-ins of others do not matter here.
+ * Confirms the identity of a signed-in operator again, by password or by code. Counts attempts per session, before it
+ * checks them. So failed sign-ins under the same name do not lock the operator here.
  */
 export async function proveAgain(
   deps: SignInDeps,
@@ -77,7 +77,7 @@ export async function proveAgain(
   await forgetTries(database, key);
 }
 
-/** Counts the attempt by name and by address before it checks it. */
+/** Counts the attempt by name and by address before it checks the password. */
 async function judgeSignIn<T>(
   { database }: SignInDeps,
   name: string,
@@ -93,7 +93,7 @@ async function judgeSignIn<T>(
     await takeBackTry(database, keys.address);
     return judged;
   } catch (error) {
-    // The password was right, so this was no guess.
+    // The password was right, so this attempt was no guess and does not count as a failure.
     if (error instanceof CodeNeeded) {
       await takeBackTry(database, keys.name);
       await takeBackTry(database, keys.address);
@@ -124,7 +124,9 @@ export async function beginSession(
   return token;
 }
 
-/** Returns the session of a token if it is live. Extends it, except for background requests of a page. */
+/**
+ * Returns the session of a token unless it has expired. Extends the session, except for a page's background requests.
+ */
 export async function openSession(
   { database }: SignInDeps,
   token: string,

@@ -8,7 +8,7 @@ export const insertSignOn: Query<[stateHash: Buffer, nonce: string, verifier: st
     parameters: ['bytea', 'text', 'text', 'text'],
   });
 
-/** Takes a sign-in once, within ten minutes. */
+/** Deletes and returns a sign-in in progress, so that it can be used only once and within ten minutes. */
 export const takeSignOn = declareFind({
   text: `delete from single_sign_on_tries where state_hash = $1 and began_at > now() - interval '10 minutes'
      returning nonce, verifier, return_to as "returnTo"`,

@@ -27,8 +27,8 @@ export interface DispatcherDeps {
 }
 
 /**
- * Pushes due events in the shards that this node holds. Reads rows without locks, because no other node reads them.
- * Writes an outcome only while this node holds the shard under the same epoch.
+ * Pushes due events in the shards that this node holds. Reads rows without locks, because no other node reads these
+ * shards. Writes an outcome only while this node holds the shard under the same epoch.
  */
 export function createDispatcher(deps: DispatcherDeps) {
   const { database, channels, links, pushClient, log, counts, dueBy } = deps;
@@ -62,7 +62,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       await reader.recheckHeldBack();
       loop.run();
     },
-    /** Reads due events. Returns whether more may be due now. Retries unreadable events in the next call. */
+    /** Reads due events. Returns true if more may be due now. The next call retries events that could not be read. */
     async read(): Promise<boolean> {
       if (isStopped || !shards.maySend()) return false;
       try {
@@ -79,7 +79,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       loop.stop();
       while (!loop.isIdle() || !outcomes.isIdle()) await delay(20);
     },
-    /** Closes connections and releases the shards to other nodes. Call it after the last `balance`. */
+    /** Closes connections and releases the shards to other nodes. Must be called after the last `balance`. */
     async release(): Promise<void> {
       pushClient.close();
       await shards.release();

@@ -32,20 +32,20 @@ export interface DueReaderDeps {
   readonly now: () => number | undefined;
 }
 
-/** Rows per part of a shard in one read. */
+/** The most rows that one read takes from one part of a shard. */
 const PAGE_SIZE = 1_000;
 
-/** Reads due events of the shards and queues each in its lane. */
+/** Reads due events of the shards and queues each event in the lane of its address. */
 export class DueReader {
   /**
-   * Kinds that are skipped because their address is paused or their channel could not be read, with the channel's
-   * version at that time (0 if unreadable).
+   * Kinds of events that are skipped because their address is paused or their channel could not be read. The value is
+   * the channel's version at that time (0 if unreadable).
    */
   private readonly heldBack = new Map<number, number>();
 
   constructor(private readonly deps: DueReaderDeps) {}
 
-  /** Reads one page of each part. Returns whether more may be due now. `nowMs` is the database's clock. */
+  /** Reads one page of each part of the shards. Returns true if more may be due now. `nowMs` is the database's time. */
   async readPage(nowMs: number): Promise<boolean> {
     const { database, reads, shards, now } = this.deps;
     const open = [...shards.values()].filter(({ isLeaving }) => !isLeaving);
@@ -88,7 +88,7 @@ export class DueReader {
     await Promise.all(rechecks);
   }
 
-  /** Rereads these kinds from the start, each lane on its own, so that the shard's other lanes continue. */
+  /** Rereads the kinds in `mustReread` from the start, each in its own lane, so that other lanes continue. */
   private async beginReread(shard: Shard): Promise<void> {
     const kinds = [...shard.mustReread];
     const found = await Promise.all(kinds.map((kind) => this.findReceiver(channelOf(kind).channelId)));
@@ -97,7 +97,8 @@ export class DueReader {
       shard.mustReread.delete(kind);
       if (!receiver) continue;
       const address = receiver.addresses[channelOf(kind).typeNo];
-      // Rereads the whole shard, because there is no lane without an address. Events of this kind are then set aside.
+      // Without an address there is no lane to reread, so the whole shard is reread. Its events without an address are
+      // then stored as undeliverable.
       if (!address) shard.cursor.rewind();
       else if (address.paused) this.heldBack.set(kind, receiver.version);
       else {
@@ -125,7 +126,7 @@ export class DueReader {
     }
   }
 
-  /** Returns undefined if the channel could not be read. Only this channel's events wait. */
+  /** Returns undefined if the channel could not be read. Then only this channel's events wait. */
   private async findReceiver(channelId: number): Promise<Receiver | undefined> {
     try {
       return await this.deps.receivers.get(channelId);
@@ -137,7 +138,7 @@ export class DueReader {
     }
   }
 
-  /** Returns the events for which the channel has no address. */
+  /** Queues each event in the lane of its address. Returns the events for which the channel has no address. */
   private queueInLanes(shard: Shard, receiver: Receiver, due: readonly DueEvent[]): DueEvent[] {
     const withoutAddress: DueEvent[] = [];
     for (const one of due) {
@@ -155,12 +156,12 @@ export class DueReader {
   }
 }
 
-/** Returns the lanes that have more due events than they hold in memory. They read the rest themselves. */
+/** Returns the lanes that have more due events than fit into memory. These lanes read the rest themselves. */
 function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }
 
-/** Defers again to the skipped lanes, because a lane's own reading may have ended before this read. */
+/** Makes the skipped lanes read from this position again, because their own read may have ended before this one. */
 function deferToSkippedLanes(skipped: readonly Lane[], shard: Shard, after: DuePosition): void {
   for (const lane of skipped) {
     const mustReread = lane.kinds().some((kind) => shard.mustReread.has(kind));

@@ -12,10 +12,10 @@ import {
 import { PUSH_DEADLINE_MS } from '../schedule.js';
 import { Shard } from './shard.js';
 
-/** The time before the lease ends in which a node sends nothing: enough for one push and for writing its outcome. */
+/** Before the end of its lease a node begins no push for this time: enough for one push and for storing its outcome. */
 const QUIET_MS = PUSH_DEADLINE_MS + 1_000;
 
-/** The shards that this node holds by its lease. */
+/** The shards on which this node has a lease. */
 export class HeldShards {
   readonly node = randomUUID();
   readonly byNumber = new Map<number, Shard>();
@@ -24,7 +24,7 @@ export class HeldShards {
   /** The database's clock less `performance.now()`. */
   private clockOffset = 0;
 
-  /** `onKept` is called when a shard that was to be released is kept. */
+  /** `onKept` is called if a shard that this node was about to release is kept. */
   constructor(
     private readonly database: Database,
     private readonly onKept: (shard: Shard) => void,
@@ -62,18 +62,19 @@ export class HeldShards {
     return performance.now() + this.clockOffset;
   }
 
-  /** Releases the shards to other nodes. Call it after the last balance. */
+  /** Releases the shards to other nodes. Must be called after the last balance. */
   async release(): Promise<void> {
     await releaseNode(this.database, this.node);
   }
 
-  /** `renewedAt` must not be later than the renewal. */
+  /** `renewedAt` must be a time before the renewal, so that sending does not outlast the lease. */
   private extendSending(renewedAt: number): void {
     this.sendUntil = renewedAt + LEASE_SECONDS * 1000 - QUIET_MS;
   }
 
   private apply({ held, surplus, now }: Balance): void {
-    // The offset may lag behind the database's clock but is never ahead of it, so a look-back begins a little earlier.
+    // The computed time may be behind the database's clock but never ahead of it. So a look-back begins a little too
+    // early.
     this.clockOffset = now - performance.now();
     for (const [number, { epoch }] of this.byNumber) {
       if (!held.some((one) => one.shard === number && one.epoch === epoch)) this.byNumber.delete(number);
@@ -98,7 +99,7 @@ export class HeldShards {
     if (ready.length === 0) return;
     const numbers = ready.map(({ shard }) => shard);
     for (const number of numbers) this.byNumber.delete(number);
-    // A shard that could not be released is found as held in the next balance.
+    // If this fails, the next balance finds that the node still holds the shard.
     await releaseShards(this.database, this.node, numbers);
   }
 }

@@ -15,20 +15,20 @@ export interface LaneLoaderDeps {
   readonly links: RedeemLinks;
   readonly log: Logger;
   readonly reads: ReadsInProgress;
-  /** Called for events that cannot be sent. */
+  /** Called with the outcome of an event that cannot be sent. */
   readonly recordOutcome: (push: FinishedPush) => void;
   /** A clock for tests; undefined selects the database's clock. */
   readonly now: () => number | undefined;
 }
 
-/** Events of a lane that one statement reads in full. */
+/** The most events of a lane that one statement reads in full. */
 const MESSAGES_PER_LOAD = 128;
-/** Deferred keys of a lane in one read. */
+/** The most keys of a lane that one statement reads from the deferred rest. */
 const KEYS_PER_READ = 1_000;
-/** Voided periods of a range that are expanded into rows at a time. */
+/** The most voided periods of a range that are expanded into rows at a time. */
 const PERIODS_PER_EXPANSION = 100;
 
-/** Reads the next events of a lane in full, and the keys that did not fit into the lane before. */
+/** Reads the next events of a lane in full, and the keys of events that did not fit into the lane's memory. */
 export class LaneLoader {
   constructor(private readonly deps: LaneLoaderDeps) {}
 
@@ -36,7 +36,7 @@ export class LaneLoader {
     return lane.needsLoading(MESSAGES_PER_LOAD);
   }
 
-  /** Never rejects: unread events are still in the database. */
+  /** Loads the next messages of a lane. Never rejects: events that could not be read are still in the database. */
   async load(shard: Shard, lane: Lane): Promise<void> {
     lane.isLoading = true;
     let taken: readonly DueEvent[] = [];
@@ -87,7 +87,7 @@ export class LaneLoader {
 
   private async expand(shard: Shard, lane: Lane, range: DueEvent): Promise<void> {
     const periods = await expandRange(this.deps.database, shard, range, PERIODS_PER_EXPANSION);
-    // The first period has the same key as the range.
+    // Without this, the first period would be skipped as known, because it has the same key as the range.
     shard.known.delete(keyOf(range));
     lane.offerFirst(periods);
   }
@@ -106,7 +106,7 @@ export class LaneLoader {
   }
 }
 
-/** The outcome that is stored for an event that cannot be sent. */
+/** The outcome to store for an event that cannot be sent. */
 type Unsendable = Omit<PushOutcome, 'shard' | 'due' | 'at'>;
 
 function unsendable(answer: string, isHopeless: boolean): Unsendable {

@@ -10,7 +10,7 @@ import {
 import type { Message } from '../receivers/message.js';
 import { OrderSequence } from './order-sequence.js';
 
-/** Keys in memory for one address. The others stay in the database until there is room. */
+/** The most keys in memory for one address. Further keys stay in the database until there is room. */
 const MAX_QUEUED = 5_000;
 /** Pushes in flight to one address. */
 const MAX_PUSHES_TO_ADDRESS = 8;
@@ -22,7 +22,7 @@ export interface LaneOptions {
   /** The types of events that are sent to this address. */
   readonly typeNos: readonly number[];
   readonly url: string;
-  /** The keys of the whole shard that are in memory: queued, in flight, or finished but not yet written. */
+  /** The keys of all events of the shard that are in memory: queued, in flight, or finished but not yet stored. */
   readonly known: Set<EventKey>;
 }
 
@@ -30,8 +30,8 @@ export interface LaneOptions {
  * The events for one address of one channel, in the order of their times. A receiver that does not answer delays only
  * its own lane.
  *
- * An event is first a key in the queue, then a ready message, then a push in flight. Its key is in `known` all that
- * time.
+ * An event is first a key in the queue, then a message that is ready to send, then a push in flight. In all three
+ * stages its key is in `known`.
  */
 export class Lane {
   readonly key: string;
@@ -41,11 +41,11 @@ export class Lane {
   readonly url: string;
   /** The URL's path, which is part of the signature. */
   readonly path: string;
-  /** Whether a page of its events is being read in full. */
+  /** True while a page of the lane's events is being read in full. */
   isLoading = false;
-  /** Whether it is in the list of lanes that have something to push. */
+  /** True while the lane is in the list of lanes that have something to push. */
   isAwaitingTurn = false;
-  /** The number of calls of `clear`. Rows of a read that began before the last call are discarded. */
+  /** The number of calls of `clear`. Rows are discarded if `clear` was called while they were being read. */
   timesCleared = 0;
 
   private readonly known: Set<EventKey>;
@@ -54,9 +54,9 @@ export class Lane {
   private queue: DueEvent[] = [];
   private ready: Message[] = [];
   private inFlight = 0;
-  /** The position after which the lane reads its events from the database, because they do not fit in memory. */
+  /** The position from which the lane must read its events from the database, because they do not fit into memory. */
   private restAfter: DuePosition | undefined;
-  /** The earliest position that was deferred since the lane's last such read began. */
+  /** The earliest position that was deferred to the database since the lane last began to read from `restAfter`. */
   private deferredSinceRead: DuePosition | undefined;
 
   constructor({ key, channelId, shard, typeNos, url, known }: LaneOptions) {
@@ -71,7 +71,7 @@ export class Lane {
 
   /**
    * Queues a key unless it is in memory already. A full lane defers the key to the database. All later keys are then
-   * deferred too until that position is read, because they would be pushed too early.
+   * deferred too until the lane has read from there, because they would overtake the deferred key.
    */
   offer(due: DueEvent): void {
     const key = keyOf(due);
@@ -85,7 +85,7 @@ export class Lane {
     this.queue.push(due);
   }
 
-  /** Queues the parts of an expanded range before everything else, because the range was first in the queue. */
+  /** Queues the periods of an expanded range before all other keys, because the range was first in the queue. */
   offerFirst(parts: readonly DueEvent[]): void {
     const queued = this.queue;
     this.queue = [];
@@ -103,13 +103,13 @@ export class Lane {
     return this.restAfter !== undefined;
   }
 
-  /** Returns the position from which to read on, or undefined if there is nothing to read. */
+  /** Begins to read the deferred events. Returns the position from which to read, or undefined if there are none. */
   beginReadingRest(): DuePosition | undefined {
     if (this.restAfter) this.deferredSinceRead = undefined;
     return this.restAfter;
   }
 
-  /** Queues the rows of such a read. `isMore`: the page was full. */
+  /** Queues the rows that were read from that position. `isMore`: the page was full. */
   offerRest(rows: readonly DueEvent[], isMore: boolean): void {
     const deferredMeanwhile = this.deferredSinceRead;
     this.restAfter = undefined;
@@ -119,8 +119,8 @@ export class Lane {
   }
 
   /**
-   * Takes the next keys to read in full. Defers keys of orders that have enough messages in memory, so that other
-   * orders get a turn. A range is taken alone, so that it expands into no more rows than can be pushed soon.
+   * Takes the next keys to read in full. Defers a key if its order has enough messages in memory, so that other orders
+   * get a turn. A range is taken alone, so that it expands into no more rows than can be pushed soon.
    */
   takeKeys(max: number): DueEvent[] {
     const taken: DueEvent[] = [];
@@ -155,7 +155,7 @@ export class Lane {
     return this.queue.length >= count;
   }
 
-  /** Returns the next message that may be pushed now, and counts its push as begun. */
+  /** Returns the next message whose push can begin now, and counts the push as in flight. */
   takeNext(): Message | undefined {
     if (this.isFull()) return undefined;
     for (let message = this.ready.shift(); message; message = this.ready.shift()) {
@@ -169,12 +169,12 @@ export class Lane {
   pushFinished({ due }: Message): void {
     this.inFlight -= 1;
     const { message, keys } = this.sequence.finish(due);
-    // First in line, because the order's other events in the lane come after it.
+    // The order's next message goes to the front of the lane, because the order's other events come after it.
     if (message) this.ready.unshift(message);
     if (keys && keys.length > 0) this.queue = [...keys, ...this.queue];
   }
 
-  /** Drops everything but the pushes in flight. The lane reads it again from the database. */
+  /** Drops all events except the pushes in flight. The lane must read the dropped events again from the database. */
   clear(): void {
     const dropped = [...this.queue, ...this.ready.map(({ due }) => due), ...this.sequence.clear()];
     for (const due of dropped) this.known.delete(keyOf(due));
@@ -194,7 +194,7 @@ export class Lane {
     );
   }
 
-  /** Returns the number of waiting events by place, for tests. */
+  /** Returns how many events wait in each place, for tests. */
   counts(): Readonly<Record<'queued' | 'ready' | 'waiting' | 'deferred', number>> {
     return { queued: this.queue.length, ready: this.ready.length, ...this.sequence.counts() };
   }

@@ -1,25 +1,25 @@
 import type { DueEvent } from '../queue/due-sql.js';
 import type { Message } from '../receivers/message.js';
 
-/** Messages of one order in memory. The order's later events stay unread. */
+/** The most messages of one order in memory. The order's further events are not read yet. */
 const MAX_WAITING_OF_ORDER = 32;
-/** Deferred keys of a lane, more than two orders of the longest kind have. Beyond it, the lane reads nothing. */
+/** The most deferred keys of a lane, enough for two of the longest orders. At this limit the lane reads nothing. */
 const MAX_DEFERRED = 20_000;
 
 /**
- * Keeps the events of each order in sequence: the first push of an event begins after that of the event before it has
- * ended. Retries do not wait. Waiting events are kept here, so that they do not delay other orders.
+ * Keeps the events of each order in sequence: the first push of an event begins only when the first push of the
+ * previous event has ended. Retries do not wait. Waiting events are kept here, so that they do not delay other orders.
  */
 export class OrderSequence {
-  /** Orders that have the first push of an event in flight. */
+  /** Orders for which the first push of some event is in flight. */
   private readonly firstPushInFlight = new Set<number>();
-  /** The messages that wait for that push to end, by order. */
+  /** The messages that wait until their order's first push has ended, by order. */
   private readonly waitingByOrder = new Map<number, Message[]>();
-  /** The keys that come after those messages, by order. They are not yet read in full. */
+  /** The keys that come after the waiting messages, by order. Their events are not yet read in full. */
   private readonly deferredByOrder = new Map<number, DueEvent[]>();
   private deferredCount = 0;
 
-  /** Marks the push as begun. Returns false and keeps the message if its order has a first push in flight. */
+  /** Marks a first push as begun. Returns false and keeps the message if its order has a first push in flight. */
   tryBegin(message: Message): boolean {
     const { step, orderNo } = message.due;
     if (step > 0) return true;
@@ -31,7 +31,7 @@ export class OrderSequence {
     return true;
   }
 
-  /** Returns the order's next message, and with its last message the deferred keys to read now. */
+  /** Ends a push. Returns the order's next message, and with the last message also the deferred keys to read now. */
   finish({ step, orderNo }: DueEvent): { readonly message?: Message; readonly keys?: readonly DueEvent[] } {
     if (step > 0) return {};
     this.firstPushInFlight.delete(orderNo);
@@ -49,7 +49,7 @@ export class OrderSequence {
     return keys;
   }
 
-  /** Defers this key if enough messages of its order wait already. Returns false if the key is to be read now. */
+  /** Defers the key if enough messages of its order are waiting. Returns false if the key must be read now. */
   tryDefer(due: DueEvent): boolean {
     const { step, orderNo } = due;
     if (step > 0 || this.waitingByOrder.size === 0) return false;
@@ -69,7 +69,7 @@ export class OrderSequence {
     return { waiting: [...this.waitingByOrder.values()].flat().length, deferred: this.deferredCount };
   }
 
-  /** Drops and returns everything that waits. Orders with a push in flight are still known. */
+  /** Drops and returns everything that waits. Still remembers which orders have a push in flight. */
   clear(): DueEvent[] {
     const messages = [...this.waitingByOrder.values()].flat();
     const keys = [...this.deferredByOrder.values()].flat();

@@ -19,24 +19,25 @@ export interface OutcomeWriterDeps {
   readonly shouldGiveUp: () => boolean;
   /** Called when there is room for outcomes again. */
   readonly onWritten: () => void;
-  /** Called when the last blocked outcome of this shard is written. */
+  /** Called when a shard's last blocked outcome has been written. */
   readonly onUnblocked: (shard: Shard) => void;
 }
 
-/** Limit of unwritten outcomes. At this limit the node begins no pushes. */
+/** The most outcomes that are not yet stored. At this limit the node begins no pushes. */
 const MAX_UNWRITTEN = 2_000;
 const MAX_PER_STATEMENT = 512;
 const MAX_STATEMENTS_AT_ONCE = 2;
-/** Time between the starts of two statements that are not full. */
+/** The shortest time between the starts of two statements, unless the second is full. */
 const PAUSE_MS = 20;
 /** Delay before a retry when the database fails or a row is locked. */
 const RETRY_MS = 200;
 
 /**
- * Writes the outcomes of pushes, many in one statement. Keeps them while the database is unreachable. Outcomes whose
- * rows another transaction has locked are retried separately, and meanwhile all statements skip locked rows.
+ * Stores the outcomes of pushes, many in one statement. Keeps them in memory while the database is unreachable.
+ * Outcomes whose rows another transaction has locked are retried separately. Until they are stored, all statements skip
+ * locked rows.
  *
- * It uses no batcher, because no caller awaits a single outcome, and a promise and a closure for each were a noticeable
+ * It uses no batcher, because no caller awaits a single outcome. A promise and a closure per outcome were a noticeable
  * part of a push's cost.
  */
 export class OutcomeWriter {
@@ -100,7 +101,7 @@ export class OutcomeWriter {
       await delay(RETRY_MS);
       const batch = this.blocked.slice(0, MAX_PER_STATEMENT);
       const stillBlocked = await this.write(batch);
-      // Still blocked outcomes go to the end, so that the others get a turn.
+      // Outcomes that are still blocked go to the end of the list, so that the other blocked outcomes get a turn.
       this.blocked = [...this.blocked.slice(batch.length), ...(stillBlocked ?? [])];
       this.unblock(stillBlocked ? without(batch, stillBlocked) : batch);
       this.finishBatch(batch, stillBlocked);
@@ -115,13 +116,14 @@ export class OutcomeWriter {
     }
   }
 
-  /** `blocked` is undefined if the batch could not be written at all. */
+  /** `blocked` contains the outcomes whose rows are locked. It is undefined if nothing of the batch could be stored. */
   private finishBatch(batch: readonly FinishedPush[], blocked: readonly FinishedPush[] | undefined): void {
     const finished = !blocked || blocked.length === 0 ? batch : without(batch, blocked);
     this.unwritten -= finished.length;
     for (const { shard, due } of finished) {
       shard.unfinishedPushes -= 1;
-      // An unwritten outcome stays known, because its event is still due and would be pushed repeatedly.
+      // An event whose outcome could not be stored stays in `known`. It is still due and would otherwise be pushed
+      // again and again.
       if (!blocked) continue;
       const key = keyOf(due);
       shard.known.delete(key);
@@ -131,8 +133,8 @@ export class OutcomeWriter {
   }
 
   /**
-   * Returns the outcomes whose rows are locked, or undefined if nothing could be written and no retry will follow.
-   * Outcomes of a shard that another node has taken over count as written.
+   * Stores the outcomes. Returns those whose rows are locked, or undefined if nothing could be stored and the node
+   * gives up. Outcomes of a shard that another node has taken over count as stored.
    */
   private async write(batch: readonly FinishedPush[]): Promise<readonly FinishedPush[] | undefined> {
     const { database, counts, shouldGiveUp } = this.deps;
@@ -170,11 +172,11 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
   return all.filter((one) => !excluded.has(one));
 }
 
-/** May be stale after a replay; the statement decides. Never misses an event that will be given up. */
+/** True if this was the last push. A replay may have changed that; the statement decides. Never misses a last push. */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= PUSH_RETRY_DELAYS_SECONDS.length);
 
-/** Returns the number of events that were given up. */
+/** Stores the outcomes and raises alerts. Returns the number of events that were given up. */
 async function writeWithAlerts(
   database: Database,
   pushes: readonly PushOutcome[],

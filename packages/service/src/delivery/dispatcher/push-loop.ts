@@ -42,7 +42,7 @@ const COUNTED: Readonly<Record<DeliveryOutcome, CountedPush>> = {
   FORBIDDEN: 'forbidden',
 };
 
-/** Gives each lane its turn, and pushes. Uses callbacks instead of promises, because it runs for every event. */
+/** Gives the lanes their turns and starts pushes. Uses callbacks, not promises, because it runs for every event. */
 export class PushLoop {
   /** Lanes with something to push or to load. */
   private lanes: Lane[] = [];
@@ -53,7 +53,7 @@ export class PushLoop {
 
   constructor(private readonly deps: PushLoopDeps) {}
 
-  /** Gives the lane a turn. Call it when the lane has something to push or to load. */
+  /** Adds the lane to the list. Must be called when the lane has something to push or to load. */
   addLane(lane: Lane): void {
     if (lane.isAwaitingTurn) return;
     lane.isAwaitingTurn = true;
@@ -64,7 +64,7 @@ export class PushLoop {
     for (const lane of shard.lanes.values()) this.addLane(lane);
   }
 
-  /** Gives every lane its turn, one push at a time, until nothing more can begin. */
+  /** Gives every lane in turn one push at a time, until no further push can begin. */
   run(): void {
     while (this.lanes.length > 0 && this.mayBegin()) {
       const round = this.lanes;
@@ -138,7 +138,7 @@ export class PushLoop {
     const { shards, pushClient, clock } = this.deps;
     const beganAt = performance.now();
     const mayStillSend = shards.maySend() && shards.isHeld(shard);
-    // It waited too long, or the channel has changed since the message was loaded.
+    // Does not send if the lease or the shard is lost, or if the channel has changed since the message was loaded.
     if (!mayStillSend || receiver.version !== message.version || !leadsTo(receiver, lane)) {
       queueMicrotask(() => this.cancelPush(push));
       return;

@@ -3,7 +3,7 @@ import { createExpiryQueue, type Expiring } from '../../platform/expiry-queue.js
 /** Pushes in flight from this node to all addresses, without those that have taken longer than SLOW_MS. */
 const MAX_PUSHES = 256;
 const SLOW_MS = 1_000;
-/** All pushes in flight, including slow ones. Each has a connection. */
+/** The most pushes in flight including slow ones, because each needs a connection. */
 const MAX_CONNECTIONS = 2_048;
 
 export interface PushSlot {
@@ -11,13 +11,13 @@ export interface PushSlot {
   expiring: Expiring<PushSlot> | undefined;
 }
 
-/** Counts the pushes in flight of this node. Slow receivers do not take the places of quick ones. */
+/** Counts this node's pushes in flight. Slow pushes stop counting, so that quick receivers get their places. */
 export class PushSlots {
   private taken = 0;
   private slow = 0;
   private readonly quick;
 
-  /** `onFreed` is called when a slow push stops being counted. */
+  /** `onFreed` is called when a push becomes slow and so makes room for another. */
   constructor(onFreed: () => void) {
     this.quick = createExpiryQueue<PushSlot>(SLOW_MS, (slot) => {
       slot.isSlow = true;
@@ -39,7 +39,7 @@ export class PushSlots {
     return { isSlow: false, expiring: undefined };
   }
 
-  /** Starts the time after which the push counts as slow. Call it when the push was sent. */
+  /** Starts the time after which the push counts as slow. Must be called when the push was sent. */
   watch(slot: PushSlot): void {
     slot.expiring = this.quick.add(slot);
   }

@@ -1,6 +1,6 @@
 import type { EventKey } from '../queue/due-sql.js';
 
-/** Records events that are finished during a read of due events, because stale rows may still show them. */
+/** Records events that are finished during a read of due events, because the read may still return them as due. */
 export class ReadsInProgress {
   private readonly finishedSince = new Set<Set<EventKey>>();
 

@@ -1,16 +1,18 @@
 import { type DuePosition, isBefore, positionAt, type ShardPart, START } from '../queue/due-sql.js';
 
 /**
- * The interval and reach of each look-back. A row can be committed late, behind the position that has been read. A
- * statement takes at most 30 s, so few rows are later than that. Long look-backs are rare, because pushed rows stay in
- * the index until a vacuum, which any long transaction delays.
+ * The interval and reach of each look-back. A row can be committed late, behind the position up to which the node has
+ * read. A statement takes at most 30 s, so few rows are later than that. Long look-backs are rare, because they reread
+ * pushed rows, which stay in the index until a vacuum. Any long transaction delays the vacuum.
  */
 const LOOK_BACKS = [
   { everyMs: 1_000, backMs: 5_000 },
   { everyMs: 15_000, backMs: 90_000 },
   { everyMs: 300_000, backMs: Number.POSITIVE_INFINITY },
 ] as const;
-/** How far before now reading continues after a read that skipped some kinds. Only younger rows are read twice. */
+/**
+ * A read that skipped some kinds is followed by one that begins this long before it. Only these rows are read twice.
+ */
 const SKIPPED_MARGIN_MS = 2_000;
 
 /** The start of a read by the database's clock, and the oldest transaction that was running then. */
@@ -49,11 +51,11 @@ export function createShardCursor() {
   }
 
   return {
-    /** Returns true if much is left to read, so that the read should skip kinds whose lanes read for themselves. */
+    /** Returns true if much is left to read. The read should then skip the kinds whose lanes read for themselves. */
     isBehind: (): boolean => isCatchingUp || lookBacks.some((lookBack) => lookBack.isReadingAll()),
     /**
      * Returns the parts to read next: a page of each look-back that is due or unfinished, then the new rows. `moment`
-     * is no later than the read. `isSkipping`: the read skips some kinds.
+     * must not be later than the read. `isSkipping`: the read skips some kinds.
      */
     nextParts(moment: Moment, isSkipping: boolean = false): ReadPart[] {
       for (const lookBack of lookBacks) lookBack.beginIfDue(moment, front);
@@ -69,21 +71,21 @@ export function createShardCursor() {
 export type ShardCursor = ReturnType<typeof createShardCursor>;
 
 /**
- * Finds rows that were committed since the last look-back, and tells them by their transaction from rows that were read
- * before. So it does not reread a backlog each time. Only the longest look-back reads every row, to find rows that were
- * missed for an unforeseen reason.
+ * Finds rows that were committed late, since the last look-back. Recognises them by their transaction, and so does not
+ * reread a backlog each time. Only the longest look-back reads every row, to find rows that were missed for an
+ * unforeseen reason.
  */
 function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   const isFurthest = backMs === Number.POSITIVE_INFINITY;
   let last: Moment | undefined;
-  /** The front before it first moved since `last`, and the oldest transaction that was running then. */
+  /** The front when it first moved after `last`, and the oldest transaction that was running then. */
   let read: { readonly from: DuePosition; readonly horizon: string } | undefined;
   let unread: Omit<ReadPart, 'wasRead'>[] = [];
 
   function beginIfDue(moment: Moment, front: DuePosition): void {
     if (unread.length > 0 || (last && moment.at - last.at < everyMs)) return;
     const until = front.nextAt;
-    // The first time, nothing was read before, so no row can be behind the front.
+    // The first call looks back at nothing: no row was read before, so none can be behind the front.
     if (last && isFurthest) unread = [{ after: START, until, since: null }];
     else if (last) {
       const from = positionAt(last.at - backMs);

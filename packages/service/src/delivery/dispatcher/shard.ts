@@ -5,7 +5,7 @@ import type { Address, Receiver } from '../receivers/receivers.js';
 import { Lane } from './lane.js';
 import { createShardCursor } from './shard-cursor.js';
 
-/** Limit of blocked outcomes. Beyond it the shard pushes nothing, so that it does not delay other shards. */
+/** The most blocked outcomes. At this limit the shard begins no pushes, so that it does not delay other shards. */
 const MAX_BLOCKED_OUTCOMES = 100;
 
 /** A shard that this node holds, with its state in memory. */
@@ -14,15 +14,15 @@ export class Shard implements HeldShard {
   readonly epoch: number;
   readonly cursor = createShardCursor();
   readonly lanes = new Map<string, Lane>();
-  /** Keys of all events in memory, in any lane. A read skips them. */
+  /** Keys of all events in memory, in any lane. A read of due events skips these keys. */
   readonly known = new Set<EventKey>();
-  /** Kinds whose lanes must read everything again. Until then their newer events are skipped. */
+  /** Kinds whose lanes must read all their events again. Until then, newer events of these kinds are skipped. */
   readonly mustReread = new Set<number>();
   /** Pushes in flight, and finished pushes whose outcome is not yet written. */
   unfinishedPushes = 0;
   /** Finished pushes whose outcome cannot be written, because another transaction has locked the rows. */
   blockedOutcomes = 0;
-  /** Whether it is released once it has no unfinished pushes. Nothing of it is read or begun meanwhile. */
+  /** True if the shard is released when it has no unfinished pushes. Until then it reads and begins nothing. */
   isLeaving = false;
 
   constructor({ shard, epoch }: HeldShard) {
@@ -41,7 +41,7 @@ export class Shard implements HeldShard {
     return lane;
   }
 
-  /** Drops a lane's events from memory, with those just taken from it. All of them are read again from the database. */
+  /** Drops a lane's events and the events just taken from it from memory. All are read again from the database. */
   rereadLane(lane: Lane, taken: readonly DueEvent[] = []): void {
     for (const due of taken) this.known.delete(keyOf(due));
     lane.clear();
@@ -49,7 +49,7 @@ export class Shard implements HeldShard {
     this.removeIfIdle(lane);
   }
 
-  /** Keeps lanes with pushes in flight, because the next events of their orders wait for them. */
+  /** Removes the lane unless it has pushes in flight, because later events of their orders wait for these pushes. */
   removeIfIdle(lane: Lane): void {
     if (lane.isIdle() && this.lanes.get(lane.key) === lane) this.lanes.delete(lane.key);
   }
@@ -62,7 +62,7 @@ export class Shard implements HeldShard {
   prepareToLeave(): void {
     this.isLeaving = true;
     for (const lane of this.lanes.values()) this.rereadLane(lane);
-    // Reads everything again if the shard is kept after all.
+    // If the shard is kept after all, everything is read again.
     this.mustReread.clear();
     this.cursor.rewind();
   }
@@ -73,7 +73,7 @@ export interface FinishedPush extends PushOutcome {
   readonly shard: Shard;
 }
 
-/** Returns whether the events of a lane are still sent to its address. */
+/** Returns true if the events of a lane are still sent to the lane's address. */
 export function leadsTo(receiver: Receiver, lane: Lane): boolean {
   const address = receiver.addresses[lane.typeNos[0] ?? 0];
   if (!address || address.paused) return false;

@@ -13,10 +13,10 @@ export const keyOfEvent = (e: string): EventKeySql => ({
   eventNo: `${e}.event_no`,
 });
 
-/** SQL: whether an event is about a payment. Must equal the expression of the index exactly. */
+/** SQL: whether an event is about a payment. Must be exactly the expression in the index. */
 export const isPayment = (e: string) => `${e}.event_type = 'payment.status.changed'`;
 
-/** SQL: the accepted pushes of an event. None is older than the event, so earlier partitions are not searched. */
+/** SQL: the accepted pushes of an event. No push is older than its event, so earlier partitions are not searched. */
 export const acceptedAttempts = ({ channelId, isPayment: kind, recordedAt, eventNo }: EventKeySql) =>
   `select * from delivery_attempts t where t.outcome = 'ACCEPTED' and t.channel_id = ${channelId} and t.is_payment = ${kind}
      and t.recorded_at = ${recordedAt} and t.event_no = ${eventNo} and t.at >= ${recordedAt}`;
@@ -25,5 +25,5 @@ export const failedAttempts = ({ channelId, recordedAt, eventNo }: EventKeySql) 
   `select * from delivery_attempts t where t.outcome <> 'ACCEPTED' and t.channel_id = ${channelId}
      and t.event_no = ${eventNo} and t.at >= ${recordedAt}`;
 
-/** SQL: all pushes of an event. Uses a separate index for each outcome. */
+/** SQL: all pushes of an event. Reads accepted and failed pushes separately, because each have their own index. */
 export const allAttempts = (key: EventKeySql) => `(${acceptedAttempts(key)} union all ${failedAttempts(key)})`;

@@ -5,7 +5,7 @@ import { isPayment } from './attempts-sql.js';
 import { progress, STATUS, WHOLE } from './history-sql.js';
 import type { InstantRange } from './time-range.js';
 
-/** Filters events. The range is of the time when the event was written. */
+/** A filter of events. The time range applies to the time when an event was written. */
 export interface EventFilter extends InstantRange {
   readonly orderNo?: number | undefined;
   readonly eventType?: EventType | undefined;
@@ -16,9 +16,9 @@ export interface EventFilter extends InstantRange {
 export type EventKey = readonly [recordedMicros: number, eventNo: number];
 
 /**
- * SQL: the keys of the newest `max` events of channel $1 after a key. Selects the table that holds the wanted events
- * and few others. All four tables have the same key in the order of the list, so the cost of a page does not grow with
- * the channel's history.
+ * SQL: the keys of the newest `max` events of channel $1 that come after the key `after` in the list. Reads the table
+ * that contains the wanted events and few others. All four tables have an index in the order of the list, so the cost
+ * of a page does not grow with the channel's history.
  */
 export function newestEvents(
   { orderNo, eventType, status, from, to }: EventFilter,
@@ -36,8 +36,8 @@ export function newestEvents(
   const ofType = () => (eventType === undefined ? [] : [`c.event_type = ${value(eventType)}`]);
   const page = `${NEWEST} limit ${max}`;
 
-  // An order has few events and one channel. The channel is checked on the events found, because otherwise the planner
-  // might prefer the channel's index to find the newest.
+  // An order has few events and one channel. The outer select checks the channel, because otherwise the planner might
+  // use the channel's index to find the newest events.
   if (orderNo !== undefined) {
     const where = [`c.order_no = ${value(orderNo)}`, ...ofType(), ...place];
     const events = `select c.channel_id, c.recorded_at, c.event_no from events c where ${where.join(' and ')} ${NEWEST}`;
@@ -45,13 +45,13 @@ export function newestEvents(
     return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
 
-  /** Each kind of event has its own range of an index. */
+  /** Reads each kind of event separately, because each kind is a separate range of the index. */
   const ofEachKind = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
     const kinds = eventType === undefined ? BOTH_HALVES : [eventType];
     const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
     return `select c.recorded_at, c.event_no from (${each.join(' union all ')}) c ${page}`;
   };
-  /** Returns one row per event. A voided range or an event accepted repeatedly has several in the table. */
+  /** Returns one row per event. A voided range, or an event that was accepted repeatedly, has several table rows. */
   const oncePerEvent = (table: string, conditions: string) =>
     `select c.recorded_at, c.event_no from (
        select distinct on (c.recorded_at, c.event_no) c.recorded_at, c.event_no, c.cycle_no
@@ -83,9 +83,9 @@ export function newestEvents(
 
 const NEWEST = 'order by c.recorded_at desc, c.event_no desc';
 
-/** One event type, or all that are not about payments, which are adjacent in the index. */
+/** One event type, or all types that are not about payments. In the index these are adjacent. */
 type Kind = EventType | 'not of payments';
-/** Together these include every event. */
+/** Together these two kinds include every event. */
 const BOTH_HALVES: readonly Kind[] = ['payment.status.changed', 'not of payments'];
 const KIND: Readonly<Record<Kind, string>> = {
   'payment.status.changed': 'c.is_payment',
@@ -101,15 +101,17 @@ const EVENT_KIND: Readonly<Record<Kind, string>> = {
   'payment.upcoming': isNotice('c'),
 };
 
-/** A scalar subquery runs once per event and stops at the end of the page. A join might run for all events. */
+/**
+ * A scalar subquery, because it runs once per event and stops at the end of the page. A join might run for all events.
+ */
 const statusOf = (c: string) => `(select ${STATUS} from events e, ${progress(WHOLE)}
   where e.channel_id = $1 and e.event_no = ${c}.event_no and e.recorded_at = ${c}.recorded_at)`;
 
-/** An accepted event is delivered unless it was given up after a replay. Each period of a range must be delivered. */
+/** True if an accepted event was not given up after a replay and, for a range, every period was accepted. */
 const WAS_DELIVERED = `case when c.cycle_no = 0
   then not exists (select from undelivered_events g where g.channel_id = $1 and g.event_no = c.event_no)
   else ${statusOf('c')} = 'DELIVERED' end`;
 
-/** Checks the other periods of a range, because some of them may have been given up. */
+/** True unless a period of the event's range was given up. */
 const NOTHING_GIVEN_UP = `case when c.cycle_no = 0 then true else not exists (select from undelivered_events g
   where g.channel_id = $1 and g.event_no = c.event_no and g.reason = 'GIVE_UP') end`;

@@ -7,7 +7,7 @@ import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './att
 /** An event with its delivery state. A range of voided periods is one row. */
 export type EventRow = RowOf<typeof EVENT_ROW>;
 
-/** SQL: the first and last period meant. Both are null except for a range or one of its periods. */
+/** SQL: the first and last period of a range, or one of its periods twice. Null for an event without a range. */
 interface Periods {
   readonly first: string;
   readonly last: string;
@@ -16,8 +16,9 @@ interface Periods {
 export const WHOLE: Periods = { first: 'case when e.cycle_to is not null then e.cycle_no end', last: 'e.cycle_to' };
 
 /**
- * SQL: the delivery state of an event, for a select that names the event `e`. Does not read due_events, which is busy:
- * accepted pushes are attempts, events no longer sent are in undelivered_events, and all others are pending.
+ * SQL: the delivery state of an event, for a select that calls the event `e`. Does not read due_events, which is busy:
+ * accepted pushes are in the attempts, events that are not sent any more in undelivered_events, and all others are
+ * pending.
  */
 export const progress = ({ first, last }: Periods) => `lateral (select ${first} as first_no, ${last} as last_no) n,
   lateral (
@@ -36,7 +37,7 @@ function overlapsPeriods(first: string, last: string): string {
   return `(n.first_no is null or (${first} <= n.last_no and ${last} >= n.first_no))`;
 }
 
-/** If any period was given up, shows that: `GIVE_UP` sorts before `NO_CALLBACK`, so `min()` returns it. */
+/** GIVE_UP if any period was given up: `GIVE_UP` sorts before `NO_CALLBACK`, so `min()` returns it. */
 export const STATUS = `coalesce(u.reason,
     case when a.cycles >= coalesce(n.last_no - n.first_no + 1, 1) then 'DELIVERED' else 'PENDING' end)`;
 
@@ -57,7 +58,7 @@ export const EVENT_ROW = columns({
   deliveryStatus: column<DeliveryStatus>('text'),
   pushes: 'integer',
   lastPushTime: 'text?',
-  /** The payload. A range has that of its first period. */
+  /** The payload. A range has the payload of its first period. */
   data: 'json',
 });
 
@@ -113,7 +114,7 @@ const LIST_PUSHES = statement({
   columns: PUSH_COLUMNS,
 });
 
-/** Returns the latest pushes of one event, oldest first. For a range, those of one period or of all. */
+/** Returns the latest pushes of one event, oldest first. For a range: the pushes of one period or of all periods. */
 export async function listPushes(
   db: Queryable,
   channelId: number,

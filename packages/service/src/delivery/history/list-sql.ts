@@ -8,7 +8,7 @@ export type ListedEvent = RowOf<typeof LISTED_EVENT_ROW>;
 
 export const LISTED_EVENT_ROW = joinColumns(EVENT_ROW, columns({ recordedMicros: 'bigint', eventNo: 'bigint' }));
 
-/** Lists events, newest first. Reads only the key and the filter's columns of events before the page. */
+/** Lists events, newest first. Of the events before the page, reads only the key and the columns of the filter. */
 export async function listEvents(
   db: Queryable,
   channelId: number,
@@ -20,7 +20,7 @@ export async function listEvents(
   return db.query<ListedEvent>(text, values);
 }
 
-/** Leaves unused filters out of the text, so that each combination finds its index. There are about a hundred texts. */
+/** Builds the SQL without unused filters, so that each combination uses its index. There are about a hundred texts. */
 export function eventList(
   channelId: number,
   filter: EventFilter,

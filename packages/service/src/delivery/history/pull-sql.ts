@@ -9,7 +9,7 @@ export type PushRow = RowOf<typeof LIST_PUSHES>;
 /** The time when the event was written, in Unix microseconds, its number and the period. */
 export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
 
-/** Continues inside the range in which the last page ended. Expands an event into no more rows than a page has. */
+/** Continues inside the range in which the last page ended. Expands a range into no more rows than a page has. */
 const LIST_PUSHES = statement({
   text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
        coalesce(${fromEpochMicros('$3')}, '-infinity')) as at, coalesce($4::bigint, 0) as event_no)
@@ -25,19 +25,19 @@ const LIST_PUSHES = statement({
   parameters: ['bigint', 'double precision', 'bigint', 'bigint', 'integer', 'bigint'],
   columns: columns({
     eventNo: 'bigint',
-    /** 0 unless it is a period of a range. */
+    /** The period if the push is about one period of a range, else 0. */
     cycleNo: 'integer',
     orderNo: 'bigint',
-    /** The index of its type among the event types. */
+    /** The index of the event's type in the list of event types. */
     typeNo: 'integer',
-    /** In PostgreSQL's notation: part of the event's key. */
+    /** The text that PostgreSQL shows, because it is part of the event's key. */
     recordedAt: 'text',
     recordedMicros: 'bigint',
     writtenAt: 'text',
   }),
 });
 
-/** SQL: the oldest events of a kind. Reads one extra, because the last page's event may have no period left. */
+/** SQL: the oldest events of a kind. Reads one extra, because the event that ended the last page may be used up. */
 function oldestOfKind(isOfKind: string): string {
   return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}
        and c.recorded_at >= (select at from place)
@@ -63,7 +63,7 @@ export async function listPushes(
   ]);
 }
 
-/** Reads the clock that dates events. */
+/** Reads the database's clock, which gives events their times. */
 export const readEventClock = declareRequire({
   text: `select ${epochMs('clock_timestamp()')} as now`,
   parameters: [],

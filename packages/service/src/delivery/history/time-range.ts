@@ -1,6 +1,6 @@
 import { parseTime } from '@perennial/wire';
 
-/** From inclusive, to exclusive. Unix milliseconds, because PostgreSQL rejects the years before 1. */
+/** `from` is inclusive, `to` is exclusive. Unix milliseconds, because PostgreSQL rejects texts with years before 1. */
 export interface InstantRange {
   readonly from?: number | undefined;
   readonly to?: number | undefined;

@@ -17,7 +17,7 @@ const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from d
   where t.outcome <> 'ACCEPTED' and t.channel_id = ${x}.channel_id and t.event_no = ${x}.event_no and t.at >= ${x}.recorded_at
   order by t.at desc limit 1)`;
 
-/** Looks at the newest event that waits for a retry, the newest given up, and the newest accepted. */
+/** The latest answer about the newest event that waits for a retry, the newest given up and the newest accepted. */
 const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from (
     (select f.* from (select * from due_events d where d.channel_id = c.channel_id and d.next_at <> d.recorded_at
        order by d.event_no desc limit 1) d, lateral ${lastFailure('d')} f)
@@ -60,14 +60,14 @@ const LIST_BACKLOGS = statement({
     name: 'text',
     callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
     paused: column<readonly CallbackEventType[]>('text[]'),
-    /** Counted up to 10,000, like the two counts below. */
+    /** Counted up to 10,000, like `givenUp` and `withoutAddress`. */
     waiting: 'bigint',
     oldestWaitingAt: 'text?',
-    /** The next push of events that are not paused. A time in the past means now. */
+    /** The time of the next push, without paused events. A time in the past means now. */
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',
-    /** Pushes of the last 24 hours. */
+    /** The number of pushes in the last 24 hours, accepted and failed. */
     accepted: 'bigint',
     failed: 'bigint',
     /** The answer to the latest push that LAST_ANSWER finds. */
@@ -88,7 +88,7 @@ const FIND_NEXT_PUSH = statement({
   columns: columns({ nextPushAt: 'text?' }),
 });
 
-/** Returns the time of the next push of an event or period, or null if none is waiting. */
+/** Returns the time of the next push of an event or period, or null if no push is waiting. */
 export async function findNextPush(
   db: Queryable,
   channelId: number,

@@ -8,7 +8,7 @@ import { typeNoSql } from '../event-type-sql.js';
 /** The key of a due event: the event and, in a range of voided periods, the period. */
 export interface DueKey {
   readonly eventNo: number;
-  /** 0 unless it is one of several periods that were voided together. */
+  /** The period if several periods were voided together, else 0. */
   readonly cycleNo: number;
 }
 
@@ -23,19 +23,19 @@ export interface DuePosition {
 
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
-/** Returns the position before everything due at this time or later, in PostgreSQL's notation so that texts compare. */
+/** Returns the position before everything due at this time or later. Its text can be compared with PostgreSQL's. */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
   return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
 }
 
-/** Compares times as text. All have the session's offset, and a shorter fraction ends in the offset's sign. */
+/** Compares times as text: all have the same offset, and "+" after a shorter fraction sorts before any digit. */
 export function isBefore(one: DuePosition, other: DuePosition): boolean {
   if (one.nextAt !== other.nextAt) return one.nextAt < other.nextAt;
   return one.eventNo === other.eventNo ? one.cycleNo < other.cycleNo : one.eventNo < other.eventNo;
 }
 
-/** Returns a position from which a read finds the given one first. */
+/** Returns a position from which a read finds the event at the given position first. */
 export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePosition => ({
   nextAt,
   eventNo,
@@ -49,15 +49,15 @@ export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo
 export const DUE_ROW = columns({
   shard: 'smallint',
   eventNo: 'bigint',
-  /** 0 unless it is one of several periods that were voided together. */
+  /** The period if several periods were voided together, else 0. */
   cycleNo: 'integer',
   channelId: 'bigint',
   orderNo: 'bigint',
-  /** The index of its type among the event types. */
+  /** The index of the event's type in the list of event types. */
   typeNo: 'integer',
-  /** The last period of a range that is still one row. */
+  /** The last period if the row still stands for a whole range of periods. */
   cycleTo: 'integer?',
-  /** In PostgreSQL's notation, to the microsecond: part of the row's key. */
+  /** The text that PostgreSQL shows, to the microsecond, because it is part of the row's key. */
   nextAt: 'text',
   /** Null if it equals nextAt, as for most rows. */
   recordedAt: 'text?',
@@ -68,7 +68,7 @@ export const DUE_ROW = columns({
 const AFTER = '(d.next_at, d.event_no, d.cycle_no) >';
 const IN_ORDER = 'order by d.next_at, d.event_no, d.cycle_no';
 
-/** Returns the kind of an event: its channel and type as one number. Events of a kind are sent to one address. */
+/** Returns the kind of an event: its channel and type as one number. All events of a kind are sent to one address. */
 export const kindOf = ({ channelId, typeNo }: Pick<DueEvent, 'channelId' | 'typeNo'>): number => channelId * 4 + typeNo;
 export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'typeNo'> => ({
   channelId: Math.floor(kind / 4),
@@ -77,9 +77,9 @@ export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'typeNo'> 
 const KIND = `d.channel_id * 4 + ${typeNoSql('d')}`;
 
 /**
- * Reads due events in parts of shards from a position on. Reads each part in its own subquery, because over several at
- * once PostgreSQL sorts the whole backlog (measured: 8,000 rows a second instead of 38,000). Locks nothing, because one
- * node reads a shard.
+ * Reads due events in parts of shards, each from a position on. Each part has its own subquery, because PostgreSQL
+ * would otherwise sort the whole backlog (measured: 8,000 rows a second instead of 38,000). Locks nothing, because only
+ * one node reads a shard.
  *
  * With `since`, reads only rows that this transaction or a later one wrote. Without, reads all but the skipped kinds.
  */
@@ -105,7 +105,7 @@ const READ_SHARDS = statement({
   ],
   columns: joinColumns(DUE_ROW, columns({ part: 'integer' })),
 });
-/** Reads the oldest running transaction. Rows committed from now on were written by it or a later one. */
+/** Returns the oldest running transaction. Rows that are committed from now on were written by it or by a later one. */
 export const readHorizon = declareRequire({
   name: 'read-horizon',
   text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',
@@ -137,15 +137,15 @@ export interface ShardPosition {
   readonly after: DuePosition;
 }
 
-/** A part of a shard that is read at a time. */
+/** A part of a shard, which is read page by page. */
 export interface ShardPart extends ShardPosition {
   /** Null reads until now. */
   readonly until: string | null;
-  /** Null reads rows of every transaction. */
+  /** Null reads the rows of every transaction. */
   readonly since: string | null;
 }
 
-/** Reads parts of shards. Each row has the number of its part, from 1. `now` is for tests. */
+/** Reads parts of shards. Each row has the number of its part, counted from 1. `now` is set in tests. */
 export async function readShards(
   db: Queryable,
   parts: readonly ShardPart[],
@@ -207,20 +207,20 @@ const READ_EVENTS = statement({
     eventType: column<EventType>('text'),
     occurredAt: 'bigint',
     data: 'text',
-    /** Null unless the period was voided with others. Its dates are derived from these fields. */
+    /** Null unless several periods were voided together. The period's dates are derived from these fields. */
     createdAt: 'bigint?',
     periodType: column<'DAY' | 'MONTH'>('text?'),
     period: 'integer?',
     /** Sealed. */
     mobile: 'text?',
-    /** Null unless the order is on a shared agreement. Its events include the mobile number. */
+    /** Set if the order has a shared agreement: then its events include the user's mobile number. */
     channelUserId: 'text?',
-    /** The channel's current version. The cached one may be older. */
+    /** The channel's current version. The version in the cache may be older. */
     version: 'bigint',
   }),
 });
 
-/** Reads events of one channel in one statement, in the order of `due`. Undefined if past their retention. */
+/** Reads events of one channel in one statement, in the order of `due`. An event past its retention is undefined. */
 export async function readEvents(
   db: Queryable,
   channelId: number,

@@ -31,7 +31,8 @@ export function addSettlementReportCommand(settlement: Command, { operate, perfo
         );
       }
       if (output === undefined && format === 'csv' && stdout.isTTY) {
-        // A CSV report contains the channels' texts unescaped, which could control a terminal. JSON escapes them.
+        // A CSV report contains the channels' texts unescaped, and they could control a terminal. A JSON report escapes
+        // them.
         throw new OperatorError('a CSV report cannot be printed to a terminal: give --output, or pipe it to a program');
       }
       if (output === undefined) return operate(options, (operator) => printReport(operator, input, stdout));
@@ -53,7 +54,7 @@ async function printReport(operator: OperatorWithClock, input: SettlementReportI
     const file = path.join(folder, 'report');
     await writeReport(operator, input, file);
     await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // `| head` closes the pipe early, which is not a failure.
+      // `| head` closes the pipe early. That is not a failure.
       if (error.code !== 'EPIPE') throw error;
     });
   } finally {
@@ -62,8 +63,8 @@ async function printReport(operator: OperatorWithClock, input: SettlementReportI
 }
 
 /**
- * Writes under a temporary name first, so that the file is always a complete report or the former one. The new file is
- * readable only by the current user, whatever the old mode was.
+ * Writes to a temporary file and then renames it, so that a reader sees either the former report or the complete new
+ * one. The new file is readable only by the current user, whatever the old mode was.
  */
 async function saveReport(
   operator: OperatorWithClock,
@@ -92,7 +93,7 @@ async function writeReport(
 ): Promise<SettlementSummary> {
   const handle = await open(file, 'wx', 0o600);
   try {
-    // Loaded lazily, because it loads the schemas of the interface.
+    // Loaded lazily, because this module loads all schemas of the API.
     const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
     const summary = await writeSettlementReport(operator, input, (text) => handle.appendFile(text));
     await handle.sync();

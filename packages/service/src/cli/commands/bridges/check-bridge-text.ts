@@ -3,7 +3,10 @@ import type { Verdict } from '../../../bridge-check/findings.js';
 import { indent, paragraphs, type SafeText, safeLines, safeText } from '../../../operations/command/safe-text.js';
 import { table } from '../../../operations/command/table.js';
 
-/** Returns false if a rule is broken, an option had no effect, or money is left; if strict, also for untried rules. */
+/**
+ * Returns false for a broken rule, an option without effect or an unrefunded debit; if strict, also for an untested
+ * rule.
+ */
 export function isGood({ rules, left, useless }: Checked, isStrict: boolean): boolean {
   if (left.length > 0 || useless.length > 0) return false;
   return rules.every(({ verdict }) => verdict === 'holds' || (verdict === 'untried' && !isStrict));

@@ -15,7 +15,7 @@ import { checkedText, isGood } from './check-bridge-text.js';
 
 const KEY_VARIABLE = 'BRIDGE_KEY';
 const DAY_FORM = /^\d{4}-\d\d-\d\d$/;
-/** Numbers have up to 64 characters, and the command appends a counter. */
+/** The prefix is limited to 32 characters: a number has up to 64, and the command appends a counter. */
 const PREFIX_FORM = /^[\x21-\x7e]{1,32}$/;
 const RESTART_MS = 120_000;
 
@@ -84,7 +84,7 @@ export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLi
     .option('--strict', 'exit code 1 also when a rule could not be tried')
     .addHelpText('before', `${ABOUT.trim()}\n`)
     .exitOverride((error) => {
-      // Exit code 2, because a wrong option is no finding about the bridge.
+      // Exit code 2, because a wrong option is not a finding about the bridge (1).
       throw error.exitCode === 0 ? error : new CommanderError(2, error.code, error.message);
     })
     .action((url: string, options: CheckOptions) => run(url, options, commandLine));
