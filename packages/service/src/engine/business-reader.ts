@@ -13,12 +13,12 @@ export interface BusinessReaderDeps {
   readonly bounds?: Partial<ReadingBounds>;
 }
 
-/** The time after which a reading is canceled. */
+/** The time limit of each statement of a reading. */
 const MAX_STATEMENT_MS = 3_000;
-/** How far back refunds are read again, to find refunds that were committed after others with a later time. */
+/** Refunds of this time are read again, to find refunds that were committed late, after refunds with a later time. */
 const OVERLAP_MS = 600_000;
 
-/** Reads the values of the installation's gauges. A job calls it every 15 s; a scrape never does. */
+/** Reads the values of the installation's gauges. Only a job calls it, every 15 s. A scrape shows the last values. */
 export function createBusinessReader({ database, clock, metrics, clockWatch, bounds }: BusinessReaderDeps) {
   const limits = { ...READING_BOUNDS, ...bounds };
   const startedAt = clock.now();

@@ -33,7 +33,7 @@ export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, '
   /** Records the results of calls through the gateways. */
   readonly institutionHealth: InstitutionHealth;
   readonly clockWatch: ClockWatch;
-  /** Shown by this node's /metrics. */
+  /** The metrics that this node's /metrics shows. */
   readonly metrics?: BusinessMetrics;
   /** Replaces the default of 15 in tests. */
   readonly readingSeconds?: number;
@@ -42,18 +42,18 @@ export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, '
   readonly localCallbacks?: boolean;
 }
 
-/** The interval at which the clock is compared with the database's. */
+/** The interval at which this node's clock is compared with the database's clock. */
 const CLOCK_COMPARISON_SECONDS = 5;
 
 /** The interval at which the gauges of the installation are read from the database. */
 const READING_SECONDS = 15;
 
-/** Starts everything that a node does without a request. Any number of nodes may run it at the same time. */
+/** Starts all work that a node does without a request. Any number of nodes can run it at the same time. */
 export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
   const { metrics } = engine;
-  // A node whose clock is wrong behaves like one that is stopping: it begins nothing and finishes the rest.
+  // A node whose clock is wrong behaves like a stopping node: it begins no new work and finishes the work in progress.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });

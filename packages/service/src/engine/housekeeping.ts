@@ -21,21 +21,21 @@ import {
   REQUEST_LOG_TABLE,
 } from './housekeeping/tables-by-time.js';
 
-/** How long the calls of channels are kept. */
+/** How long the log of the channels' requests is kept. */
 export const REQUEST_LOG_DAYS = 7;
 
 export interface HousekeepingDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly eventsRetentionDays?: number;
-  /** The sandbox keeps former app secrets, to report that a channel signs with one. */
+  /** A sandbox keeps former app secrets, so that it can report that a channel still signs with one of them. */
   readonly environment?: Environment;
 }
 
 /**
  * Deletes data that no request can need any more, and creates partitions for the coming weeks and days. Several nodes
- * may run it at once: a repeated chore does no harm, and each works in bounded steps. Access tokens are not stored, so
- * none are deleted.
+ * can run it at once: repeating a chore does no harm, and each chore works in bounded steps. Access tokens are not
+ * stored, so there are none to delete.
  */
 export function createHousekeeping({
   log,

@@ -21,7 +21,7 @@ export interface JobDeps {
   readonly log: Logger;
   readonly environment: Environment;
   readonly counts?: SubscriptionCounts;
-  /** Returns true if the node is stopping. It then begins nothing more. */
+  /** Returns true if the node is stopping. Jobs then begin no new work. */
   readonly stopping?: () => boolean;
   /** Replaces the policy's timeout in tests. */
   readonly debitDeadlineMs?: number;

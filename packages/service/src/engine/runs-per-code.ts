@@ -1,6 +1,6 @@
 /**
- * Runs a job for each payment channel, or each benefit with a supplier, one run at a time per code. An institution or
- * supplier that hangs delays no other.
+ * Runs a job for each payment channel, or for each benefit with a supplier. Each has one run at a time, so that an
+ * institution or supplier that hangs delays no other.
  */
 export function createRunsPerCode<Item extends { readonly code: string }>(
   items: () => Promise<readonly Item[]>,
@@ -9,7 +9,7 @@ export function createRunsPerCode<Item extends { readonly code: string }>(
 ) {
   const running = new Map<string, Promise<unknown>>();
   return {
-    /** Starts a run for each code without one. */
+    /** Starts a run for each code that has no run in progress. */
     async startRuns(): Promise<void> {
       for (const item of await items()) {
         const { code } = item;

@@ -5,7 +5,7 @@ export const FIGURE_COLUMNS = {
   debitsPaid: 'debits_paid',
   debitsFailed: 'debits_failed',
   paidCent: 'paid_cent',
-  /** Billed to channels that collect themselves. */
+  /** Billed to channels that collect the money themselves. */
   billedCent: 'billed_cent',
   refunds: 'refunds',
   refundedCent: 'refunded_cent',
@@ -34,13 +34,13 @@ const ZONE_MS = 8 * HOUR_MS;
 export const floorToHour = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
 export const floorToDay = (at: number): number => Math.floor((at + ZONE_MS) / DAY_MS) * DAY_MS - ZONE_MS;
 
-/** Returns the start of the month of Asia/Shanghai that contains `at`, or of one `months` later. */
+/** Returns the start of the month in Asia/Shanghai that contains `at`, or of the month that many `months` later. */
 export function startOfMonth(at: number, months = 0): number {
   const local = new Date(at + ZONE_MS);
   return Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + months, 1) - ZONE_MS;
 }
 
-/** The job mark up to which the figures are complete. */
+/** The job mark that stores up to which time the figures are complete. */
 export const FIGURES_JOB = 'figures';
-/** The job mark from which the figures begin. Earlier events are not counted yet, or never will be. */
+/** The job mark that stores from which time on figures exist. Earlier events are not counted yet, or never will be. */
 export const FIGURES_SINCE_JOB = 'figures-since';

@@ -2,7 +2,7 @@ import { columns, joinColumns, type Queryable, type RowOf, statement } from '../
 import { epochMs, fromEpochMs, inShanghaiZone } from '../platform/db/time-sql.js';
 import { FIGURE_COLUMNS, FIGURE_NAMES, type Figures, perFigure } from './figures.js';
 
-/** Unix milliseconds, `to` exclusive. Includes all channels unless one is named. */
+/** A time range in Unix milliseconds, with `to` exclusive. Includes all channels unless a channel is given. */
 export interface FigureRange {
   readonly from: number;
   readonly to: number;
@@ -16,7 +16,7 @@ const SUMS = FIGURE_NAMES.map((name) => `coalesce(sum(f.${FIGURE_COLUMNS[name]})
 
 const SUM_COLUMNS = columns(perFigure('bigint' as const));
 
-/** The table with the fewest rows for each bucket, its time column, and the start of a bucket. */
+/** For each bucket: the smallest table that has it, the table's time column, and SQL for the start of a bucket. */
 const TABLES = {
   hour: { table: 'hourly_figures', at: 'f.hour', start: 'f.hour' },
   day: { table: 'daily_figures', at: 'f.day', start: 'f.day' },
@@ -69,14 +69,14 @@ const readByChannelStatement = ({ table, at }: (typeof TABLES)['hour' | 'day']) 
       name: 'text',
       ordersCreated: 'bigint',
       debitsFailed: 'bigint',
-      /** Collected by the service and billed to the channel, together. */
+      /** The sum of what the service collected and what it billed to the channel. */
       volumeCent: 'bigint',
     }),
   });
 
 const READ_BY_CHANNEL = { hour: readByChannelStatement(TABLES.hour), day: readByChannelStatement(TABLES.day) };
 
-/** Returns channels with the highest volume first. */
+/** Returns the sums of each channel, the channel with the highest volume first. */
 export async function readFiguresByChannel(
   db: Queryable,
   bucket: Bucket,

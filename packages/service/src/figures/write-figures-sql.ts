@@ -7,7 +7,7 @@ import { WAITING_FOR_RETRY_STATUSES } from '../subscriptions/domain/payments/pay
 import { orderStatusIs, paymentStatusIs } from '../subscriptions/store/statuses-sql.js';
 import { FIGURE_COLUMNS, FIGURES_JOB, FIGURES_SINCE_JOB, type FigureColumn } from './figures.js';
 
-/** Unix milliseconds, `to` exclusive, both at the full hour. */
+/** Unix milliseconds at full hours, with `to` exclusive. */
 export interface Hours {
   readonly from: number;
   readonly to: number;
@@ -18,15 +18,15 @@ const COLUMNS: readonly FigureColumn[] = Object.values(FIGURE_COLUMNS);
 const within = (at: string) => `${at} >= ${fromEpochMs('$1')} and ${at} < ${fromEpochMs('$2')}`;
 
 interface Source {
-  /** The time of the event. An index finds an hour by it. */
+  /** The time that decides to which hour a row belongs. It is indexed. */
   readonly at: string;
   readonly from: string;
   readonly figures: Readonly<Partial<Record<FigureColumn, string>>>;
 }
 
 /**
- * SQL: the events of one kind, channel by channel, because the index begins with the channel. Searches the text for a
- * status before it parses the JSON, because that is cheaper.
+ * SQL: the events of one kind that meet the condition `which`. Reads channel by channel, because the index begins with
+ * the channel. To save parsing, the condition may first search the JSON as text.
  */
 const eventsOf = (
   kind: 'payment.status.changed' | 'order.status.changed',
@@ -40,8 +40,8 @@ const eventsOf = (
 const hasStatus = (field: string, condition: (column: string) => string) => condition(`(e.data::json ->> '${field}')`);
 
 /**
- * The source of each figure. Times are those at which the service learned of an event. An institution may report a
- * payment hours later, and an hour that is over must not change. Settlement uses the institution's time.
+ * The source of each figure. The times are when the service learned of an event, because an institution may report a
+ * payment hours later, and a past hour must not change. Settlement uses the institution's times.
  */
 const SOURCES: readonly Source[] = [
   {
@@ -130,19 +130,19 @@ const INSERT_DAYS = statement({
   parameters: ['double precision', 'double precision'],
 });
 
-/** Counts these hours again, replacing earlier counts. */
+/** Counts these hours again and replaces the earlier counts. */
 export async function writeHours(tx: Queryable, { from, to }: Hours): Promise<void> {
   await tx.query(DELETE_HOURS, [from, to]);
   await tx.query(INSERT_HOURS, [from, to]);
 }
 
-/** Sums these whole days from their hours. */
+/** Sums up these whole days from their hours. */
 export async function writeDays(tx: Queryable, { from, to }: Hours): Promise<void> {
   await tx.query(DELETE_DAYS, [from, to]);
   await tx.query(INSERT_DAYS, [from, to]);
 }
 
-/** Counts the current orders. Reads all of them, so the job runs it rarely if it takes long. */
+/** Counts the current orders. Reads all of them, so the job runs it less often if it takes long. */
 export const countOrders: Query<[endOfToday: number], void> = declareWrite({
   text: `insert into order_counts (channel_id, active, waiting_for_retry, due_today)
     select o.channel_id, count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')}),
@@ -156,7 +156,7 @@ export const countOrders: Query<[endOfToday: number], void> = declareWrite({
   byIndex: false,
 });
 
-/** The first key of the advisory lock: 'figu' in ASCII. */
+/** The first key of the advisory lock, which is 'figu' in ASCII. */
 const LOCK_CLASS = 0x66696775;
 
 const LOCK_FIGURES = statement({
@@ -182,7 +182,7 @@ const READ_MARKS = statement({
     upTo: 'bigint?',
     /** The time from which figures exist. */
     since: 'bigint?',
-    /** The creation of the first channel, before which nothing can have happened. */
+    /** The time when the first channel was created. Nothing can have happened before. */
     firstChannelAt: 'bigint?',
   }),
 });

@@ -2,10 +2,10 @@ import { readCsvRecords } from '../platform/csv/csv.js';
 import { createRefusal, PlainError } from '../platform/plain-error.js';
 import { MAX_CODE_LENGTH, UNPRINTABLE } from './fulfilment.js';
 
-/** The file cannot be used, and none of its codes was stored. The message has the line and the reason. */
+/** The file cannot be used, and none of its codes was stored. The message names the line and the reason. */
 export class CodesRefused extends PlainError {}
 
-/** Omits the code itself, because it is worth money to any reader. */
+/** Leaves out the code itself, because anyone who reads it could use it. */
 const refuseLine = (line: number, why: string) =>
   createRefusal(CodesRefused, 'codes-line')`line ${line} of the codes: ${why}`;
 

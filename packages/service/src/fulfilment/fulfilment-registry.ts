@@ -17,16 +17,16 @@ export interface FulfilmentDeps {
   readonly deadlineMs?: number;
 }
 
-/** The sources of codes, by benefit code. */
+/** Finds the source of a benefit's codes. */
 export interface Fulfilments {
-  /** Returns the current setting, read in the transaction of the claim. */
+  /** Returns the source by the benefit's current setting, read in the transaction of the claim. */
   of(tx: Queryable, benefitCode: string): Promise<Fulfilment>;
-  /** Returns the supplier of a claim that waits for it, even if the setting has changed since. */
+  /** Returns the supplier for a claim that waits for it, even if the benefit now has a different source. */
   supplierOf(benefitCode: string): Promise<Supplier>;
   close(): Promise<void>;
 }
 
-/** Creates a supplier once per address and key, because it holds connections. */
+/** Keeps one supplier per address and key, because a supplier holds connections. */
 export function createFulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
   const suppliers = new Map<string, AttachedSupplier>();
   const fromPool = createPoolFulfilment(vault);

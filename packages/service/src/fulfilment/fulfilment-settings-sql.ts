@@ -36,19 +36,19 @@ export async function storeFulfilment(
   await tx.query(STORE_FULFILMENT, [benefitCode, kind, supplierUrl, supplierKey]);
 }
 
-/** Returns false if it is unchanged. */
+/** Returns false if the threshold is unchanged. */
 export const storeLowStock: Query<[benefitCode: string, lowStock: number | null], boolean> = declareHas({
   text: `update benefit_fulfilments set low_stock = $2 where benefit_code = $1 and low_stock is distinct from $2 returning 1`,
   parameters: ['text', 'integer?'],
 });
 
-/** Serializes changes of a benefit and imports into it. */
+/** Lets changes of a benefit, and imports of its codes, run one after another. */
 export const lockBenefitCode: Query<[benefitCode: string], void> = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`,
   parameters: ['text'],
 });
 
-/** Lists benefits that have or once had a supplier, because their claims may be waiting for it. */
+/** Lists benefits that have a supplier or had one before, because claims may still wait for that supplier. */
 export const listSuppliedBenefits: Query<[], { code: string }[]> = declareList({
   text: 'select benefit_code as code from benefit_fulfilments where supplier_url is not null',
   parameters: [],

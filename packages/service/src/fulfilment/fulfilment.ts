@@ -11,11 +11,11 @@ export interface ClaimToFulfil {
   readonly faceValueCent: number;
   readonly orderNo: number;
   readonly cycleNo: number;
-  /** The request that claims it. Undefined if a job queries it. */
+  /** The request that claims the benefit. Undefined if a job queries the claim. */
   readonly origin?: Origin;
 }
 
-/** A source that gives the code in the transaction of the claim, or undefined while it has none. */
+/** A source that returns the code in the transaction of the claim, or undefined if it has no code now. */
 export interface ImmediateFulfilment {
   readonly kind: 'GENERATED' | 'POOL';
   takeCode(tx: Queryable, claim: ClaimToFulfil): Promise<string | undefined>;
@@ -24,7 +24,7 @@ export interface ImmediateFulfilment {
 export type SupplierOutcome =
   | { readonly kind: 'fulfilled'; readonly code: string }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** No trusted answer: there may or may not be a code by now. */
+  /** There was no trusted answer, so the supplier may or may not have issued a code. */
   | { readonly kind: 'unknown' };
 
 /** The answer to a query if the supplier does not know the claim. */
@@ -32,7 +32,7 @@ export interface NeverHeard {
   readonly kind: 'never-heard';
 }
 
-/** A remote program, called outside of transactions. It keeps one order per claim number. */
+/** A remote program that issues codes, called outside of transactions. It keeps one order per claim number. */
 export interface Supplier {
   readonly kind: 'SUPPLIER';
   fulfil(claim: ClaimToFulfil): Promise<SupplierOutcome>;
@@ -42,8 +42,8 @@ export interface Supplier {
 /** A source of benefit codes. */
 export type Fulfilment = ImmediateFulfilment | Supplier;
 
-/** In characters, for codes from suppliers and files. */
+/** The limit in characters, for codes from suppliers and files. */
 export const MAX_CODE_LENGTH = 200;
 
-/** Line breaks and escape sequences, which would break pages and tables. */
+/** Line breaks and control characters, which would break pages and tables. */
 export const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ImmediateFulfilment } from './fulfilment.js';
 
-/** Omits letters and digits that look alike. Has 32 characters, so five random bits choose one. */
+/** Omits letters and digits that look alike. It has 32 characters, so that five random bits select one. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE_LENGTH = 16;
 

@@ -17,7 +17,7 @@ const INSERT_POOL_CODES = statement({
   columns: columns({ imported: 'bigint' }),
 });
 
-/** Inserts codes, which are issued in this order. Returns the number of new ones. */
+/** Inserts codes, which are issued in this order. Returns how many of them were new. */
 export async function insertPoolCodes(
   tx: Queryable,
   benefitCode: string,
@@ -31,7 +31,7 @@ export async function insertPoolCodes(
   return row?.imported ?? 0;
 }
 
-/** Assigns the oldest free codes to these claims, one each while there are any. Skips locked codes. */
+/** Assigns the oldest free codes to these claims, one code per claim as long as there are codes. Skips locked codes. */
 export const takePoolCodes = declareList({
   name: 'take-codes',
   text: `with unused as (

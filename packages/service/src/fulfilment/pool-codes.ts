@@ -5,7 +5,7 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/** Seals codes that were bought in advance. The pool has its own key, because they belong to no channel yet. */
+/** Seals codes that were bought in advance. The pool has its own key, because its codes belong to no channel yet. */
 export async function openPoolCodes(db: Queryable, vault: Vault) {
   const poolSealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
   return {
@@ -26,7 +26,7 @@ export function createPoolFulfilment(vault: Vault): ImmediateFulfilment {
     async takeCode(tx, { benefitCode, claimNo }) {
       const [taken] = await takePoolCodes(tx, benefitCode, [claimNo]);
       if (taken === undefined) return undefined;
-      // The key was created at the import, so it is safe to cache even if this transaction is rolled back.
+      // Caching is safe even if this transaction is rolled back, because the key was already stored by the import.
       codes ??= await openPoolCodes(tx, vault);
       return codes.unseal(benefitCode, taken.sealed);
     },

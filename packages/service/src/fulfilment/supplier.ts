@@ -26,11 +26,11 @@ export interface SupplierOptions {
 }
 
 export interface AttachedSupplier extends Supplier {
-  /** Interrupts calls in flight: their outcomes are unknown. */
+  /** Interrupts calls in flight. Their outcomes are then unknown. */
   close(): Promise<void>;
 }
 
-/** Creates a supplier behind the protocol of docs/supplier.md. */
+/** Creates a supplier that speaks the protocol of docs/supplier.md. */
 export function createSupplier({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
   const client = createBridgeClient({ url, key, clock, connections: MAX_CONNECTIONS, log, peer: 'supplier' });
   const call = (operation: 'fulfil' | 'fulfil-query', body: object, about: { number?: string; origin?: Origin }) =>
@@ -65,8 +65,8 @@ function isNeverHeard(answer: Fields | undefined, claimNo: string): boolean {
 }
 
 /**
- * Returns `unknown` for anything but a documented answer. Requires the claim number in the answer to match: an answer
- * with another number says nothing about this claim, even if it is signed correctly.
+ * Returns `unknown` for anything but a documented answer. The claim number in the answer must match: an answer with
+ * another number does not concern this claim, even if it is signed correctly.
  */
 function readSupplierOutcome(answer: Fields | undefined, claimNo: string): SupplierOutcome {
   if (answer?.['claimNo'] !== claimNo) return { kind: 'unknown' };

@@ -7,26 +7,26 @@ import type { HeldShard } from './shards-sql.js';
 export type DeliveryOutcome = 'ACCEPTED' | 'REFUSED' | 'TIMEOUT' | 'UNREACHABLE' | 'FORBIDDEN';
 
 export interface PushOutcome {
-  /** The shard as it was held when the push began. */
+  /** The shard, with the epoch that it had when the push began. */
   readonly shard: HeldShard;
   readonly due: DueEvent;
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
   readonly latencyMs: number;
-  /** The end as a time of `performance.now()`. The statement stores the database's clock minus the time since then. */
+  /** When the push ended, by `performance.now()`. Stored as the database's clock minus the time that has passed. */
   readonly endedAt: number;
-  /** The end in Unix milliseconds, which replaces `endedAt` in tests. */
+  /** For tests: the time when the push ended in Unix milliseconds, instead of `endedAt`. */
   readonly at?: number | undefined;
   readonly answer: string | null;
-  /** Whether it can never be sent. It is then given up regardless of the schedule. */
+  /** True if the event can never be sent. It is then given up regardless of the schedule. */
   readonly isHopeless?: boolean;
 }
 
 /**
- * Writes the outcomes of a batch: deletes due rows, adds attempts, and schedules retries or gives events up. Only for
- * shards that still have the epoch under which the push began, because a new holder pushes again and writes that
- * outcome. Other nodes skip the locked shard until the commit. The retry step is read from the row, because
- * the event may have been replayed while the push was in flight.
+ * Stores the outcomes of a batch: deletes due rows, adds attempts, and schedules retries or gives events up. Skips
+ * shards whose epoch has changed since the push began, because their new holder pushes again and stores that outcome.
+ * Other nodes cannot take the locked shards until the commit. The retry step is read from the row, because the event
+ * may have been replayed while the push was in flight.
  *
  * `wait` waits up to 1 s for locked rows. `skip` skips them, which costs more and delays no other outcome.
  */
@@ -110,13 +110,13 @@ const byKey = ({ due: one }: PushOutcome, { due: other }: PushOutcome) => (isBef
 /** The number of events of a channel that were given up in one batch. */
 export type GivenUp = RowOf<typeof FINISH>;
 
-/** `skipLocked` skips rows that another transaction has locked; `findUnfinished` then returns them. */
+/** Stores outcomes. If `skipLocked`, skips rows that another transaction has locked; `findUnfinished` returns them. */
 export async function finishPushes(
   db: Queryable,
   ended: readonly PushOutcome[],
   skipLocked = false,
 ): Promise<GivenUp[]> {
-  // A replay locks the rows of retries too. Both lock in the order of the keys, so that they cannot deadlock.
+  // A replay locks the rows of retries too. Both transactions lock in the order of the keys, so they cannot deadlock.
   const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));
@@ -146,7 +146,7 @@ const FIND_UNFINISHED = statement({
   columns: columns({ n: 'integer' }),
 });
 
-/** Returns the pushes whose events are still due, because another transaction had locked their rows. */
+/** Returns the pushes whose outcomes were skipped, because another transaction had locked their rows. */
 export async function findUnfinished<One extends PushOutcome>(db: Queryable, ended: readonly One[]): Promise<One[]> {
   const rows = await db.query(FIND_UNFINISHED, [
     ended.map(({ shard }) => shard.shard),
@@ -183,9 +183,9 @@ const PUT_ASIDE = statement({
 });
 
 /**
- * Sets events aside for which a channel has no address. A replay sends them once there is one. Does nothing unless the
- * channel still has the version that this node knows, because it may just have been given an address. Skips locked
- * rows. Returns the number of events set aside.
+ * Moves events for which a channel has no address to undelivered_events. A replay sends them when the channel has an
+ * address. Does nothing if the channel's version has changed, because the channel may just have got an address. Skips
+ * locked rows. Returns the number of events moved.
  */
 export async function setAsideWithoutAddress(
   db: Queryable,
@@ -227,7 +227,7 @@ const EXPAND_RANGE = statement({
   columns: DUE_ROW,
 });
 
-/** Expands the first `max` periods of a range into rows. The rest stays a range behind them. */
+/** Expands the first `max` periods of a range into rows. The remaining periods stay one row, which comes after them. */
 export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, max: number): Promise<DueEvent[]> {
   return db.query(EXPAND_RANGE, [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, max]);
 }

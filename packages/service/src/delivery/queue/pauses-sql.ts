@@ -1,6 +1,6 @@
 import { declareHas } from '../../platform/db/database.js';
 
-/** Returns false if they are paused already. */
+/** Returns false if the channel's events of this type are paused already. */
 export const pauseDeliveries = declareHas({
   text: `insert into delivery_pauses (channel_id, event_type, paused_by) values ($1, $2, $3) on conflict do nothing returning 1`,
   parameters: ['bigint', 'text', 'text'],

@@ -7,7 +7,7 @@ export const findCallbacks = declareRequire({
        array(select event_type from delivery_pauses where channel_id = $1) as paused`,
   parameters: ['bigint'],
   columns: columns({
-    /** By event type. `*` is the default for types without an address. */
+    /** The URL for each event type. `*` is the default for types without a URL. */
     urls: column<Readonly<Record<string, string>>>('json'),
     /** Event types, or `*`. */
     paused: 'text[]',

@@ -15,13 +15,13 @@ import { SHARDS } from './shards-sql.js';
 
 const REPLAYS = 5_700_002;
 
-/** Runs the replays of one channel one after another. Each sees the rows of the one before, and none can deadlock. */
+/** Lets a channel's replays run one after another, so that each sees the previous one's rows and no two deadlock. */
 const lockReplays = declareWrite({
   text: `select pg_advisory_xact_lock(${REPLAYS}, hashint8($1))`,
   parameters: ['bigint'],
 });
 
-/** Does not wait. Returns false while another replay of the channel runs on any node. */
+/** Returns false, without waiting, if another replay of the channel is running on any node. */
 export const tryLockReplays = declareRequire({
   text: `select pg_try_advisory_xact_lock(${REPLAYS}, hashint8($1)) as taken`,
   parameters: ['bigint'],
@@ -29,7 +29,7 @@ export const tryLockReplays = declareRequire({
   value: ({ taken }) => taken,
 });
 
-/** Keeps retry_no within smallint, with room for the pushes of one more schedule. */
+/** Keeps retry_no within smallint, with room for the retries of one more schedule. */
 const HIGHEST_RETRY_NO = 32_000;
 
 export type ReplayedEvents = RowOf<typeof REPLAY_EVENTS>;
@@ -42,8 +42,8 @@ const LOCK_RETRIES = statement({
 });
 
 /**
- * Locks the due rows of retries, so that an outcome is written either before or after the replay, and never gives up an
- * event that was replayed. Locks in the same order as `finishPushes`, so that they cannot deadlock.
+ * Locks the due rows of retries, so that an outcome is stored either before or after the replay and never gives up a
+ * replayed event. Locks in the same order as `finishPushes`, so that the two cannot deadlock.
  */
 async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
   await tx.query(LOCK_RETRIES, [channelId, references.map((r) => r.eventNo)]);
@@ -51,10 +51,11 @@ async function lockRetries(tx: Queryable, channelId: number, references: readonl
 
 /**
  * Sends events again from the first step of the schedule, with the same eventId and a continued retryNo. Pending events
- * are only brought forward. Due events stay where they are, because a node may be sending them.
+ * are only brought forward: their due rows are not replaced, because a node may be sending them.
  *
- * Periods are spans here: a plain event is period 0. Each part of a range may be waiting, set aside or done. Only parts
- * that are not waiting are queued, and only the requested parts leave undelivered_events.
+ * Periods are number ranges here: an event without periods is period 0. Each part of a range can be waiting,
+ * undelivered or done. Only parts that are not waiting are queued, and only the requested parts are removed from
+ * undelivered_events.
  */
 export async function replayEvents(
   tx: Queryable,
@@ -71,7 +72,7 @@ export async function replayEvents(
   return row ?? { found: 0, replayed: 0 };
 }
 
-/** An event of channel $1 that was requested. */
+/** SQL: the key of a requested event of channel $1. */
 const FOUND: EventKeySql = {
   channelId: '$1',
   isPayment: 'f.is_payment',
@@ -131,7 +132,7 @@ const REPLAY_EVENTS = statement({
   columns: columns({
     /** The number of references that are events of the channel. */
     found: 'integer',
-    /** The number of events that are sent again. A range of voided periods counts once for each period. */
+    /** The number of events that are sent again. Each period of a voided range counts as one. */
     replayed: 'integer',
   }),
 });
@@ -140,12 +141,12 @@ function span(row: string): string {
   return `int4range(${row}.cycle_no, coalesce(${row}.cycle_to, ${row}.cycle_no) + 1)`;
 }
 
-/** A single period has no last period. */
+/** SQL: the last period of a range, or null if the range is a single period. */
 function lastOf(range: string): string {
   return `case when upper(${range}) - lower(${range}) > 1 then upper(${range}) - 1 end`;
 }
 
-/** The position of a bulk replay. */
+/** The position up to which a bulk replay has come. */
 export interface ReplayPosition {
   readonly eventNo: number;
   readonly cycleNo: number;
@@ -180,7 +181,7 @@ const REPLAY_UNDELIVERED = statement({
 
 /**
  * Replays events that are no longer sent and were written within a time range. Takes `limit` rows per step, so that
- * locks are short. Each step continues after the last one, so it never meets an event that was set aside again.
+ * locks are short. Each step continues after the previous one, so it never replays an event twice.
  */
 export async function replayUndelivered(
   tx: Queryable,

@@ -8,10 +8,10 @@ import {
 } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 
-/** A channel has one shard, so that one node limits its pushes in flight. The trigger `queue_events` uses it too. */
+/** Each channel has one shard, so that one node limits its pushes in flight. `queue_events` uses this number too. */
 export const SHARDS = 16;
 
-/** Longer than a push and the writing of its outcome. The shards of a dead node are free after this time. */
+/** Longer than a push and the storing of its outcome together. After this time the shards of a dead node are free. */
 export const LEASE_SECONDS = 10;
 
 export interface HeldShard {
@@ -22,7 +22,7 @@ export interface HeldShard {
 export interface Balance {
   /** The shards that were kept or newly taken. */
   readonly held: readonly HeldShard[];
-  /** Held shards beyond this node's share, to release once they have no push in flight. Undefined if not balanced. */
+  /** Held shards beyond this node's share, to release when they have no push in flight. Undefined if not balanced. */
   readonly surplus: readonly number[] | undefined;
   /** The database's clock, Unix milliseconds. */
   readonly now: number;
@@ -75,12 +75,13 @@ const TAKE_FREE_SHARDS = statement({
 
 /**
  * Takes free shards up to this node's share, by the database's clock. Returns undefined while another node is
- * balancing. Never waits for a row lock: a locked shard, for example while outcomes are written, is left for the next
- * time. A late node keeps the shards that no node has taken meanwhile under the same epoch, because its outcomes are
- * still true. Shortens leases that end too late: they were written before the database's clock was set back.
+ * balancing. Never waits for a row lock: a shard that is locked, for example while outcomes are stored, is left for the
+ * next call. A node whose lease has ended keeps the shards that no other node has taken. Their epoch is unchanged, so
+ * its outcomes still count. Shortens leases that end too late: they were written before the database's clock was set
+ * back.
  */
 export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
-  // The whole table may be locked, and the lease has to be renewed meanwhile.
+  // Waits at most a second, even if the whole table is locked: the node must renew its lease in time.
   await tx.query(`set local lock_timeout = '1s'`);
   const [turn] = await tx.query(TAKE_TURN, [LOCK]);
   if (!turn?.taken) return undefined;
@@ -95,7 +96,7 @@ export async function balanceShards(tx: Queryable, node: string): Promise<Balanc
   };
 }
 
-/** Returns the shards that were released. A shard whose row is locked stays for now. */
+/** Releases shards and returns those that were released. Skips shards whose row is locked. */
 export const releaseShards = declareList({
   text: `with mine as (
        select shard from delivery_shards where owner = $1 and shard = any($2::smallint[]) for update skip locked
@@ -106,7 +107,7 @@ export const releaseShards = declareList({
   value: ({ shard }) => shard,
 });
 
-/** Releases all shards of a node that is stopping. A shard whose owner has no row in delivery_nodes is free too. */
+/** Releases all shards of a node that is stopping. Deleting the node's row frees even shards whose row is locked. */
 export const releaseNode = declareWrite({
   text: `with gone as (
        delete from delivery_nodes where node = $1
@@ -120,8 +121,8 @@ export const releaseNode = declareWrite({
 const LEASE_END = `now() + interval '${LEASE_SECONDS} s'`;
 
 /**
- * Renews the lease of this node. Updates only its own row, so that locks elsewhere do not stop a node from sending.
- * Returns false if the lease has ended, because other nodes may have taken the shards.
+ * Renews the lease of this node. Updates only the node's own row, so that locks on other rows do not stop it from
+ * sending. Returns false if the lease has ended, because other nodes may have taken the shards.
  */
 export const renewLease = declareHas({
   name: 'renew-delivery-lease',
@@ -142,5 +143,5 @@ const ENTER_NODE = statement({
   columns: columns({ now: 'bigint' }),
 });
 
-/** A number that no other advisory lock uses. */
+/** Key of the advisory lock, which nothing else uses. */
 const LOCK = 5_700_001;

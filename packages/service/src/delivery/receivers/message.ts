@@ -18,10 +18,10 @@ import type { PushKeys } from './receivers.js';
 /** The content of a push that all its attempts share. */
 export interface Message {
   readonly due: DueEvent;
-  /** The version of the channel whose key encrypted it. */
+  /** The version of the channel whose key encrypted the message. */
   readonly version: number;
   readonly eventId: string;
-  /** The body before and after retryNo. */
+  /** The parts of the body before and after the value of retryNo. */
   readonly head: string;
   readonly tail: string;
 }
@@ -69,7 +69,7 @@ function paymentData(keys: PushKeys, due: DueEvent, event: StoredEvent): string 
   return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(keys, event))}}`;
 }
 
-/** Returns one of several periods voided together: the stored first period with this one's number and time. */
+/** Returns the data of a period that was voided with others: the first period's data with this number and time. */
 function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
   if (createdAt === null || periodType === null || period === null) {
     throw new Error(`event ${keyOf(due)} has no order`);
@@ -82,7 +82,7 @@ function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: St
   });
 }
 
-/** Returns null unless the order is on a shared agreement. */
+/** Returns the encrypted mobile, or null unless the order has a shared agreement. */
 function encryptMobile(keys: PushKeys, { mobile, channelUserId }: StoredEvent): string | null {
   if (mobile === null || channelUserId === null) return null;
   return encryptField(keys.decryptMobile({ mobile, channelUserId }), keys.aesKey, keys.encryption);
@@ -106,12 +106,12 @@ export function createTestMessage(eventType: string, eventId: string, now: numbe
 const NONCE_BYTES = 16;
 
 export interface SignedPush {
-  /** One line per header, as sent. */
+  /** The header lines exactly as they are sent. */
   readonly headers: string;
   readonly body: string;
 }
 
-/** Signs with the current secret, so call it when the push is sent. */
+/** Signs with the current secret. Must be called when the push is sent. */
 export function signPush(
   keys: Pick<PushKeys, 'appId' | 'callbackSecret'>,
   path: string,

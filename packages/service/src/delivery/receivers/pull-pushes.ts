@@ -13,12 +13,12 @@ export interface PullDeps {
   readonly log: Logger;
   readonly channel: Channel;
   readonly links: RedeemLinks;
-  /** The path of the address for which they are signed. */
+  /** The path of the callback address for which the pushes are signed. */
   readonly path: string;
   readonly now: number;
 }
 
-/** Returns the pushes of these events as a first attempt now would send them. Omits events past their retention. */
+/** Returns the pushes of these events, as a first attempt would send them now. Omits events past their retention. */
 export async function createPulledPushes(deps: PullDeps, rows: readonly PushRow[]): Promise<PulledPush[]> {
   const { db, channel } = deps;
   const due = rows.map((row) => toDueEvent(channel.channelId, row));
@@ -49,7 +49,7 @@ function createPulledPush(
   }
 }
 
-/** Leaves the schedule empty, because pulls do not affect the pushes to the channel's own address. */
+/** Leaves the fields of the schedule empty, because a pull does not affect the pushes to the channel's address. */
 function toDueEvent(channelId: number, { eventNo, cycleNo, orderNo, typeNo, recordedAt }: PushRow): DueEvent {
   return {
     eventNo,

@@ -35,26 +35,26 @@ export function createPushKeys(channel: Channel): PushKeys {
 /** The addresses of a channel's events, and the keys for them. */
 export interface Receiver extends PushKeys {
   readonly channelId: number;
-  /** One per event type, in their order. Undefined if the channel has no address for the type. */
+  /** The address of each event type, by the type's index. Undefined if the channel has no address for the type. */
   readonly addresses: readonly (Address | undefined)[];
 }
 
 export interface Address {
   readonly url: string;
-  /** The types whose events are sent to it. They keep their order. */
+  /** The event types that are sent to this address. Events of these types are sent in order. */
   readonly typeNos: readonly number[];
-  /** Whether an operator has paused it. */
+  /** True if an operator has paused the address. */
   readonly paused: boolean;
 }
 
 export interface Receivers {
-  /** Returns the receiver as of at most CACHE_MS ago, and no older than `version`. */
+  /** Returns the receiver as it was at most CACHE_MS ago, in this version or a later one. */
   get(channelId: number, version?: number): Promise<Receiver>;
-  /** Returns undefined if the database has to be read. */
+  /** Returns undefined if the receiver is not cached or the entry is too old. */
   getCached(channelId: number): Receiver | undefined;
 }
 
-/** The time after which an operator's change takes effect at the latest. One statement checks all channels in use. */
+/** An operator's change takes effect within this time. One statement checks the versions of all channels in use. */
 const CACHE_MS = 200;
 
 export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {

@@ -14,10 +14,10 @@ export interface AddressRules {
 /** Finds all IP addresses of a host name. */
 export type ResolveName = (host: string) => Promise<readonly string[]>;
 
-/** Addresses of a name that are tried until one accepts a connection. */
+/** The most IP addresses of a name to which a push tries to connect. */
 const MAX_ADDRESSES_TRIED = 3;
 
-/** The time to wait for the other family once one is resolved, because some name servers never answer for IPv6. */
+/** When IPv4 or IPv6 is resolved, waits this long for the other, because some name servers never answer for IPv6. */
 const OTHER_FAMILY_WAIT_MS = 200;
 
 const LOCALHOST_ADDRESSES = new Map([
@@ -30,8 +30,8 @@ export const hostNameOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').rep
 
 /**
  * Returns the IP addresses to connect to. Resolves and checks them for each connection, because a name that was
- * harmless when registered may now lead to an internal address. The caller connects to exactly the addresses returned
- * here. One forbidden address forbids the whole name, because the owner of the name chooses which address is next.
+ * harmless when registered may now lead to an internal address. The caller must connect to exactly these addresses. One
+ * forbidden address forbids the whole name, because the name's owner decides which address comes next.
  */
 export async function findPermittedAddresses(
   url: URL,

@@ -23,13 +23,13 @@ export interface PushClientOptions extends AddressRules {
   readonly ca?: string;
 }
 
-/** The time in which a push is resent if the receiver closes a kept connection after the push was written to it. */
+/** If the receiver closes a kept connection within this time after the push was written to it, the push is resent. */
 const RESEND_WINDOW_MS = 100;
 const WANTED: WantedAnswer = { maxBytes: MAX_ANSWER_BYTES, encoding: 'utf8' };
-/** Parsed callback addresses in the cache. */
+/** The most parsed callback addresses in the cache. */
 const MAX_ENDPOINTS = 10_000;
 
-/** Pushes over kept connections, one at a time on each. All steps of a push share its deadline. */
+/** Sends pushes over kept connections, one push at a time on each. One deadline applies to all steps of a push. */
 export function createPushClient(options: PushClientOptions) {
   const { deadlineMs = PUSH_DEADLINE_MS } = options;
   const idle = createIdleConnections();
@@ -72,7 +72,7 @@ export function createPushClient(options: PushClientOptions) {
     };
     const sendOnNewConnection = (request: Request) =>
       connect(endpoint.url, deadline).then((connection) => sendOn(connection, request, 0), fail);
-    /** The receiver most likely closed the connection before it read the push. */
+    /** Resends the push, because the receiver most likely closed the connection before it read the push. */
     const resend = () => {
       try {
         void sendOnNewConnection(createRequest(endpoint, sign()));
@@ -128,7 +128,8 @@ function createConnector(options: PushClientOptions) {
     const port = Number(url.port || (security ? 443 : 80));
     let firstError: unknown;
     for (const [index, address] of addresses.entries()) {
-      // All but the last get a share of the time, so that some is left for the others and for the answer.
+      // Each address except the last gets a part of the remaining time, so that time is left for the next ones and the
+      // answer.
       const addressesLeft = addresses.length - 1 - index;
       const withinMs = addressesLeft === 0 ? undefined : deadline.remainingMs() / (addressesLeft + 2);
       try {

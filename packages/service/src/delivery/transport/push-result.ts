@@ -7,15 +7,15 @@ import { ForbiddenAddress } from './addresses.js';
 export interface PushResult {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
-  /** The first characters of the answer. A failed push has the reason before them. */
+  /** The first characters of the answer. For a failed push they follow the reason. */
   readonly answer: string;
 }
 
-/** Characters of an answer that are stored. */
+/** The most characters of an answer that are stored. */
 const MAX_STORED_CHARS = 200;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
-/** Results by answer, because a connection returns the same Answer object when it receives the same bytes again. */
+/** Caches the result of each answer, because a connection returns the same Answer object for the same bytes. */
 const resultsByAnswer = new WeakMap<Answer, PushResult>();
 
 export function resultOfAnswer(answer: Answer): PushResult {
@@ -31,8 +31,8 @@ export function resultOfAnswer(answer: Answer): PushResult {
 }
 
 /**
- * Returns whether an answer accepts the event: HTTP 200 and a JSON object whose `code` is the string `0`. A truncated
- * answer does not, because the rest of it is unknown.
+ * Returns true if an answer accepts the event: HTTP 200 and a JSON object whose `code` is the string `0`. A truncated
+ * answer does not accept it, because its end is unknown.
  */
 export function isAccepted({ status, body, isCut }: Pick<Answer, 'status' | 'body' | 'isCut'>): boolean {
   if (status !== 200 || isCut) return false;

@@ -5,8 +5,8 @@ import type { PushClient } from './push-client.js';
 import type { PushResult } from './push-result.js';
 
 /**
- * Pushes under its own trace, because the request that created the event may have ended hours ago. Sends the trace in a
- * header that is not signed. Throws what `sign` throws.
+ * Sends a push under a trace of its own, because the request that created the event may have ended hours ago. Sends the
+ * trace in a header that is not signed. Throws what `sign` throws.
  */
 export function pushWithTrace(
   tracing: Tracing,

@@ -6,9 +6,9 @@ import {
   type UncheckedSql,
 } from '../../platform/db/database.js';
 
-/** Rows in one step, so that a step is short regardless of the total. */
+/** The most rows in one step, so that a step is short regardless of the total. */
 export const ROWS_PER_STEP = 1000;
-/** Steps of one run: more rows than ten busy channels can write between two runs. */
+/** The most steps of one run. Together they delete more rows than ten busy channels can write between two runs. */
 export const MAX_STEPS = 500;
 
 /** Repeats a step until it returns fewer than ROWS_PER_STEP rows. */
@@ -34,7 +34,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Runs a transaction that locks a whole table. Requests queue behind it while it waits for the lock, so it waits for at
- * most 200 ms. Returns undefined, with nothing done, if the table was in use: the next run retries.
+ * most 200 ms. Returns undefined, with nothing changed, if the table was in use. The next run retries.
  */
 export async function runIfTableIsFree<T>(
   database: Database,

@@ -1,16 +1,17 @@
 import { columns, type Database, declareFind, statement } from '../../platform/db/database.js';
 import { MAX_STEPS } from './bounded-steps.js';
 
-/** Pages of the table in one step: about five thousand benefits. */
+/** Table pages that one step reads: about five thousand benefits. */
 const PAGES_PER_STEP = 64;
 
 /**
  * Marks ISSUED benefits whose time is over as EXPIRED. Nothing depends on the mark, because every reader of a benefit
- * checks its time too. So this may be slow: once a day it reads the whole table, some pages at a time. That needs no
+ * checks its time too. So this can be slow: once a day it reads the whole table, some pages at a time. That needs no
  * index, and it finds every row regardless of its times.
  */
 export function createBenefitExpiry(database: Database): () => Promise<number> {
-  // Only one node reads the table on a day. If it stops, the rest is done the next day.
+  // The pages that this node still has to read. One node a day reads the table. If it stops, the rest is read the next
+  // day.
   let walk: { page: number; readonly end: number } | undefined;
   return async () => {
     let expired = 0;
@@ -24,7 +25,9 @@ export function createBenefitExpiry(database: Database): () => Promise<number> {
   };
 }
 
-/** Returns the pages to one node a day, else undefined. A mark in the future comes from a clock that was wrong. */
+/**
+ * Returns all pages, or undefined if a node has begun today. Ignores a mark in the future, which a wrong clock left.
+ */
 const beginWalk = declareFind({
   text: `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())
      on conflict (job) do update set reached_at = excluded.reached_at

@@ -1,8 +1,8 @@
 import { type Database, statement } from '../../platform/db/database.js';
 
 /**
- * Times from which limits count. After the database's clock was set back, stored times are in the future, and the
- * limits would refuse everything until then. Otherwise none is more than a moment ahead.
+ * Columns from which limits count. If the database's clock is set back, their times are in the future, and the limits
+ * would refuse everything until that time. Otherwise no time is more than a moment ahead.
  */
 const TIMES_OF_LIMITS = [
   { table: 'rate_limits', column: 'refilled_at' },
@@ -20,7 +20,7 @@ const RESET_FUTURE_TIMES = TIMES_OF_LIMITS.map(({ table, column }) =>
   }),
 );
 
-/** Resets times in the future, which exist only after a clock was set back. Skips locked rows until the next run. */
+/** Resets times in the future, which exist only after a clock was set back. Locked rows are left for the next run. */
 export async function resetFutureTimes(database: Database): Promise<void> {
   for (const reset of RESET_FUTURE_TIMES) await database.query(reset);
 }

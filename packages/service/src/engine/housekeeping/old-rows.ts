@@ -19,13 +19,15 @@ export const deleteOldAnswers = declareDeletion(
   `created_at <= now() - interval '${IDEMPOTENCY_WINDOW_MS} ms'`,
 );
 
-/** Text messages are counted over a day. The second day allows for nodes whose clocks differ. */
+/** Text messages are counted over one day. A second day allows for nodes whose clocks differ. */
 export const deleteOldSmsSends = declareDeletion('sms_sends', `sent_at <= now() - interval '48 hours'`);
 
-/** Includes undelivered messages: an open alert is in the list, and its next message would be the same. */
+/** Deletes undelivered messages too: the alert is still in the list, and its next message would say the same. */
 export const deleteOldAlertMessages = declareDeletion('alert_messages', `written_at <= now() - interval '30 days'`);
 
-/** Deletes undelivered events together with the partitions of their events, without which they cannot be sent. */
+/**
+ * Deletes undelivered events at the age at which their events' partitions are dropped: they cannot be sent any more.
+ */
 export const deleteOldUndelivered = declareDeletion('undelivered_events', `recorded_at < ${keptFromSql('$1')}`, [
   'integer',
 ]);
@@ -49,6 +51,6 @@ const FORGET_FORMER_SECRETS = statement({
   parameters: [],
 });
 
-/** Deletes former app secrets whose overlap is over. Nodes reject them in any case. */
+/** Deletes former app secrets whose overlap is over. Nodes reject these secrets even before they are deleted. */
 export const forgetFormerSecrets = async (database: Database): Promise<number> =>
   (await database.query(FORGET_FORMER_SECRETS)).length;

@@ -2,10 +2,10 @@ import type { Database, Queryable, Transaction } from '../../platform/db/databas
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTable } from './tables-by-time.js';
 
-/** The number of rows above which rows are not moved if possible, because all writes to the table wait meanwhile. */
+/** More stray rows than this are not moved if possible, because all writes to the table wait during a move. */
 const MAX_MOVED_ROWS = 10_000;
 
-/** A week or day with rows in the default partition, because its own was not created in time. Bounds are SQL text. */
+/** A week or day with rows in the default partition, because its own was created too late. Bounds are SQL text. */
 interface StraySpan {
   readonly name: string;
   readonly from: string;
@@ -15,9 +15,9 @@ interface StraySpan {
 }
 
 /**
- * Empties the default partition, because a partition cannot be created while its rows are there. Moves few rows to new
- * partitions. Many rows stay in their table, which becomes the partition of all their spans, and a new default
- * partition is created. Each is one transaction, so that no row is lost or seen twice.
+ * Empties the default partition, because a new partition cannot be created while the default one contains its rows.
+ * Moves few rows to new partitions. If there are many, their table becomes the partition of all their spans, and a new
+ * default partition is created. Either is one transaction, so that no row is lost or seen twice.
  */
 export async function gatherStrays(database: Database, table: TableByTime): Promise<number> {
   const [found] = await database.query<{ strays: boolean }>(
@@ -49,7 +49,7 @@ export const deleteOldStrays = (
     return rows.length;
   });
 
-/** Returns the spans ordered by time. Reads all rows, which is faster without an index. */
+/** Returns the weeks or days of the stray rows, ordered by time. Reads all rows, which is faster without an index. */
 async function findStraySpans(tx: Queryable, table: TableByTime): Promise<StraySpan[]> {
   await tx.query('set local enable_seqscan = on');
   return tx.query<StraySpan>(
@@ -61,7 +61,7 @@ async function findStraySpans(tx: Queryable, table: TableByTime): Promise<StrayS
   );
 }
 
-/** Has no timeout, because a canceled run would take as long the next time. */
+/** Moves the rows of one span. Has no timeout, because a canceled move would take as long the next time. */
 async function moveStraysIntoSpan(tx: Transaction, table: TableByTime, { name, from, to }: StraySpan): Promise<void> {
   await tx.setStatementLimit(0);
   await tx.query(`create table ${name} (like ${table.name} including all)`);
@@ -73,7 +73,7 @@ async function moveStraysIntoSpan(tx: Transaction, table: TableByTime, { name, f
   await tx.query(`alter table ${table.name} attach partition ${name} for values from ('${from}') to ('${to}')`);
 }
 
-/** Returns whether no span is in the future and no partition exists between them. */
+/** Returns true if no span is in the future and no partition lies between the spans. */
 async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<boolean> {
   const [between] = await tx.query(
     `select from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -83,7 +83,7 @@ async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: reado
   return between === undefined && !spans.some(({ ahead }) => ahead);
 }
 
-/** Renames the table to the last span's partition, because it is kept as long as that one. */
+/** Makes the default partition the partition of all spans. It has the last span's name, because it is kept as long. */
 async function keepStraysTogether(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<void> {
   const [first, last] = [spans[0], spans.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);

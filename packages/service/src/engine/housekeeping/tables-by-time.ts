@@ -6,7 +6,7 @@ export interface TableByTime {
   readonly name: 'events' | 'delivery_attempts' | 'request_log';
   readonly timeColumn: string;
   readonly step: 'week' | 'day';
-  /** Partitions that are created in advance. If no node runs for longer than this, rows go to the default partition. */
+  /** The number of partitions created in advance. If no node runs for longer, rows go to the default partition. */
   readonly ahead: number;
 }
 
@@ -31,8 +31,8 @@ export const keptFromSql = (retentionDays: string, step: TableByTime['step'] = '
   `date_trunc('${step}', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 
 /**
- * Runs `work` with an exclusive lock on the table. If two nodes do the same, the second finds it done. Readers choose
- * their partitions after they have locked the table, so they see either the whole change or none of it.
+ * Runs `work` with an exclusive lock on the table. If two nodes do the same work, the second finds it done. Readers
+ * choose their partitions after they have locked the table, so they see either the whole change or none of it.
  */
 export const withLockedTable = <T>(
   database: Database,
@@ -44,7 +44,7 @@ export const withLockedTable = <T>(
     return work(tx);
   });
 
-/** Checks before it locks anything, because a partition is missing only once per step. */
+/** Checks for missing partitions before it locks the table, because one is missing only once a week or day. */
 export async function makePartitionsAhead(database: Database, table: TableByTime): Promise<number> {
   const { name, step, ahead } = table;
   const [found] = await database.query<{ missing: boolean }>(
@@ -60,7 +60,7 @@ export async function makePartitionsAhead(database: Database, table: TableByTime
   return made?.[0]?.made ?? 0;
 }
 
-/** Drops one old partition per run, so that a wrong clock is noticed before all are gone. */
+/** Drops only one old partition per run, so that a wrong clock is noticed before all partitions are gone. */
 export async function dropOldPartition(database: Database, table: TableByTime, retentionDays: number): Promise<number> {
   const [old] = await database.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid

@@ -13,13 +13,13 @@ export interface AlertingDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly clock?: Clock;
-  /** Undefined if alerts are only in the list. */
+  /** Undefined if alerts are shown in the list but not sent. */
   readonly alertWays?: readonly AlertTransport[];
   readonly alertSender?: () => AlertSender;
   readonly alertSeconds?: AlertSeconds;
 }
 
-/** The intervals at which jobs look for alerts to raise or resolve, and for messages to send. */
+/** The intervals at which jobs look for alerts to resolve, and for messages to write and send. */
 export interface AlertSeconds {
   readonly resolved: number;
   readonly messages: number;
@@ -27,10 +27,10 @@ export interface AlertSeconds {
 
 export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** Shorter than the minimum duration of a write failure. */
+/** Shorter than any write failure, so that the job notices every failure. */
 const FULL_DATABASE_SECONDS = 2;
 
-/** Resolves alerts whose cause is gone, and sends messages. Each way has its own job, so that none delays another. */
+/** Resolves alerts whose cause is gone, and sends messages, with one job per transport, so that none delays another. */
 export function startAlerting(deps: AlertingDeps) {
   const {
     database,
@@ -62,7 +62,7 @@ export function startAlerting(deps: AlertingDeps) {
   return {
     async stop(): Promise<void> {
       stopping.abort();
-      // Interrupts a mail that is being sent, which is sent again later.
+      // Interrupts a mail that is being sent. The mail is sent again later.
       await Promise.all(ways.map((way) => way.close()));
       await Promise.all(jobs.map((job) => job.stop()));
     },
@@ -73,7 +73,7 @@ const ALERTS_PER_STATEMENT = 100;
 
 /**
  * Logs one line for each alert that any node or command has raised since the last run, however often it was raised.
- * Each alert is logged by one node.
+ * Only one node logs an alert.
  */
 export async function logAlerts({ database, log }: Pick<AlertingDeps, 'database' | 'log'>): Promise<number> {
   let logged = 0;

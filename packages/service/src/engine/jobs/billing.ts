@@ -9,12 +9,12 @@ import {
 } from '../../subscriptions/store/orders/bill-orders-sql.js';
 import { processDueBatches } from './due-batches.js';
 
-/** More orders per statement gain nothing (measured) and hold locks longer. */
+/** Larger statements are not faster (measured), and they hold locks longer. */
 const ORDERS_PER_STATEMENT = 3000;
-/** Lanes that one node bills concurrently. Each statement keeps one core of the database busy. */
+/** Billing lanes that one node processes concurrently. Each statement keeps one core of the database busy. */
 const LANES_AT_A_TIME = 2;
 
-/** Mode B: bills all due orders in batches. Nodes share the work: each skips lanes that another node is billing. */
+/** Mode B: bills all due orders in batches. Nodes share the work: each skips the lanes that another node is billing. */
 export async function billDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
   const lanes = Array.from({ length: BILLING_LANES }, (_, lane) => lane);
   const work = async (): Promise<number> => {

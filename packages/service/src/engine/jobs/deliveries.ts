@@ -11,7 +11,8 @@ export interface DeliveriesDeps extends DispatcherDeps {
 
 export function startDeliveries({ whileClockIsRight = (job) => job, ...deps }: DeliveriesDeps) {
   const dispatcher = createDispatcher(deps);
-  // A node whose clock is wrong does not renew its lease, because receivers check the time of a push.
+  // A node whose clock is wrong does not renew its lease and so sends nothing, because receivers check the time of a
+  // push.
   const balance = whileClockIsRight(() => dispatcher.balance());
   const balancing = runEvery(BALANCE_SECONDS, 'shards of events', deps.log, balance, { atOnce: true });
   const reading = runEvery(READ_SECONDS, 'events', deps.log, async () => {

@@ -1,7 +1,7 @@
 import { sqlState } from '../../platform/db/database.js';
 import { type DueBatch, type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 
-/** SQL states for a locked order or wrong data in the batch. Smaller batches find that order. */
+/** SQL states caused by one order of the batch that is locked or has wrong data. Smaller batches find this order. */
 const CAUSED_BY_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
 /** SQL states for wrong data, where a retry does not help. */
 const REFUSED_BY_DATABASE = /^2[23]/;
@@ -10,15 +10,15 @@ export interface DueBatches {
   /** The maximum number of orders in one statement. */
   readonly most: number;
   readonly stopping: () => boolean;
-  /** Advances the next orders, all or none. Returns undefined if another node does it. */
+  /** Processes the next due orders, all of them or none. Returns undefined if another node is processing them. */
   process(after: DueCursor, limit: number): Promise<DueBatch | undefined>;
   findFirst(after: DueCursor): Promise<DueCursor | undefined>;
   onRefused(orderNo: number, state: string): Promise<void>;
 }
 
 /**
- * Advances all due orders in batches. A batch that fails because of one order shrinks until that order is alone. The
- * order is then skipped and delays no other.
+ * Processes all due orders in batches. If a batch fails because of one order, the batches shrink until that order is
+ * alone. It is then skipped, so that it delays no other order.
  */
 export async function processDueBatches({ most, stopping, process, ...rest }: DueBatches): Promise<number> {
   let total = 0;
@@ -39,7 +39,7 @@ export async function processDueBatches({ most, stopping, process, ...rest }: Du
   return total;
 }
 
-/** Skips an order. Alerts operators if the database refuses it; it may also just be locked. */
+/** Skips an order. Raises an alert if the database refuses the order, but not if the order is only locked. */
 async function passOverOrder(
   { findFirst, onRefused }: Pick<DueBatches, 'findFirst' | 'onRefused'>,
   after: DueCursor,

@@ -15,46 +15,46 @@ import type { JobDeps } from '../job-deps.js';
 
 export type FiguresDeps = Pick<JobDeps, 'database' | 'clock' | 'stopping'>;
 
-/** The age after which late commits are not counted. No transaction takes nearly as long. */
+/** Commits that are later than this are not counted. No transaction takes nearly as long. */
 const LATE_MS = 900_000;
-/** The interval between two turns of any node. */
+/** The shortest interval between two turns, on any node. */
 const TURN_MS = 50_000;
-/** How far back the figures begin: a year, and the month for comparison. */
+/** How far back the figures reach: a year, and one more month for comparison. */
 const MONTHS_BACK_MS = 396 * DAY_MS;
-/** Counted in the first turn, so that the last day is visible while the rest is counted. */
+/** The time before now that the first turn counts, so that the last day is visible while older days are counted. */
 const FIRST_MS = DAY_MS;
 /** The time after which a turn begins no further step. */
 const TURN_BUDGET_MS = 10_000;
 
-/** The minimum hours of a step. With fewer, it would consist only of hours that may still change. */
+/** The minimum hours of a step. A shorter step would consist only of hours that may still change. */
 const MIN_HOURS = 2;
 const MAX_HOURS = 32 * 24;
 const SHORT_STEP_MS = 500;
 const LONG_STEP_MS = 5_000;
 
-/** The rest after a turn or count, as a multiple of its duration. It limits the load on the database. */
+/** The pause after a turn or a count of orders, as a multiple of its duration. It limits the load on the database. */
 const REST_AFTER_TURN = 20;
 const REST_AFTER_COUNT = 100;
 
 const STATEMENT_TIMED_OUT = '57014';
 
 /**
- * Creates the job that updates the figures of the overview: first the hours since its last turn, then gradually those
- * before the first turn. One node runs it at a time. A step commits its counts and its position together, so that a
- * node that dies leaves nothing half done. Each run returns the number of steps.
+ * Creates the job that updates the figures of the overview. It counts first the hours since its last turn, then
+ * gradually the hours before its first turn. One node runs it at a time. A step commits its counts and its position
+ * together, so that a node that dies leaves nothing half done. Each run returns the number of steps.
  */
 export function createFiguresJob({ database, clock, stopping = () => false }: FiguresDeps): () => Promise<number> {
   const stepSize = createStepSize();
   let restUntil = 0;
   let countAgainAt = 0;
 
-  /** Returns undefined if another node runs it, or there is nothing to do. */
+  /** Runs a step. Returns undefined if another node is running one, or if there is nothing to count. */
   const runStep = <T>(work: (tx: Queryable, marks: FigureMarks) => Promise<T | undefined>): Promise<T | undefined> =>
     database.transaction(async (tx) => ((await lockFigures(tx)) ? await work(tx, await readMarks(tx)) : undefined), {
       statementMs: LONG_STATEMENT_MS,
     });
 
-  /** Returns the time of the next count. An installation with too many orders for one statement has no such count. */
+  /** Counts all orders. Returns the time of the next count. Skips the count if there are too many for one statement. */
   async function countAllOrders(): Promise<number> {
     const since = clock.now();
     try {
@@ -95,7 +95,7 @@ export function createFiguresJob({ database, clock, stopping = () => false }: Fi
   };
 }
 
-/** Returns the time up to which the figures are complete. Undefined if another node has just completed them. */
+/** Counts the next hours. Returns the time up to which figures are complete, or undefined if they just became so. */
 async function countForward(
   tx: Queryable,
   marks: FigureMarks,
@@ -106,7 +106,7 @@ async function countForward(
     await storeMark(tx, FIGURES_SINCE_JOB, from);
     return countUpTo(tx, { from, to: floorToHour(now) + HOUR_MS }, now);
   }
-  // A mark in the future comes from a clock that was wrong.
+  // A mark in the future was stored by a node whose clock was wrong.
   const upTo = Math.min(marks.upTo, now);
   if (isFirst && marks.upTo <= now && now - upTo < TURN_MS) return undefined;
   const from = floorToHour(upTo - LATE_MS);
@@ -120,7 +120,7 @@ async function countUpTo(tx: Queryable, hours: Hours, now: number): Promise<numb
   return reached;
 }
 
-/** Returns undefined if nothing is left to count. */
+/** Counts the hours before the earliest ones. Returns undefined if nothing is left to count. */
 async function countBackward(
   tx: Queryable,
   { since, firstChannelAt }: FigureMarks,
@@ -140,7 +140,7 @@ async function writeFigures(tx: Queryable, hours: Hours): Promise<void> {
   await writeDays(tx, { from: floorToDay(hours.from), to: floorToDay(hours.to - 1) + DAY_MS });
 }
 
-/** Adapts the hours of a step: more while counting is quick, fewer while it is slow. */
+/** Adapts the hours per step: more if the last step was quick, fewer if it was slow. */
 function createStepSize() {
   let hours = 24;
   const halve = () => {

@@ -17,15 +17,15 @@ export interface FullDatabaseDeps {
   readonly signal: AbortSignal;
 }
 
-/** One alert for the installation, whichever node raises it. */
+/** The alert's subject. All nodes use the same, so that the installation has one alert. */
 const SUBJECT = 'database';
 
 /**
  * Raises the alert that the database cannot write, and keeps it open while this node sees write failures. A full
- * database may refuse the alert too: it is then sent from memory, and stored later.
+ * database may refuse the alert too. The alert is then sent from memory, and stored later.
  */
 export function createFullDatabaseJob({ database, log, ways, sender, clock, signal }: FullDatabaseDeps) {
-  /** A failure that continues or is not stored yet. */
+  /** The write failure that continues, or whose alert is not stored yet. */
   let current: { readonly failure: Unavailable; readonly sent: Set<AlertTransport>; isStored: boolean } | undefined;
   return async function reportFullDatabase(): Promise<void> {
     const failure = database.writeFailure();

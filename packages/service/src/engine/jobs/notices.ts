@@ -6,10 +6,10 @@ import { findFirstNotice, noticeOrders } from '../../subscriptions/store/orders/
 import { processDueBatches } from './due-batches.js';
 
 const NOTICES_PER_STATEMENT = 1000;
-/** Orders whose notice days are compared with their channel's at a time. */
+/** The most orders per statement whose notice days are compared with those of their channel. */
 const ORDERS_PER_ALIGNMENT = 1000;
 
-/** Announces due periods to channels that want notices. Nodes share the work: each skips locked orders. */
+/** Announces coming periods to channels that want notices. Nodes share the work: each skips locked orders. */
 export async function noticeDueOrders(database: Database, stopping: () => boolean = () => false): Promise<number> {
   return processDueBatches({
     most: NOTICES_PER_STATEMENT,
@@ -22,7 +22,7 @@ export async function noticeDueOrders(database: Database, stopping: () => boolea
   });
 }
 
-/** Gives existing orders the notice days of their channel. Another node continues if this one dies. */
+/** Gives existing orders the notice days of their channel. If this node dies, another node continues. */
 export async function alignNoticeDays(database: Database, stopping: () => boolean = () => false): Promise<void> {
   while (!stopping() && (await database.transaction((tx) => alignOrders(tx, ORDERS_PER_ALIGNMENT))));
 }

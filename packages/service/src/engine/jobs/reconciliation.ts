@@ -13,14 +13,14 @@ import type { JobDeps } from '../job-deps.js';
 
 export type ReconciliationDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
 
-/** Hour of the day in Asia/Shanghai by which institutions have closed the previous day. */
+/** The hour in Asia/Shanghai by which institutions have closed the previous day. */
 const FIRST_HOUR = 3;
-/** The days for which a missing statement or a difference is reconciled again each morning. */
+/** If a statement of the last 7 days was missing or differed, that day is reconciled again each morning. */
 const DAYS_BACK = 7;
 
 /**
- * Reconciles the waiting days of every bridge, once a day and on one node. Returns the number of reconciled days. A day
- * that fails raises an alert and is retried an hour later; other days are not affected.
+ * Reconciles the open days of every bridge, once a day and on one node. Returns the number of reconciled days. If a day
+ * fails, raises an alert and retries the day an hour later. Other days are not affected.
  */
 export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const [today = '', time = ''] = formatTime(deps.clock.now()).split(' ');

@@ -26,23 +26,23 @@ export type RenewalDeps = Pick<
   'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'counts' | 'stopping' | 'debitDeadlineMs'
 >;
 
-/** Debits in flight from one node to one payment channel. */
+/** The most debits in flight from one node to one payment channel. */
 const MAX_IN_FLIGHT = 64;
 /**
- * Debits that are started before a slot is free, so that a free slot is used at once. Only while the institution
- * answers quickly, because a debit that waits long would have to be queried instead of sent.
+ * The most debits that are started before a slot is free, so that a free slot is used at once. Applies only while the
+ * institution answers quickly: a debit that has waited too long must be queried instead of sent.
  */
 const MAX_AHEAD = 64;
 const SOON_MS = 1_000;
-/** Debits of one payment channel that are started and not settled. Answered ones wait only for the database. */
+/** The most debits of a payment channel that are started and not settled. Answered debits wait for the database. */
 const MAX_UNSETTLED = 256;
-/** The minimum batch for which a statement waits a short time, because each statement is a commit. */
+/** A statement waits a short time until it can start this many debits, because each statement is a commit. */
 const MIN_STARTED_TOGETHER = 32;
 const MAX_WAIT_FOR_MORE_MS = 20;
-/** The time after its start in which a debit may be sent. The rest of its lease is for the call and settlement. */
+/** A debit must be sent within this time after its start. The rest of its lease is for the call and the settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
-/** Mode A: debits all due orders of one payment channel, no faster than its pace. */
+/** Mode A: debits all due orders of one payment channel, no faster than its rate allows. */
 export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));
@@ -63,7 +63,7 @@ export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<num
   return started;
 }
 
-/** Counts the debits of a run: waiting for a slot, at the institution, and unsettled. */
+/** Counts the debits of a run that wait for a slot, are at the institution, or are not settled yet. */
 function createInFlightDebits(clock: Clock) {
   let atInstitution = 0;
   let unsettled = 0;
@@ -107,7 +107,7 @@ function createInFlightDebits(clock: Clock) {
       unsettled -= 1;
       wakeIfMet();
     },
-    /** Returns how many more debits may be started. */
+    /** Returns how many more debits can be started now. */
     room,
     async untilRoom(): Promise<void> {
       let enough = MIN_STARTED_TOGETHER;
@@ -141,7 +141,7 @@ async function startDueRenewals(
   });
 }
 
-/** Ends orders on an agreement that has ended, instead of debiting them. An error delays no other order. */
+/** Ends the orders of an ended agreement instead of debiting them. Only logs errors, so that other orders continue. */
 async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreementId: number): Promise<void> {
   try {
     const ended = await database.transaction((tx) => endLeftOverOrders(tx, agreementId, clock.now()));
@@ -167,7 +167,7 @@ interface DebitDeps extends RenewalDeps {
   readonly inFlight: InFlightDebits;
 }
 
-/** Leaves the attempt open after any error. A job queries open attempts. */
+/** Sends and settles a debit. After any error the attempt stays open, and the recovery job queries the institution. */
 async function debitRenewal(
   deps: DebitDeps,
   gateway: Gateway,
@@ -187,7 +187,7 @@ async function debitRenewal(
   }
 }
 
-/** Returns undefined if it is too late, because another node may already be querying it. */
+/** Sends a debit. Returns undefined if it is too late, because another node may already be querying the debit. */
 async function sendRenewal(
   { channelOf, clock, debitDeadlineMs }: DebitDeps,
   gateway: Gateway,

@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { type DeliveryCounts, PUSH_OUTCOMES } from '../../delivery/counts.js';
 import { CLAIM_OUTCOMES, DEBIT_OUTCOMES, type SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 
-/** Values from the database, for the whole installation and not only this node. Ages in seconds. */
+/** Values read from the database, for the whole installation and not only this node. Ages are in seconds. */
 const GAUGES = {
   webhookBacklog: ['perennial_webhook_backlog', 'Events that are due to be sent, at most 100001'],
   webhookOldestSeconds: ['perennial_webhook_oldest_seconds', 'Seconds since the oldest of them became due'],
@@ -34,21 +34,21 @@ const LABELED_GAUGES = {
 
 export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
   Readonly<Record<keyof typeof LABELED_GAUGES, Readonly<Record<string, number>>>> & {
-    /** Refunds that were settled since the last reading. */
+    /** Refunds that were settled after the previous reading. */
     readonly refunds: { readonly success: number; readonly refused: number };
   };
 
-/** The number of label values chosen by operators that are shown. All others are counted as OTHER. */
+/** The most label values, such as payment channels, that are shown by name. All others are counted as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
-/** The resolution of the event-loop measurement, and the window of its maximum, so that no scrape misses it. */
+/** The resolution of the event-loop measurement, and the window of its maximum, so that every scrape sees it. */
 const LOOP_RESOLUTION_MS = 20;
 const LOOP_WINDOW_MS = 15_000;
 
 /**
- * Creates the metrics about orders, debits, events and claims. A job reads the database, and a scrape shows its last
- * reading. Before the first reading it shows nothing of the installation. `hasReadings` is false for a node without an
- * engine, which never reads.
+ * Creates the metrics about orders, debits, events and claims. A job reads the database, and a scrape shows the job's
+ * last reading. Before the first reading a scrape shows no values of the installation. `hasReadings` is false for a
+ * node without an engine, which never reads.
  */
 export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true) {
   const registers = [registry];
@@ -118,7 +118,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
     },
   });
 
-  /** Registers gauges at the first reading, because a new gauge shows 0. */
+  /** Registers the gauges at the first reading, because a gauge without a value would show 0. */
   function publishReadings(): void {
     if (!hasReadings) return;
     for (const { name } of readings.getMetricsAsArray()) {
@@ -140,9 +140,9 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       const silentSeconds: Record<string, number> = {};
       for (const [code, seconds] of Object.entries(reading.silentSeconds)) {
         const name = paymentChannels(code);
-        // The longest silence of those that share a name.
+        // Payment channels beyond MAX_NAMES share a name. Shows the longest silence among them.
         silentSeconds[name] = Math.max(seconds, silentSeconds[name] ?? 0);
-        // Created at 0, so that the first debit is an increase.
+        // Creates the counters at 0, so that the first debit shows as an increase.
         for (const outcome of DEBIT_OUTCOMES) debits.inc({ payment_channel: name, outcome }, 0);
       }
       for (const show of [...gauges, ...labeled]) show({ ...reading, silentSeconds });
@@ -188,7 +188,7 @@ function createBoundedNames(maxNames: number): (name: string) => string {
   };
 }
 
-/** Keeps the maximum of the current and the last window, so that every reading covers at least one whole window. */
+/** Shows the maximum of the current and the previous window, so that every scrape covers at least one whole window. */
 function watchEventLoop() {
   const delays = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   delays.enable();

@@ -9,16 +9,16 @@ import { BILLING_LANES } from '../../subscriptions/store/orders/bill-orders-sql.
 import { readDueNotices } from '../../subscriptions/store/orders/notice-orders-sql.js';
 import type { BusinessReading } from './business-metrics.js';
 
-/** The bounds at which counting stops: more than any alert needs, and countable in a fraction of a second. */
+/** Limits at which counting stops: higher than any alert needs, and countable in a fraction of a second. */
 export interface ReadingBounds {
-  /** Events and renewals. High, so that the rate at which they decrease is visible. */
+  /** Limit for events and renewals. It is high, so that operators can see how fast a backlog shrinks. */
   readonly rows: number;
   /** Debits, refunds and claims. */
   readonly withoutResult: number;
   readonly alertsOfKind: number;
   readonly benefits: number;
   readonly codesOfBenefit: number;
-  /** Events of one shard that are read to find one that is not paused. */
+  /** The most events of one shard that are read to find an event that is not paused. */
   readonly heldBack: number;
 }
 export const READING_BOUNDS: ReadingBounds = {
@@ -33,7 +33,7 @@ export const READING_BOUNDS: ReadingBounds = {
 /** Reads all values. Every count uses an index and stops at its bound, so ten million orders cost as little as ten. */
 export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
   const events = await readDueEvents(db, ALL_SHARDS, bounds.rows, bounds.heldBack);
-  // Omits renewals of payment channels outside their hours, which are not late.
+  // Leaves out payment channels outside their hours, because their renewals are not late.
   const open = await listOpenPaymentChannels(db);
   const renewals = await readDueRenewals(
     db,
@@ -59,7 +59,7 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 const DUE_COUNT = columns({ count: 'integer', oldestSeconds: 'double precision' });
 
-/** SQL: whether an operator has paused the event called `d`. Such events are not late. */
+/** SQL: whether an operator has paused the event called `d`. Paused events are not late. */
 const HELD_BACK_SQL = `exists (
   select from delivery_pauses p where p.channel_id = d.channel_id and p.event_type in
     ('*', ${eventTypeSql('d')}))`;
@@ -101,7 +101,7 @@ const readDueRenewals = declareRequire({
 const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
-/** Counts only what was queried at least once. The others are being sent now. */
+/** Counts debits, refunds and claims that were queried at least once. Those never queried are being sent now. */
 const readCountsWithoutResult = declareRequire({
   text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",
        least($1, ${countAskedAboutSql('claims')} + (select count(*)::integer from (
@@ -110,7 +110,7 @@ const readCountsWithoutResult = declareRequire({
   columns: columns({ debitsUnknown: 'integer', refundsUnknown: 'integer', claimsWaiting: 'bigint' }),
 });
 
-/** Read from the database, because an operator's command settles refunds in a process without /metrics. */
+/** Reads refunds from the database, because an operator's command settles them in a process without /metrics. */
 export const readSettledRefunds = declareList({
   text: `select concat_ws('-', order_no, cycle_no, refund_seq) as key, status = 'FAIL' as "isRefused" from refunds
      where settled_at > to_timestamp($1::double precision / 1000) order by settled_at limit $2`,
@@ -139,7 +139,7 @@ const READ_CODES_LEFT = statement({
   columns: columns({ benefit: 'text', codes: 'integer' }),
 });
 
-/** Returns the codes left for each benefit that has a pool now. */
+/** Returns the number of codes left for each benefit that currently has a pool. */
 async function readCodesLeft(
   db: Queryable,
   { benefits, codesOfBenefit }: ReadingBounds,

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { UNKNOWN_ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';
 
-/** Raises an alert once for something that began a day ago and has no outcome. */
+/** Raises an alert if a debit, refund or claim began a day ago and has no outcome. Does not repeat an open alert. */
 export async function alertIfOverdue(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   kind: AlertKind,

@@ -62,8 +62,8 @@ async function cancelAtInstitution(
 }
 
 /**
- * Leases cancellations. If this node dies, another takes over when the lease ends. Drops the cancellation of a number
- * that is in use again, and postpones that of a number with a debit in flight.
+ * Leases due cancellations of agreements. If this node dies, another takes over when the lease ends. Drops a
+ * cancellation if the agreement number is in use again. Postpones it while a debit on the agreement is open.
  */
 async function leaseCancellations(
   db: Queryable,
@@ -74,12 +74,12 @@ async function leaseCancellations(
   return leased.filter(({ isKept }) => !isKept);
 }
 
-/** SQL: whether a binding with the same number is in force, even without orders: institutions may reuse numbers. */
+/** SQL: whether a binding with the same number is valid, even without orders. Institutions may reuse numbers. */
 const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
-/** SQL: whether the binding was replaced by another of the same card while a debit on it is open. */
+/** SQL: whether another binding of the same card has replaced this one, and a debit on this one is still open. */
 const isBeingDebitedSql = (a: string) => {
   const isReplaced = agreementStatusIs(`${a}.status`, 'REPLACED');
   return `(${isReplaced} and exists (

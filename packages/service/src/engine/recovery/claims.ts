@@ -17,10 +17,10 @@ import { recoverAllDue } from './recover.js';
 
 export type PendingClaimDeps = Pick<JobDeps, 'database' | 'channels' | 'fulfilments' | 'clock' | 'log' | 'stopping'>;
 
-/** Longer than a query and a resend take together. */
+/** Longer than a query and a resend together can take. */
 const LEASE_SECONDS = (2 * SUPPLIER_DEADLINE_MS) / 1000 + 2;
 
-/** Queries the supplier of one benefit about claims without a code until each has one. */
+/** Queries the supplier of one benefit about claims without a code, until each claim has a code. */
 export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode: string): Promise<number> {
   return recoverAllDue(
     {
@@ -45,7 +45,7 @@ async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promi
   await alertIfClaimOverdue(deps, claim, alertText('claim-unknown-for-a-day'));
 }
 
-/** Resends a claim with the same number if the supplier does not know it or has refused it. */
+/** Queries a claim. Resends it with the same number if the supplier does not know the claim or has refused it. */
 async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
   const known = await supplier.query(claim);
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;

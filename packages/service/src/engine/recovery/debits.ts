@@ -24,12 +24,12 @@ export type PendingDebitDeps = Pick<
   'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'stopping'
 >;
 
-/** Longer than a query and a resend together. Another node continues within 20 s after a crash. */
+/** Longer than a query and a resend together can take. After a crash another node continues within 20 s. */
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
  * Queries attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel
- * or for all. Repeats until the outcome is known; no other attempt replaces it.
+ * or for all. Repeats until the outcome is known. Until then the period gets no other attempt.
  */
 export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
@@ -59,7 +59,7 @@ async function askAboutDebit(
     await settle({ attempt, outcome });
     return;
   }
-  // The usual schedule applies if the time that the institution named has passed.
+  // If the time that the institution named has passed, the usual schedule applies.
   await scheduleDebitQuestion(
     database,
     attempt,
@@ -69,8 +69,8 @@ async function askAboutDebit(
 }
 
 /**
- * Resends a debit that the institution does not know, unless its order has ended meanwhile. It then fails, once the
- * earlier request can certainly no longer arrive.
+ * Decides about a debit that the institution does not know. Resends it unless the order has ended. If the order has
+ * ended, the debit fails as soon as the first request can certainly no longer arrive.
  */
 async function decideUnseenDebit(
   { database, clock }: Pick<PendingDebitDeps, 'database' | 'clock'>,

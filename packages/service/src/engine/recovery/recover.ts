@@ -2,22 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Recovers one kind of work (debits, refunds, claims, cancellations) that was sent and has no known outcome. */
 export interface Recovery<One> {
-  /** Leases some that are due. If this node dies, another takes them when the lease ends. */
+  /** Leases some items that are due. If this node dies, another node takes them when the lease ends. */
   readonly lease: (limit: number) => Promise<readonly One[]>;
   /** Queries the institution or supplier, and stores the outcome or the time of the next query. */
   readonly finish: (one: One) => Promise<void>;
-  /** Called if `finish` throws. The work is retried when the lease ends. */
+  /** Called if `finish` throws. The item is retried when its lease ends. */
   readonly onFailure: (one: One, error: unknown) => Promise<void>;
 }
 
-/** Queries in flight from one node to one institution or supplier. */
+/** The most queries in flight from one node to one institution or supplier. */
 const MAX_IN_FLIGHT = 64;
-/** The minimum batch for which a statement waits, because each statement is a commit. */
+/** Waits until at least this many items can be leased, because each statement is a commit. */
 const MIN_LEASED_TOGETHER = 16;
 
 /**
- * Finishes everything that is due at one institution or supplier, and returns the count. A query that hangs delays no
- * other, and work that becomes due meanwhile is included. Takes nothing more once `stopping` returns true.
+ * Finishes everything that is due at one institution or supplier, and returns the number of items. A query that hangs
+ * delays no other, and items that become due during the run are included. Begins no more items after `stopping` returns
+ * true.
  */
 export async function recoverAllDue<One>(
   { lease, finish, onFailure }: Recovery<One>,

@@ -14,10 +14,10 @@ import { recoverAllDue } from './recover.js';
 
 export type PendingRefundDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
 
-/** Longer than a query and a resend take together. */
+/** Longer than a query and a resend together can take. */
 const LEASE_SECONDS = 30;
 
-/** Queries refunds without a known outcome until each has one, for one payment channel or for all. */
+/** Queries refunds without a known outcome until each has an outcome, for one payment channel or for all. */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
     {

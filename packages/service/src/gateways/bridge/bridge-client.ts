@@ -28,7 +28,7 @@ export interface BridgeClientOptions {
   readonly log: Logger | undefined;
   /** Certificates to trust besides Node's own, for tests. */
   readonly ca?: string | undefined;
-  /** The other side's name in the log. */
+  /** The name of the other side in the log. */
   readonly peer?: string;
 }
 
@@ -37,11 +37,11 @@ export interface BridgeCall {
   /** May contain card data, so it is only sent, never logged. */
   readonly body: object;
   readonly number?: string;
-  /** The request for which the call is made. */
+  /** The API request that caused the call. */
   readonly origin?: Origin | undefined;
   readonly deadlineMs: number;
   readonly maxBytes: number;
-  /** The answer to assume if the bridge does not know the operation. Undefined if nothing can be assumed. */
+  /** The answer to assume if the bridge does not know the operation. If undefined, such a call has no answer. */
   readonly ifMissing?: Fields;
 }
 
@@ -49,7 +49,8 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
   const base = parseBridgeAddress(url);
   const { origin: address } = base;
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
-  // One request at a time per connection, because pipelining would let a slow debit delay those behind it.
+  // Sends one request at a time per connection, because with pipelining a slow debit would delay the requests behind
+  // it.
   const client = createPostClient(base, { maxConnections: connections, ca });
   const endpoints = new Map<string, Endpoint>();
   const tracing = findTracing();
@@ -71,12 +72,12 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
     for (const name in signed) headers += `${name}: ${signed[name]}\r\n`;
     if (call.number !== undefined) headers += `${BRIDGE_HEADERS.idempotencyKey}: ${call.number}\r\n`;
     if (traceparent !== undefined) headers += `${TRACEPARENT}: ${traceparent}\r\n`;
-    // Twice the limit, because the framing of a chunked body is read too and may be as long as the body.
+    // Reads up to twice the limit, because the framing of a chunked body counts too and may be as long as the body.
     const wanted = { maxBytes: 2 * call.maxBytes, encoding: 'latin1', header: BRIDGE_HEADERS.signature } as const;
     const answer = await client.post(createRequest(endpoint, { headers, body }), wanted, call.deadlineMs);
     if (answer.isCut || answer.body.length > call.maxBytes) throw new UntrustedAnswer('the answer is too large');
     if (call.ifMissing && UNKNOWN_OPERATION.includes(answer.status)) return call.ifMissing;
-    // Redirects are not followed, and any status other than 200 has no outcome.
+    // Redirects are not followed, and an answer with a status other than 200 says nothing about the outcome.
     if (answer.status !== 200) throw new UntrustedAnswer(`HTTP status ${answer.status}`);
     const bytes = Buffer.from(answer.body, 'latin1');
     if (!isSignedResponse(answer.header, path, signed[BRIDGE_HEADERS.nonce] ?? '', bytes, key)) {
@@ -88,7 +89,7 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
   }
 
   return {
-    /** Returns the answer if it can be trusted. If undefined, the call may or may not have had an effect. */
+    /** Returns the answer if it can be trusted, else undefined: the call may or may not have had an effect. */
     async call(call: BridgeCall): Promise<Fields | undefined> {
       const callId = randomUUID();
       const { operation, number, origin } = call;
@@ -123,12 +124,12 @@ export function createBridgeClient({ url, key, clock, connections, log, ca, peer
 
 export type BridgeClient = ReturnType<typeof createBridgeClient>;
 
-/** The statuses with which servers refuse an unknown path. */
+/** The statuses with which servers answer requests to an unknown path. */
 const UNKNOWN_OPERATION = [400, 404, 405, 501];
 
 class UntrustedAnswer extends Error {}
 
-/** Returns only names and codes of errors, because an operating system's message may contain the data that was sent. */
+/** Returns only the error's name or code, because the operating system's message may contain the data that was sent. */
 function describeFailure(error: unknown): string {
   if (error instanceof UntrustedAnswer || error instanceof BadAnswer) return error.message;
   if (error instanceof DeadlinePassed) return 'the deadline has passed';
