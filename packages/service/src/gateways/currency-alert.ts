@@ -2,7 +2,7 @@ import { alertText } from '../alerts/alert-wordings.js';
 import { raiseAlertOnce, resolveAlert } from '../alerts/alerts-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 
-/** Returns a function that raises or resolves the alert about the bridge's currency. */
+/** Returns a function that raises the alert about a bridge's wrong currency, or resolves it if the currency fits. */
 export function createCurrencyAlert(
   db: Queryable,
   paymentChannelCode: string,

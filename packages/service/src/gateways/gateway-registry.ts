@@ -25,7 +25,7 @@ const FIND_GATEWAYS = statement({
 
 /**
  * Reads the payment channel for each debit, so that an operator's change applies from the next debit on. Concurrent
- * reads share a statement. Creates a gateway once per address and key, because it may hold connections.
+ * reads share a statement. Keeps one gateway per address and key, because a gateway may hold connections.
  */
 export function createGatewayRegistry(db: Queryable, makers: GatewayFactories): Gateways {
   const findGatewayRow = createBatcher({

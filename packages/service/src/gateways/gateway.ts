@@ -1,14 +1,14 @@
 import type { Origin } from '../platform/tracing.js';
 
 /**
- * The connection to a payment institution. A gateway translates: it decides nothing about orders, and keeps no state
- * that must survive a restart. Every call has its own deadline. `unknown` means that the institution may or may not
- * have acted: the caller must query with the same number, and must not use another number.
+ * The connection to a payment institution. A gateway only translates: it decides nothing about orders, and keeps no
+ * state that must survive a restart. Every call has its own deadline. `unknown` means that the institution may or may
+ * not have acted: the caller must query with the same number, and must not send another number.
  */
 export interface Gateway {
   sendBindCode(request: BindCodeRequest): Promise<BindCodeOutcome>;
   confirmBind(request: BindConfirmation): Promise<BindOutcome>;
-  /** Idempotent by attemptNo: the institution debits once. */
+  /** Idempotent: the institution debits each attemptNo at most once. */
   debit(request: DebitRequest): Promise<DebitOutcome>;
   queryDebit(request: DebitQuery): Promise<DebitOutcome | NotFound>;
   /** Idempotent by refundNo. */
@@ -32,10 +32,10 @@ export interface CardDetails {
   readonly bankMobile: string;
 }
 
-/** The channel for which a call is made. An institution may refuse a channel to which an agreement does not belong. */
+/** The channel for which a call is made. An institution may refuse a channel that the agreement does not belong to. */
 export interface OnBehalf {
   readonly appId: string;
-  /** The request for which the call is made. Undefined if a job makes it. */
+  /** The API request that caused the call. Undefined if a job makes the call. */
   readonly origin?: Origin | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface BindConfirmation extends OnBehalf {
 }
 export type BindOutcome =
   | { readonly kind: 'bound'; readonly institutionNo: string }
-  /** `wrong-code`: another code may be right. `refused`: this binding has failed for good. */
+  /** `wrong-code`: the user can enter another code. `refused`: this binding has failed for good. */
   | { readonly kind: 'wrong-code' | 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
@@ -66,7 +66,7 @@ export interface DebitRequest extends OnBehalf {
   readonly amountCent: number;
   readonly orderNo: string;
   readonly cycleNo: number;
-  /** The channel's own number. The sandbox's triggers depend on it. */
+  /** The channel's order number. It triggers outcomes in the sandbox. */
   readonly externalOrderNo: string;
   /** The time when the attempt was stored, in Unix milliseconds. */
   readonly startedAt: number;
@@ -77,12 +77,12 @@ export type DebitOutcome =
   | { readonly kind: 'success'; readonly paidAt: number; readonly amountCent: number; readonly institutionRef: string }
   | { readonly kind: 'declined'; readonly decline: Decline; readonly reason: string }
   /**
-   * Accepted; a notice or a query gives the outcome. `askAt` is the latest time when it is known, in Unix milliseconds.
-   * `isUnheard`: the bridge has accepted it, but its institution did not answer.
+   * The debit was accepted. A notice or a query brings its outcome. `askAt` is the time by which the outcome is known,
+   * in Unix milliseconds. `isUnheard`: the bridge has accepted the debit, but its institution did not answer.
    */
   | { readonly kind: 'pending'; readonly askAt?: number; readonly isUnheard?: true }
   | { readonly kind: 'unknown' };
-/** The kind of decline: a later retry can help, cannot help, or the agreement itself has ended. */
+/** What a decline means: a later retry can help, a retry cannot help, or the agreement itself has ended. */
 export type Decline = 'retryable' | 'final' | 'agreement-invalid';
 /** The institution does not know the number. */
 export type NotFound = { readonly kind: 'not-found' };
@@ -117,7 +117,7 @@ export type Notice =
   | { readonly kind: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly kind: 'agreement-canceled'; readonly institutionNo: string; readonly reason: string };
 
-/** `untrusted`: the sender is not certain. `unusable`: the institution sent it, but it has no content to store. */
+/** `untrusted`: the notice may be forged. `unusable`: the institution sent it, but it contains nothing to store. */
 export class NoticeRefused extends Error {
   constructor(
     readonly kind: 'untrusted' | 'unusable',

@@ -2,9 +2,9 @@ import { columns, declareList, type Queryable, statement } from '../platform/db/
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { CallsSeen } from './institution-health.js';
 
-/** SQL: the latest answer that is stored or that this node has seen. */
+/** SQL: the time of the latest answer, either stored or seen by this node. */
 const ANSWERED_AT = 'greatest(h.answered_at, excluded.answered_at)';
-/** SQL: whether calls of the row failed after the latest answer. */
+/** SQL: whether a row's last failed call is later than the latest answer. */
 const isFailing = (row: string) => `coalesce(${row}.failed_at > ${ANSWERED_AT}, ${row}.failed_at is not null)`;
 
 /** Stores rows in the order of their codes, so that two nodes cannot deadlock. */
@@ -24,7 +24,7 @@ const STORE_CALLS = statement({
   parameters: ['text[]', 'double precision[]', 'double precision[]', 'double precision[]', 'integer[]'],
 });
 
-/** Merges the calls of this node into those of all nodes. */
+/** Adds the calls of this node to the stored calls of all nodes. */
 export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, CallsSeen>): Promise<void> {
   const now = performance.now();
   const age = (at: number | undefined) => (at === undefined ? null : now - at);
@@ -39,12 +39,12 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
 }
 
 /**
- * SQL: seconds from the first to the last failed call since the last answer. Not until now, because without calls it is
- * unknown whether the institution would answer.
+ * SQL: seconds from the first to the last failed call since the last answer. The time after the last call does not
+ * count, because without calls it is unknown whether the institution would answer.
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
 
-/** Lists institutions without an answer for two minutes, during at least three calls over at least a minute. */
+/** Lists institutions without an answer for two minutes, with at least three failed calls over at least a minute. */
 export const findSilentInstitutions = declareList({
   text: `select h.payment_channel_code as "paymentChannelCode", ${shanghaiText('h.failing_since')} as since, h.failures
      from institution_health h
@@ -54,7 +54,7 @@ export const findSilentInstitutions = declareList({
   columns: columns({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
 });
 
-/** Lists for each payment channel how long all calls to its institution have failed, or 0 if the last was answered. */
+/** Lists for how long each payment channel's institution has answered no call. 0 if it answered the last call. */
 export const readSilences = declareList({
   text: `select p.code, coalesce(${SILENT_SECONDS}, 0)::double precision as seconds
      from payment_channels p left join institution_health h on h.payment_channel_code = p.code order by p.code`,

@@ -1,10 +1,10 @@
 import type { Gateway } from './gateway.js';
 import type { Gateways } from './gateway-registry.js';
 
-/** The results of the calls to one institution since the last `take`. Times by performance.now(). */
+/** The results of the calls to one institution since the last call of `take`. Times are by performance.now(). */
 export interface CallsSeen {
   readonly answeredAt: number | undefined;
-  /** Failed calls after the last answer: the first, the last, and the count. */
+  /** The failed calls since the last answer: time of the first, time of the last, and their number. */
   readonly failingSince: number | undefined;
   readonly failedAt: number | undefined;
   readonly failures: number;
@@ -19,7 +19,7 @@ const NOTHING_SEEN: CallsSeen = { answeredAt: undefined, failingSince: undefined
 
 /**
  * Records for each payment channel whether its institution answers. Any outcome but `unknown` is an answer, including a
- * refusal. A call fails if the bridge answered it without an answer from its institution.
+ * refusal. If the bridge answers but its institution did not, the call counts as failed.
  */
 export function createInstitutionHealth() {
   let seen = new Map<string, CallsSeen>();
@@ -51,7 +51,7 @@ export function createInstitutionHealth() {
   }
 
   return {
-    /** Returns gateways whose calls are recorded. */
+    /** Wraps gateways, so that the results of their calls are recorded. */
     watch(gateways: Gateways): Gateways {
       const watched = new Map<string, { readonly gateway: Gateway; readonly noting: Gateway }>();
       return {

@@ -3,7 +3,7 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
-/** Reads of the database for notices that fail the check, in case a key or a payment channel is new. */
+/** The most database reads per second for notices that fail the check. Their key or payment channel may be new. */
 const MAX_READS_PER_SECOND = 10;
 
 interface KnownPaymentChannel {
@@ -18,15 +18,15 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
 });
 
 /**
- * Verifies notices, which anybody can send. For notices that fail with the cached gateway, reads the database at most
- * ten times a second, however many arrive, and caches the result for all. A notice that passes is checked again with
- * the current key, so that an old key stops working at once.
+ * Verifies notices, which anybody can send. A notice may fail because a key is new. So the database is read again, but
+ * at most ten times a second, and the result is cached for all notices. A notice that passes is checked again with the
+ * current key, so that an old key stops working at once.
  */
 export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock) {
   const known = new Map<string, KnownPaymentChannel>();
   const mayReadCodes = createPerSecondLimit(MAX_READS_PER_SECOND, clock);
 
-  /** Reads all codes at once, so that one read answers for all unknown codes. */
+  /** Finds a payment channel. Reads the codes of all, so that one read answers for every unknown code. */
   async function findPaymentChannel(code: string): Promise<KnownPaymentChannel> {
     if (!known.has(code) && mayReadCodes()) {
       for (const row of await db.query(LIST_PAYMENT_CHANNEL_CODES)) {
@@ -40,7 +40,7 @@ export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: C
   }
 
   return {
-    /** Returns whether this node knows the payment channel, without reading the database. */
+    /** Returns true if this node knows the payment channel. Does not read the database. */
     knows: (code: string): boolean => known.has(code),
     /** Throws NoticeRefused if the notice is not from the payment channel's institution, or is unusable. */
     async verify(code: string, notice: RawNotice): Promise<Notice> {

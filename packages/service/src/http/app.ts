@@ -25,7 +25,7 @@ import type { Route } from './routes.js';
 
 export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, RecordDeps {
   readonly routes: readonly Route[];
-  /** True if requests that change anything are refused. */
+  /** True if this node refuses requests that change anything. */
   readonly readsOnly: boolean;
   readonly database: Database;
   readonly clockWatch: ClockWatch;
@@ -37,7 +37,7 @@ export interface AppDeps extends Omit<PipelineDeps, 'places' | 'answers'>, Recor
   readonly trustedProxies: readonly string[];
   readonly httpLimits?: Partial<HttpLimits> | undefined;
   readonly metricsToken?: string | undefined;
-  /** True if /metrics and /healthz have their own listener. */
+  /** True if /metrics and /healthz are on a separate listener. */
   readonly isMonitoredApart?: boolean;
 }
 
@@ -80,8 +80,8 @@ export function createApp(deps: AppDeps) {
   const operations = addOperations(app, deps, stopping);
 
   /**
-   * Makes /readyz answer 503, so that load balancers send requests elsewhere. Further requests are still served, and
-   * their connections end with the answer.
+   * Makes /readyz answer 503, so that load balancers send requests to other nodes. Requests that still arrive are
+   * served, and each answer closes its connection.
    */
   function announceStop(): void {
     stopping.isLeaving = true;
@@ -89,9 +89,9 @@ export function createApp(deps: AppDeps) {
 
   return {
     server: app,
-    /** Server of /metrics, /healthz and /readyz, if they have their own listener. */
+    /** The server of /metrics, /healthz and /readyz, if they are on a separate listener. */
     operations,
-    /** Server of the console, if it has its own listener. */
+    /** The server of the console, if it is on a separate listener. */
     consoleServer,
     announceStop,
     /** Refuses new requests with 503001, lets requests in flight finish, then closes. */
@@ -115,7 +115,7 @@ export function createApp(deps: AppDeps) {
 
 export type App = ReturnType<typeof createApp>;
 
-/** Takes the start time of each request and answers unknown paths. */
+/** Stores the start time of each request, and answers requests to unknown paths. */
 function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notFound: NotFound): void {
   const warnOfUndeclaredProxy = createUndeclaredProxyWarning(trustedProxies, log);
   app.decorateRequest('startedAt', 0);
@@ -123,19 +123,20 @@ function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notF
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
     warnOfUndeclaredProxy(request);
-    // Answered before the body is read, because an error in the body does not matter on an unknown path.
+    // Answers an unknown path before the body is read, because errors in its body do not matter.
     if (request.is404) afterMalformedCheck(() => notFound(request, reply));
     else done();
   });
 }
 
-/** Records each request after its answer, and closes the connections of a stopping node. */
+/** Records each request after its answer. On a stopping node, makes each answer close its connection. */
 function recordLast(app: FastifyInstance, record: ReturnType<typeof createRecorder>, stopping: Stopping): void {
   app.addHook('onSend', (request, reply, payload, done) => {
-    // A kept-alive connection would keep a draining node alive. Closing it with an answer cuts no request in flight.
+    // A kept-alive connection would keep a draining node alive. Closing it together with an answer interrupts no
+    // request.
     if (stopping.isLeaving) void reply.header('connection', 'close');
     if (!isAnswerEnded(reply)) onAnswerEnd(reply, () => record(request, reply));
-    // An incomplete request is not counted.
+    // The client is gone. A request that had not arrived completely is not recorded.
     else if (request.raw.complete) record(request, reply);
     done(null, payload);
   });
@@ -147,7 +148,7 @@ interface EndpointDeps extends PipelineDeps {
   readonly stopping: Stopping;
 }
 
-/** Adds an endpoint of the interface. Headers are checked before the body is read. */
+/** Adds an endpoint of the API. Headers are checked before the body is read. */
 function addEndpoint(app: FastifyInstance, route: Route, deps: EndpointDeps): void {
   const { readsOnly, refuse, stopping } = deps;
   const { open, serve } = createPipeline(route, deps);
@@ -170,12 +171,14 @@ function addEndpoint(app: FastifyInstance, route: Route, deps: EndpointDeps): vo
   });
 }
 
-/** Answers after Node has checked the bytes that arrived with the headers: if they are not HTTP, that is the answer. */
+/**
+ * Answers after Node has checked the bytes that came with the headers. If they are not HTTP, Node's error comes first.
+ */
 function afterMalformedCheck(answer: () => unknown): void {
   queueMicrotask(() => void answer());
 }
 
-/** Returns the console's server if it has its own listener. */
+/** Adds the console. Returns its server if the console is on a separate listener. */
 function addConsole(
   app: FastifyInstance,
   { console, isConsoleApart, trustedProxies }: AppDeps,
@@ -186,7 +189,7 @@ function addConsole(
     addConsoleRoutes(app, console, context);
     return undefined;
   }
-  // No limits for slow clients: only operators reach this listener, through a proxy.
+  // Has no limits for slow clients: only operators reach this listener, and only through a proxy.
   const apart = fastify({
     logger: false,
     requestTimeout: 60_000,
@@ -199,7 +202,7 @@ function addConsole(
   return apart;
 }
 
-/** Returns the server of /metrics, /healthz and /readyz if they have their own listener. */
+/** Adds /metrics, /healthz and /readyz. Returns their server if they are on a separate listener. */
 function addOperations(app: FastifyInstance, deps: AppDeps, stopping: Stopping): FastifyInstance | undefined {
   const operationsDeps = { ...deps, isLeaving: () => stopping.isLeaving };
   addReadinessRoute(app, operationsDeps);

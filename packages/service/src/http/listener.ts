@@ -22,7 +22,7 @@ export interface ListenerDeps extends Omit<RefuseEarlyDeps, 'isSpare' | 'halfClo
   readonly refuse: Refuse;
 }
 
-/** Creates the server of the interface, without routes, with the limits on its connections. */
+/** Creates the server of the API, without routes, with the limits on its connections. */
 export function createListener(deps: ListenerDeps) {
   const { limits, clock, metrics, refuse } = deps;
   const unread = createUnreadCloser(limits.writeTimeout);
@@ -39,7 +39,7 @@ export function createListener(deps: ListenerDeps) {
       return server;
     },
     forceCloseConnections: 'idle',
-    // Fastify's own 503 has no envelope, so this app answers 503001 itself.
+    // Fastify's own 503 has no JSON envelope, so this app answers 503001 itself.
     return503OnClosing: false,
     trustProxy: toTrustProxy(deps.trustedProxies),
     genReqId: requestIdOf,
@@ -49,8 +49,8 @@ export function createListener(deps: ListenerDeps) {
     rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
     routerOptions: { maxParamLength: 100 },
   });
-  // Keeps bodies as bytes, because the signature covers the bytes and is checked before parsing. Names JSON, because
-  // Fastify caches the parser of a known type and parses the header again for others.
+  // Keeps bodies as bytes, because the signature covers the bytes and is checked before parsing. Lists JSON besides
+  // `*`, because Fastify caches the parser of a listed type, and parses the header of every other type again.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
   answerExpectations(app);
@@ -60,14 +60,14 @@ export function createListener(deps: ListenerDeps) {
 function createNodeServer(limits: HttpLimits, handler: http.RequestListener): http.Server {
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, keepAliveTimeout } = limits;
   const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
-  // Host is not used here, and Node's answer to a missing Host has no envelope.
+  // The Host header is not used, and Node's answer to a missing Host would have no JSON envelope.
   const server = http.createServer({ ...timeouts, maxHeaderSize, requireHostHeader: false }, handler);
-  // Keeps all headers within maxHeaderSize. Node would silently drop those beyond 2,000.
+  // No limit on the number of headers, only maxHeaderSize. By default Node would silently drop headers beyond 2,000.
   server.maxHeadersCount = 0;
   return server;
 }
 
-/** Replaces Node's defaults, which ask for a body of any size and refuse unknown expectations without an envelope. */
+/** Replaces Node's defaults: they accept a body of any size, and refuse unknown expectations without an envelope. */
 function answerExpectations({ server }: FastifyInstance): void {
   server.on('checkContinue', (request, response) => {
     if (!declaresTooLargeBody(request)) response.writeContinue();
@@ -76,7 +76,7 @@ function answerExpectations({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/** Checks the Content-Length. A body without one is measured while it is read. */
+/** Checks the Content-Length. A body without this header is measured while it is read. */
 export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES;
 }

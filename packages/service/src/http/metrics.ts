@@ -8,7 +8,7 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 
 const { INTERNAL_ERROR } = CODES;
 
-/** Labels never contain a channel, an order, or anything else that has many values or identifies a person. */
+/** Creates the metrics. No label has many values or identifies a person, so none contains a channel or an order. */
 export function createServiceMetrics(database: Database, shares: ConnectionShares, hasEngine: boolean) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -26,7 +26,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // Caches the labelled children, because building labels is slow and the series are few.
+  // Caches the counters by their labels, because building labels is slow and there are few combinations.
   const findCounter = rememberBy(
     (endpoint: string, status: number, code: string) => `${endpoint} ${status} ${code}`,
     (endpoint, status, code) => requests.labels({ endpoint, status: String(status), code }),
@@ -41,7 +41,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     buckets: [1, 2, 4, 8, 16, 32, 64],
     registers: [registry],
   });
-  /** Adds a gauge with several states, read at each scrape. */
+  /** Adds a gauge with one value per state, read at each scrape. */
   const watchStates = (name: string, help: string, counts: () => Readonly<Record<string, number>>) =>
     new Gauge({
       name,
@@ -111,12 +111,12 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     countUnlogged: (why: DroppedBecause, count: number) => unlogged.inc({ why }, count),
     observeCut: (why: string) => cut.inc({ why }),
     observeBatch: (size: number) => admissionBatch.observe(size),
-    /** `elapsedMs` is unset for a request that was refused unread, because its time says nothing about others. */
+    /** `elapsedMs` is undefined for a request that was refused unread: its time would distort the histogram. */
     observeRequest(endpoint: string, status: number, code: string, elapsedMs?: number): void {
       findCounter(endpoint, status, code).inc();
       if (elapsedMs !== undefined) findTimer(endpoint).observe(elapsedMs / 1000);
     },
-    /** Starts the series at 0, so that the first fault is an increase. */
+    /** Creates the series at 0, so that the first fault shows as an increase. */
     expectFaults(endpoint: string): void {
       requests.inc({ endpoint, status: String(INTERNAL_ERROR.http), code: INTERNAL_ERROR.code }, 0);
     },

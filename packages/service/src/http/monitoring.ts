@@ -22,16 +22,16 @@ export interface MonitoringDeps {
   readonly clockWatch: ClockWatch;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** True if this node is about to stop, or stopping. */
+  /** True if this node is stopping or about to stop. */
   readonly isLeaving: () => boolean;
   readonly readsOnly: boolean;
   readonly metricsToken?: string | undefined;
 }
 
-/** Shorter than the timeout of load balancers, which is mostly some seconds. */
+/** Shorter than the timeout of load balancers, which usually is some seconds. */
 const PING_MS = 1_500;
 
-/** Adds /readyz, which says if this node accepts requests. */
+/** Adds /readyz, which shows whether this node accepts requests. */
 export function addReadinessRoute(
   app: FastifyInstance,
   { database, clock, clockWatch, isLeaving, readsOnly }: MonitoringDeps,
@@ -44,7 +44,7 @@ export function addReadinessRoute(
   });
 }
 
-/** Adds /healthz, which says that the process is alive. It needs no token, because probes have none. */
+/** Adds /healthz, which shows that the process is alive. It needs no token, because probes have none. */
 function addLivenessRoute(app: FastifyInstance, clock: Clock): void {
   app.get('/healthz', (_request, reply) => sendAnswer(reply, 200, statusAnswer('alive'), formatTime(clock.now())));
 }
@@ -69,7 +69,7 @@ export function createMonitoringApp(deps: MonitoringDeps): FastifyInstance {
 
 type PlainAppDeps = Pick<MonitoringDeps, 'clock' | 'log'>;
 
-/** Probed every few seconds, so not logged. */
+/** Paths that probes request every few seconds, so they are not logged. */
 const PROBED = new Set(['/healthz', '/readyz', '/metrics']);
 const ENDPOINT_PATHS = new Set<string>(endpoints.map(({ path }) => path));
 
@@ -81,8 +81,8 @@ interface StartingAppDeps extends PlainAppDeps {
 }
 
 /**
- * Answers before the node has its database: it is alive, and serves nothing yet. Needs only a clock and a log, and
- * closes before the node itself listens on the port.
+ * Creates the server that answers until the node has its database: /healthz says alive, everything else is refused. It
+ * needs only a clock and a log, and closes before the node itself listens on the port.
  */
 export function createStartingApp(deps: StartingAppDeps): FastifyInstance {
   const app = createPlainApp(deps);
@@ -95,7 +95,7 @@ export function createStartingApp(deps: StartingAppDeps): FastifyInstance {
   app.addHook('onResponse', async ({ id: requestId, raw: { url = '' } }, { statusCode: status, resultCode, why }) => {
     const [path = ''] = url.split('?');
     if (PROBED.has(path)) return;
-    // Other paths are not logged, because they may contain anything.
+    // Other paths are logged as unknown, because they may contain anything.
     const endpoint = ENDPOINT_PATHS.has(path) ? path : 'unknown';
     deps.log.info({ requestId, endpoint, status, code: resultCode, why }, 'request');
   });
@@ -127,7 +127,7 @@ const statusAnswer = (text: string, more = {}) => ({
   data: JSON.stringify({ status: text, ...more }),
 });
 
-/** Compares hashes, because timingSafeEqual needs equal lengths. */
+/** Compares hashes, because timingSafeEqual needs inputs of equal length. */
 function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   const expected = hash(`Bearer ${token}`);

@@ -14,7 +14,7 @@ export interface NoticeRouteDeps {
   readonly clock: Clock;
   readonly verifier: NoticeVerifier;
   readonly accept: (paymentChannelCode: string, notice: Notice) => Promise<void>;
-  /** Limits notices that are not signed by the institution. */
+  /** Limits notices that the institution has not signed. */
   readonly limit: MinuteLimit;
 }
 
@@ -22,15 +22,15 @@ export interface NoticeRouteContext {
   readonly log: Logger;
   readonly bodies: LargeBodies;
   readonly refuse: Refuse;
-  /** True if notices are refused; institutions send them again. */
+  /** True if this node refuses notices. Institutions send them again. */
   readonly readsOnly: boolean;
 }
 
 const MAX_NOTICE_BYTES = 65_536;
 
 /**
- * Accepts signed, idempotent notices from institutions about the result of a debit. Answers after a notice is stored.
- * Refusals never have status 200, which tells a bridge that the notice is stored.
+ * Accepts signed, idempotent notices from institutions about the result of a debit. Answers after a notice is stored. A
+ * refusal never has status 200, because 200 tells a bridge that the notice is stored.
  */
 export function addNoticeRoutes(
   app: FastifyInstance,
@@ -40,7 +40,7 @@ export function addNoticeRoutes(
   const lines = createThrottledLines();
   app.addHook('onClose', async () => lines.flush());
 
-  /** Counts refusals by address and payment channel, so that no institution pays for others behind the same proxy. */
+  /** Counts refusals by address and payment channel, so that institutions behind one proxy do not limit each other. */
   const senderOf = (ip: string, code: string) =>
     verifier.knows(code) ? `${addressGroup(ip)} ${code}` : addressGroup(ip);
 
@@ -54,7 +54,7 @@ export function addNoticeRoutes(
       },
       errorHandler(error, request, reply) {
         const refusal = toNoticeRefusal(error);
-        // Faults and limits are answered as on other routes.
+        // Faults and rate limits are answered like those of other routes.
         if (!refusal) throw error;
         const { ip, id: requestId, params } = request;
         const where = { paymentChannelCode: params.code, address: ip };
@@ -88,7 +88,7 @@ export function addNoticeRoutes(
 interface NoticeRefusal extends Refusal {
   /** Reason for the log. An unknown sender learns only that the signature does not match. */
   readonly reason: string;
-  /** True if the institution signed the notice, which then does not count for the limit. */
+  /** True if the institution signed the notice. The notice then does not count for the limit. */
   readonly isTrusted: boolean;
 }
 

@@ -31,7 +31,7 @@ import type { Route } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the headers are found to be well-formed. */
+    /** Null until the headers were checked and are well-formed. */
     signedHeaders: SignedRequestHeaders | null;
   }
 }
@@ -56,13 +56,13 @@ interface AdmittedRequest {
   readonly once: IdempotentRequest & { readonly database: Transactional };
   readonly place: RequestPlace;
   readonly body: unknown;
-  /** The order that admission has read for the request. */
+  /** The order that the admission statement has already read. */
   readonly found: OrderText | undefined;
 }
 
 /**
- * Creates the steps of a request in the order in which its errors are answered (docs/request.md). `open` runs before
- * the body is read, `serve` with the raw bytes.
+ * Creates the steps of a request, in the order in which their errors are answered (docs/request.md). `open` runs before
+ * the body is read, `serve` with the raw bytes of the body.
  */
 export function createPipeline(
   route: Route,
@@ -72,14 +72,14 @@ export function createPipeline(
   const validate = createValidator(endpoint);
   const serialize = createSerializer(endpoint.response);
   const writeSuccess = (data: unknown) => successAnswer(serialize(data));
-  // Rendered before storing, so that requests that share a statement are answered together: 7% more creations per
-  // second.
+  // The answer is rendered before it is stored, so that requests that share a statement are answered together. That
+  // gives 7% more creations per second.
   const createAnswerWriter = (channel: Channel) =>
     render
       ? (description: unknown) => describedAnswer(description as object, render(channel, description))
       : writeSuccess;
 
-  /** Returns a promise only if the check of failures needs one. */
+  /** Returns a promise only if the check of authentication failures does. */
   function open(request: FastifyRequest): Promise<void> | undefined {
     const checked = failures.check(request);
     return checked ? checked.then(() => readHeaders(request)) : readHeaders(request);
@@ -95,7 +95,7 @@ export function createPipeline(
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     let visit: TakenRequest | undefined;
     try {
-      // The load counts from here, because a client that sends its body slowly uses no capacity yet.
+      // The request counts as load from here on, because a client that sends its body slowly uses no capacity before.
       visit = load.enter(failures.knownChannel(request), request.raw.socket);
       return await serveBody(request, reply, raw, visit);
     } finally {
@@ -156,7 +156,7 @@ export function createPipeline(
     }
   }
 
-  /** Runs the action once for its idempotency key, and again from the start if it has to wait for a place. */
+  /** Runs the action once per idempotency key. If the action must wait for a place, it is run again from the start. */
   function act(
     request: FastifyRequest,
     { channel, once: asked, place, body, found }: AdmittedRequest,
@@ -183,7 +183,7 @@ export function createPipeline(
   return { open, serve };
 }
 
-/** Caches the body. An error is thrown again by the next call. */
+/** Reads the body once and caches it. Errors are not cached: the next call reads again and throws again. */
 function createBodyOnce<Body>(read: () => Body): () => Body {
   let body: { readonly value: Body } | undefined;
   return () => {
@@ -192,7 +192,7 @@ function createBodyOnce<Body>(read: () => Body): () => Body {
   };
 }
 
-/** Returns undefined for an invalid body, which is refused after admission. */
+/** Returns the order to which the body refers. Undefined for an invalid body, which is refused after admission. */
 function findReference(
   orderOf: NonNullable<Route['orderOf']>,
   readBody: () => unknown,
@@ -211,7 +211,7 @@ function readOrigin({ id, headers }: FastifyRequest): Origin {
   return { requestId: id, traceparent: readTraceparent(headers[TRACEPARENT]) };
 }
 
-/** Returns the error of a malformed key, because parameter errors are answered after authentication. */
+/** Returns the key, or the error of a malformed key, because parameter errors are answered after authentication. */
 function keyOrRefusal(request: FastifyRequest): string | undefined | Error {
   try {
     return readIdempotencyKey(request.raw);

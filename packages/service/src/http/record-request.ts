@@ -13,15 +13,16 @@ export interface RecordDeps {
   readonly requestLog?: RequestLog | undefined;
 }
 
-/** Form of an app id. Requests with any other app id belong to no channel. */
+/** The form of an app id. A request whose app id has a different form belongs to no channel. */
 const APP_ID = /^[a-z0-9_]{3,64}$/;
 
-/** Status that nginx uses for requests whose client hung up. */
+/** The status that nginx logs if the client hung up. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
- * Returns the function that records a request in the metrics, the log and the request log. It is called when the answer
- * was sent or the connection closed. `isUnread` is true if a connection was closed because its client did not read.
+ * Returns the function that records a request in the metrics, the log and the request log. It must be called when the
+ * answer was sent or the connection closed. `isUnread` returns true if a connection was closed because its client did
+ * not read.
  */
 export function createRecorder(
   { clock, metrics, log, requestLog }: RecordDeps,
@@ -34,12 +35,12 @@ export function createRecorder(
     const code = reply.resultCode ?? '';
     const cut = reply.raw.writableFinished ? undefined : cutReason(reply);
     const elapsedMs = performance.now() - request.startedAt;
-    // A client that hung up received no code.
+    // A client that hung up received no result code.
     const got = cut === 'hung-up' ? { status: CLIENT_CLOSED_REQUEST, code: '' } : { status: reply.statusCode, code };
     metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     const isCall = endpoint.startsWith('/openapi/');
-    // Notices have no line, unless this node could not accept one.
+    // Notices are logged only if this node could not accept them.
     if (!isCall && (reply.why === undefined || !endpoint.startsWith('/gateway/'))) return;
     const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
     const ms = Math.round(elapsedMs * 10) / 10;
@@ -61,6 +62,6 @@ export function createRecorder(
   };
 }
 
-/** Returns true for the polls of a developer's machine, once a second, which would bury the channel's other calls. */
+/** Returns true for a developer's polls, which come once a second and would bury the channel's other calls. */
 const isPoll = (endpoint: string, code: string): boolean =>
   endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;

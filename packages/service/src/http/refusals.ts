@@ -35,19 +35,19 @@ export function createRefuse(clock: Clock, halfCloseMs: number): Refuse {
   };
 }
 
-/** Refuses requests that end in an error, and unknown paths. Returns the handler of unknown paths. */
+/** Answers errors and unknown paths with refusals. Returns the handler of unknown paths. */
 export function addRefusals(app: FastifyInstance, { refuse, log, failures, explainer, paths }: RefusalDeps): NotFound {
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error);
     const where = { requestId: request.id, path: request.routeOptions.url };
     if (request.raw.destroyed && !request.raw.complete) log.info(where, 'the client hung up');
     else if (refusal.isFault) log.error({ err: error, ...where }, 'fault');
-    // Counted before the answer, so that the next request is checked against a complete count.
+    // Counted before the answer, so that this failure already counts when the client's next request is checked.
     if (refusal.result.isByStranger) await failures.countFailure(request);
     return refuse(reply, explainer ? await explainOrLeave(explainer, request, refusal) : refusal);
   });
 
-  /** Returns the plain refusal if explaining fails, as in production. */
+  /** Explains a refusal. Returns it unexplained, as in production, if explaining fails. */
   async function explainOrLeave(explainer: RefusalExplainer, request: FastifyRequest, refusal: Refusal) {
     try {
       return await explainer.explain(request, refusal);

@@ -16,7 +16,7 @@ export interface RefuseEarlyDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** Paths of endpoints. Other paths cost little. */
+  /** The paths of endpoints. Requests to other paths are cheap and not refused here. */
   readonly paths: ReadonlySet<string>;
   readonly isDraining: () => boolean;
   /** True if the request came on a connection beyond the limit. */
@@ -27,9 +27,9 @@ export interface RefuseEarlyDeps {
 const { code, http, message } = CODES.UNAVAILABLE;
 
 /**
- * Refuses a request that the node cannot serve in time as soon as its headers are read, before the framework does any
- * work. At ten times the capacity nine of ten requests are refused, and that cost is taken from the tenth. Node
- * discards the body. The connection is kept, unless it is a spare one.
+ * Refuses a request that the node cannot serve in time, as soon as its headers are read and before the framework does
+ * any work. At ten times the capacity nine of ten requests are refused, so refusing must be cheap to leave time for the
+ * tenth. Node discards the body. The connection is kept, unless it is a spare one.
  */
 export function createEarlyRefusal(deps: RefuseEarlyDeps) {
   const { load, failures, clock, metrics, log, paths, isDraining, isSpare, halfCloseMs } = deps;

@@ -5,30 +5,30 @@ import type { Database } from '../platform/db/database.js';
 export interface RequestLogDeps {
   readonly database: Database;
   readonly log: Logger;
-  /** Returns true if this node knows the channel. Fewer entries of unknown app ids may wait (MAX_STRANGERS). */
+  /** Returns true if this node knows the channel. For unknown app ids fewer entries may wait (MAX_STRANGERS). */
   readonly isKnown: (appId: string) => boolean;
   readonly countDropped: (why: DroppedBecause, count: number) => void;
 }
 
-/** `full`: the queue was full. `failed`: the database could not store them. */
+/** `full`: the queue was full. `failed`: the database could not store the entries. */
 export const DROPPED_BECAUSE = ['full', 'failed'] as const;
 export type DroppedBecause = (typeof DROPPED_BECAUSE)[number];
 
 const BATCH = 500;
 const MAX_WAIT_MS = 1_000;
 /**
- * Entries of some seconds at full load while the database is away: about ten megabytes, thirty with the longest request
- * ids.
+ * Holds the entries of some seconds at full load while the database is unreachable: about ten megabytes, thirty with
+ * the longest request ids.
  */
 const MAX_WAITING = 20_000;
-/** Limit for app ids unknown to this node, which may be invented. */
+/** The most waiting entries with app ids that this node does not know, because anybody can invent app ids. */
 const MAX_STRANGERS = 1_000;
 const MAX_REASON_LENGTH = 500;
 
 /**
- * Records the calls of channels, so that operators can see why a call was refused. Writes in batches, one at a time,
- * after the answers. Requests never wait for the log or fail because of it: entries that cannot be written are dropped
- * and counted.
+ * Records the calls of channels, so that operators can see why a call was refused. Writes after the answers, one batch
+ * at a time. Requests never wait for the log or fail because of it: entries that cannot be written are dropped and
+ * counted.
  */
 export function createRequestLog({ database, log, isKnown, countDropped }: RequestLogDeps) {
   const waiting: WaitingRequest[] = [];
@@ -37,7 +37,7 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
   let writing: Promise<void> | undefined;
   let isFailing = false;
 
-  /** Writes the entries that wait now. New entries, and the rest after a failure, wait for the next run. */
+  /** Writes the entries that are waiting now. New entries, and after a failure all others, wait for the next run. */
   async function writeWaiting(): Promise<void> {
     isFailing = false;
     for (let left = waiting.length; left > 0; left -= BATCH) {
@@ -87,7 +87,7 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
       while (waiting.length > 0 || writing) {
         write();
         await writing;
-        // A stopping node does not wait for an unreachable database for each batch.
+        // If the database is unreachable, a stopping node drops the rest instead of waiting again for each batch.
         if (isFailing) countDropped('failed', waiting.splice(0).length);
       }
       clearTimeout(timer);
@@ -102,7 +102,7 @@ interface WaitingRequest {
   readonly isStranger: boolean;
 }
 
-/** Removes NUL, which PostgreSQL cannot store: a message may repeat a field name with any characters. */
+/** Removes NUL, which PostgreSQL cannot store: the reason may repeat a field name with any characters. */
 function toStorable(request: LoggedRequest): LoggedRequest {
   const { reason } = request;
   return reason === null ? request : { ...request, reason: reason.replaceAll('\0', '').slice(0, MAX_REASON_LENGTH) };

@@ -2,7 +2,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readTraceparent, type StartedSpan, TRACEPARENT, type Tracing } from '../platform/tracing.js';
 
-/** Returns false for health checks, which come every few seconds, and for unknown paths. */
+/** Returns false for unknown paths and for health checks, which come every few seconds. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
 
 /** Starts a span for each request, from its headers to the end of its answer. */
@@ -11,7 +11,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route } = request.routeOptions;
     if (request.is404 || route === undefined || !isTraced(route)) return done();
-    // A browser sends no trace context: a visit starts a new trace.
+    // A browser sends no trace context, so each visit of the page starts a new trace.
     const caller = route.startsWith('/redeem') ? undefined : readTraceparent(request.headers[TRACEPARENT]);
     const started = tracing.startRequest(`${request.method} ${route}`, caller);
     const { span } = started;
@@ -29,7 +29,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     });
     done();
   });
-  // Not in an earlier hook, because a body is read in the context of its connection.
+  // Enters the span only in this hook, because reading the body would leave the span again: it runs in the connection's
+  // context.
   app.addHook('preHandler', (request, _reply, done) => {
     const started = spans.get(request);
     if (started) tracing.runWithin(started, done);

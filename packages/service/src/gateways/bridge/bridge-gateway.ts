@@ -42,7 +42,7 @@ export interface BridgeOptions {
   readonly key: Uint8Array;
   /** The currency of every amount. Defaults to CNY. */
   readonly currency?: string | undefined;
-  /** Called with the bridge's currency before the first call, and before each call while it differs. */
+  /** Called with the bridge's currency before the first call, and before each later call until it is `currency`. */
   readonly onHandshake?: (currency: string) => Promise<void>;
   readonly clock: Clock;
   readonly deadlineMs?: Partial<Deadlines>;
@@ -54,17 +54,17 @@ export interface BridgeOptions {
 }
 
 export interface BridgeGateway extends Gateway {
-  /** Interrupts calls in flight: their outcomes are unknown. */
+  /** Interrupts calls in flight. Their outcomes are then unknown. */
   close(): Promise<void>;
 }
 
-/** The idempotency key of a call, if it has one, and the request for which it is made. */
+/** The idempotency key of a call, if it has one, and the API request that caused the call. */
 interface CallFor {
   readonly number?: string;
   readonly origin?: Origin | undefined;
 }
 
-/** The day's statement is incomplete: lines that were yielded before must not be used. */
+/** The day's statement is incomplete. Lines that were already yielded must not be used. */
 export class StatementUnavailable extends PlainError {}
 
 /** Creates a gateway to an institution behind the protocol of docs/bridge.md. */
@@ -75,7 +75,7 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
   let isSameCurrency = false;
   let handshake: Promise<void> | undefined;
 
-  /** Checks that the bridge has the same currency. A bridge that does not know the operation has CNY. */
+  /** Checks that the bridge has the installation's currency. A bridge that does not know the handshake has CNY. */
   async function shakeHands(deadlineMs: number): Promise<void> {
     const body = { currency };
     const call = { operation: 'handshake', body, deadlineMs, maxBytes: MAX_MESSAGE_BYTES, ifMissing: {} } as const;
@@ -90,11 +90,11 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
         'bridge has another currency and is not called; set it to the currency of the installation',
       );
     }
-    // The next handshake raises an alert that cannot be stored now; it is logged.
+    // If the alert cannot be stored now, the next handshake raises it. The error is already in the log.
     await onHandshake?.(theirs).catch(() => undefined);
   }
 
-  /** Calls the bridge after a handshake has confirmed its currency. The deadline covers both. */
+  /** Calls the bridge after a handshake has confirmed its currency. Handshake and call share one deadline. */
   async function call(
     operation: Operation,
     body: object,

@@ -22,8 +22,8 @@ import type {
 } from '../gateway.js';
 
 /**
- * Functions that map a bridge's answer to its meaning. Anything but a documented answer is `unknown`. `undefined` means
- * that there was no trusted answer.
+ * These functions turn a bridge's answer into an outcome. Anything but a documented answer becomes `unknown`. If
+ * `answer` is undefined, there was no trusted answer.
  */
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -56,7 +56,7 @@ const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
   ['AGREEMENT_INVALID', 'agreement-invalid'],
 ]);
 
-/** Returns unknown for an answer with another number: it says nothing about this debit, even if signed correctly. */
+/** Returns unknown if the answer has another number: it does not concern this debit, even if it is signed correctly. */
 export function readDebitOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome {
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return readPending(answer);
@@ -71,7 +71,7 @@ export function readDebitOutcome(answer: Fields | undefined, attemptNo: string):
   return institutionRef === undefined ? UNKNOWN : { kind: 'success', paidAt, amountCent, institutionRef };
 }
 
-/** NOT_FOUND is valid only for a query. As the answer to a debit it is unknown. */
+/** NOT_FOUND is a valid answer only to a query. As the answer to a debit it counts as unknown. */
 export function readDebitQueryOutcome(answer: Fields | undefined, attemptNo: string): DebitOutcome | NotFound {
   return isNotFound(answer, 'attemptNo', attemptNo) ? NOT_FOUND : readDebitOutcome(answer, attemptNo);
 }
@@ -118,7 +118,7 @@ export interface StatementPage {
   readonly nextCursor: string | undefined;
 }
 
-/** Returns undefined if a single line cannot be read, because no line may be missing from a reconciliation. */
+/** Returns undefined if any line cannot be read, because a reconciliation must not miss a line. */
 export function readStatementPage(answer: Fields, day: string): StatementPage | undefined {
   const given = answer['lines'];
   if (answer['day'] !== day || !Array.isArray(given) || given.length > STATEMENT_PAGE_LINES) return undefined;
@@ -130,7 +130,7 @@ export function readStatementPage(answer: Fields, day: string): StatementPage | 
   }
   if (answer['nextCursor'] === null) return { lines, nextCursor: undefined };
   const nextCursor = textOf(answer['nextCursor'], MAX_TEXT_LENGTH);
-  // A page without lines must be the last. Otherwise the pages might never end.
+  // A page without lines must be the last page. Otherwise the pages might never end.
   return nextCursor === undefined || lines.length === 0 ? undefined : { lines, nextCursor };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A row of a table that maps a channel's input to the sandbox's outcome. The first matching row decides. Renewals
- * always succeed, so rows about externalOrderNo apply only to the first period.
+ * A row of a table that maps a channel's input to an outcome in the sandbox. The first matching row decides. Rows about
+ * externalOrderNo apply only to the first period, because renewals always succeed.
  */
 export interface Trigger<Outcome extends string> {
   readonly when: RegExp;

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
-/** Listeners of answers that wait behind others on their connection. */
+/** Listeners of answers that wait for earlier answers on the same connection. */
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls `act` once, when the answer was sent or its connection closed. Node emits no event for an answer whose
- * connection closes while it waits behind the answers to earlier requests.
+ * Calls `act` one time: when the answer was sent, or when its connection closed. Needed because Node emits no event if
+ * the connection closes while the answer waits behind answers to earlier requests.
  */
 export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): void {
   if (raw.socket) return void raw.once('close', act);
@@ -20,7 +20,7 @@ export function onAnswerEnd({ raw, request }: FastifyReply, act: () => void): vo
   if (socket.destroyed) once();
 }
 
-/** Registers one listener per connection, however many requests were pipelined on it. */
+/** Returns the set of listeners of a connection. Node gets one listener, however many requests were pipelined. */
 function endListeners(socket: Socket): Set<() => void> {
   const known = waiting.get(socket);
   if (known) return known;

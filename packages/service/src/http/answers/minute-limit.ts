@@ -3,7 +3,7 @@ import { Rejection } from '@perennial/wire';
 import ipaddr from 'ipaddr.js';
 import type { Clock } from '../../platform/clock.js';
 
-/** A refusal with the number of seconds after which a retry makes sense. */
+/** A refusal with the number of seconds after which the client can retry. */
 export class RateLimited extends Rejection {
   constructor(readonly retryAfterSeconds: number) {
     super('RATE_LIMITED');
@@ -16,12 +16,12 @@ interface Allowance {
 }
 
 const MINUTE_MS = 60_000;
-/** Counting does not stop an attacker that has more addresses than this. */
+/** The most clients that are counted. An attacker with more addresses than this is not stopped. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Token bucket for each client: a burst of `perMinute`, refilled evenly over a minute. Counted in the memory of each
- * node, because it protects this node from unknown clients.
+ * A token bucket for each client: a burst of `perMinute`, refilled evenly over a minute. Each node counts in its own
+ * memory, because the limit protects this node from unknown clients.
  */
 export function createMinuteLimit(perMinute: number, clock: Clock) {
   // Ordered by first use.
@@ -30,7 +30,7 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
   function left(who: string): number {
     const known = allowances.get(who);
     if (!known) return perMinute;
-    // Keeps clients from waiting for the clock to catch up after it was set back.
+    // After the clock was set back, clients must not wait until it catches up.
     known.at = Math.min(known.at, clock.now());
     return Math.min(perMinute, known.left + ((clock.now() - known.at) * perMinute) / MINUTE_MS);
   }
@@ -57,7 +57,10 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
     },
   };
 
-  /** Forgets a tenth at once, because a Map finds its oldest key by skipping all deleted ones (measured: 17 us). */
+  /**
+   * Forgets a tenth of the clients at once, because a Map finds its oldest key slowly after deletions (measured: 17
+   * us).
+   */
   function forgetOldest(): void {
     for (const who of [...allowances.keys()].slice(0, MAX_REMEMBERED / 10)) allowances.delete(who);
   }
@@ -65,7 +68,7 @@ export function createMinuteLimit(perMinute: number, clock: Clock) {
 
 export type MinuteLimit = ReturnType<typeof createMinuteLimit>;
 
-/** Returns the /64 of an IPv6 address, because a subscriber usually has a whole /64. */
+/** Returns an IPv4 address unchanged and an IPv6 address as its /64, because a subscriber usually has a whole /64. */
 export function addressGroup(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address.replace(/%.*$/, '')).parts;

@@ -9,7 +9,7 @@ import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Time at which the headers had arrived, by performance.now(). Fastify's own time is taken too early. */
+    /** Time at which the headers had arrived, by performance.now(). Fastify's own start time would be too early. */
     startedAt: number;
   }
   interface FastifyReply {
@@ -21,7 +21,7 @@ declare module 'fastify' {
     diagnosedMistakes?: readonly string[];
     /** Reason for a 503001, for the log line. */
     why?: string;
-    /** Reason why the answer was not fully sent. Unset also if the client hung up. */
+    /** Reason why the answer was not fully sent. Unset if it was sent, or if the client hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
   }
 }
@@ -50,50 +50,50 @@ export function pageLine({ request, statusCode: status, elapsedTime }: FastifyRe
   return { requestId, method, endpoint: routeOptions.url, status, ms: Math.round(elapsedTime * 10) / 10 };
 }
 
-/** The node is at capacity; this is not a fault. */
+/** The node is at capacity. This is not a fault. */
 export class NodeBusy extends Unavailable {
   constructor(message = 'busy') {
     super(message);
   }
 }
 
-/** This node is stopping; another node will answer. */
+/** This node is stopping. Another node will answer the retry. */
 export class NodeDraining extends NodeBusy {
   override message = 'draining';
 }
 
-/** This node waits for its database and has not served yet; another node will answer. */
+/** This node waits for its database and has not served yet. Another node will answer the retry. */
 export class NodeStarting extends NodeBusy {
   override message = 'starting';
 }
 
-/** This node waits for an operator's decision. The message names the decision and is shown by the readiness probe. */
+/** This node waits for an operator's decision. The readiness probe shows the message, which names the decision. */
 export class NodeAwaitsDecision extends NodeBusy {}
 
 export class NodeClockWrong extends NodeBusy {
   override message = 'the clock is wrong';
 }
 
-/** ENGINE=off: only nodes whose engine is on write and call other systems. */
+/** ENGINE=off: this node serves reads only. Nodes whose engine is on write, and call other systems. */
 export class NodeReadsOnly extends NodeBusy {
   override message = 'the engine is off: this node serves reads only';
 }
 
 export interface Refusal {
   readonly result: ResultCode;
-  /** Overrides the code's HTTP status where 200 would mean success. */
+  /** Overrides the HTTP status of the result code, for callers that take status 200 for success whatever the code. */
   readonly http?: number;
   readonly message: string;
   /** Names of the mistakes that the message describes, for a header and the log line. Sandbox only. */
   readonly mistakes?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Reason for a 503001, for the log. Lines about an outage are summed up, so each request names the outage it met. */
+  /** Reason for a 503001, for the log. Lines about an outage are summed up, so each request's line names its outage. */
   readonly why?: string;
-  /** Faults are logged with their cause. Other refusals are not, because the caller made the error. */
+  /** True if the error is logged with its cause. False for the caller's errors and while the node is only busy. */
   readonly isFault: boolean;
 }
 
-/** Maps an error to a result code; no other place does. Details of unexpected errors never reach the caller. */
+/** The only function that maps an error to a result code. Details of unexpected errors never reach the caller. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof RateLimited) {
     return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
@@ -120,7 +120,7 @@ export function toRefusal(error: unknown): Refusal {
   return { ...createRefusal(CODES.INTERNAL_ERROR, CODES.INTERNAL_ERROR.message), isFault: true };
 }
 
-/** Closes the connection, because the rest of the body is not read. */
+/** Closes the connection, because the rest of the request body is not read. */
 export function createBodyTooLargeRefusal(): Refusal {
   return createRefusal(CODES.BODY_TOO_LARGE, CODES.BODY_TOO_LARGE.message, { connection: 'close' });
 }

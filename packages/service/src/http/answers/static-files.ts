@@ -33,12 +33,12 @@ export interface StaticFile {
   readonly etag: string;
 }
 
-/** Path segments that cannot leave the folder: none is empty, and none begins with a dot. */
+/** File names whose path cannot leave the folder: no segment is empty or begins with a dot. */
 const NAME = /^[\w-]+(\.[\w-]+)*(\/[\w-]+(\.[\w-]+)*)*$/;
 
 /**
- * Returns a function that finds files made by a build, or undefined for an unknown name. Files are read and compressed
- * on first use, then kept. `fill` inserts values known only at run time into text files.
+ * Returns a function that finds a file of a build, or returns undefined for an unknown name. Files are read and
+ * compressed on first use, then kept in memory. `fill` inserts values known only at run time into text files.
  */
 export function createStaticFiles(folder: URL, fill?: (text: string, type: string) => string) {
   const files = new Map<string, Promise<StaticFile>>();
@@ -49,7 +49,7 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
     const isText = type.endsWith('utf-8');
     const bytes = fill && isText ? Buffer.from(fill(stored.toString('utf8'), type)) : stored;
     const compressed = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
-    // Weak, because compressed and plain answers share it.
+    // A weak ETag, because the compressed and the plain answer share it.
     const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 20)}"`;
     return { type, bytes, compressed, etag };
   }
@@ -69,7 +69,7 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
 
 /** For files whose names contain a hash of their content. */
 export const KEEP_FOR_GOOD = 'public, max-age=31536000, immutable';
-/** For other files: clients keep them and revalidate each time. */
+/** For other files: clients keep them, but ask each time whether they have changed. */
 export const ASK_EACH_TIME = 'no-cache';
 
 export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
@@ -86,7 +86,7 @@ export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheContr
   return reply.send(isCompressed ? file.compressed : file.bytes);
 }
 
-/** Returns true if the client accepts brotli at least as much as plain bytes, which are the fallback. */
+/** Returns true if the client prefers brotli to plain bytes, or likes both equally. */
 function prefersBrotli(header: string | string[] | undefined): boolean {
   const accepted = readAccepted(String(header ?? ''));
   const qualityOf = (name: string) => accepted.find((one) => one.name === name)?.quality;
@@ -94,7 +94,7 @@ function prefersBrotli(header: string | string[] | undefined): boolean {
   return brotli > 0 && brotli >= (qualityOf('identity') ?? 0);
 }
 
-/** Headers of the developers' pages and of the console. `style`: sources of styles beside their own files. */
+/** Headers of the developers' pages and of the console. `style`: permitted sources of styles. */
 export const pageHeaders = (style = "'self'"): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",

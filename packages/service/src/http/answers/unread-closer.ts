@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Checks per timeout: a connection is closed between one and one and a quarter timeouts. */
+/** Checks per timeout. With 4, a connection is closed after 1 to 1.25 timeouts. */
 const CHECKS = 4;
 
 interface ReadProgress {
-  /** Bytes that the client had read at the last check, and the number of checks without a change. */
+  /** Bytes that the client had read at the last check, and the number of checks since this value changed. */
   bytes: number;
   unchanged: number;
 }
@@ -40,7 +40,7 @@ export function createUnreadCloser(writeTimeout: number) {
 
 function checkProgress({ bytesWritten, writableLength }: Socket, taken: ReadProgress): void {
   const bytes = bytesWritten - writableLength;
-  // A client with nothing to read is not slow.
+  // A client that has nothing to read does not count as slow.
   taken.unchanged = bytes === taken.bytes && writableLength > 0 ? taken.unchanged + 1 : 0;
   taken.bytes = bytes;
 }

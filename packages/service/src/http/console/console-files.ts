@@ -8,7 +8,7 @@ const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);
 
 const findFile = createStaticFiles(new URL('assets/', FOLDER));
 
-/** Returns undefined if the build has no file of this name. */
+/** Sends a file of the console. Returns undefined if the build has no file with this name. */
 export async function sendConsoleFile(reply: FastifyReply, name: string): Promise<FastifyReply | undefined> {
   const file = await findFile(name);
   return file && sendStaticFile(reply, file, KEEP_FOR_GOOD);
@@ -16,7 +16,7 @@ export async function sendConsoleFile(reply: FastifyReply, name: string): Promis
 
 let page: Promise<string> | undefined;
 
-/** Sends the page of all console URLs. It loads only its own files and runs no inline script. */
+/** Sends the page that all console URLs share. It loads only its own files and runs no inline script. */
 export async function sendConsolePage(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   page ??= readFile(new URL('index.html', FOLDER), 'utf8');
   let text: string;

@@ -27,7 +27,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Adds the console: its pages, and their API below /console/api. */
+/** Adds the console: its pages, and its API below /console/api. */
 export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, context: ConsoleRouteContext): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_HOURS } from '../../console/sessions/sessions-sql.js';
 
 /**
- * The __Host- prefix makes browsers enforce Secure, Path=/ and this host. Without HTTPS, used for trials on one
- * machine, a browser would refuse such a cookie.
+ * The __Host- prefix makes browsers enforce Secure, Path=/ and this host. Without HTTPS, as in trials on one machine,
+ * browsers would refuse a cookie with this prefix.
  */
 const SECURE_NAME = '__Host-perennial';
 const PLAIN_NAME = 'perennial';
 
 export const cookieName = (isSecure: boolean) => (isSecure ? SECURE_NAME : PLAIN_NAME);
 
-/** Returns the session token. Two cookies of the same name count as none. */
+/** Returns the session token, or undefined if there is no cookie or two with the same name. */
 export function readCookie({ headers }: FastifyRequest, isSecure: boolean): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
   const found = pairs.filter(([name]) => name === cookieName(isSecure));

@@ -12,16 +12,16 @@ declare module 'fastify' {
   }
 }
 
-/** Sent by pages that poll while the operator is away. Such requests do not extend the session. */
+/** Sent by pages that poll while the operator is away. Requests with this header do not extend the session. */
 const UNATTENDED_HEADER = 'x-unattended';
 
 export type Guards = ReturnType<typeof createGuards>;
 
-/** Creates the checks that run before a request with a session. */
+/** Creates the checks that run before a request with a session is handled. */
 export function createGuards(deps: ConsoleDeps) {
   const isSecure = () => deps.consoleUrl().startsWith('https:');
 
-  /** Runs before the body is read and before the path is checked. */
+  /** Requires a session. Runs before the body is read and before the path is checked. */
   async function requireSession(request: FastifyRequest): Promise<void> {
     const token = readCookie(request, isSecure()) ?? '';
     request.consoleSession = requireOpen(
@@ -30,7 +30,7 @@ export function createGuards(deps: ConsoleDeps) {
     request.consoleToken = token;
   }
 
-  /** Checks the session again after the body, because it may have ended or the role may have changed meanwhile. */
+  /** Checks the session again after the body was read: it may have ended, or the role may have changed. */
   async function requireSessionStill(request: FastifyRequest): Promise<void> {
     request.consoleSession = requireOpen(await openSession(deps, request.consoleToken, true));
   }
@@ -44,7 +44,7 @@ async function requireCsrfToken({ method, headers, consoleToken }: FastifyReques
   if (!isCsrfToken(consoleToken, String(headers['x-csrf-token'] ?? ''))) throw new Problem('csrf');
 }
 
-/** Refuses requests that a browser marks as coming from another site. Other clients can omit or forge the header. */
+/** Refuses requests that a browser marks as coming from another site. Only browsers send the header reliably. */
 export function requireOwnSite(headers: FastifyRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none') throw new Problem('csrf');

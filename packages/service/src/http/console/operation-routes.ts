@@ -16,7 +16,7 @@ import { createQueryReader, createReader } from './read-input.js';
 
 const MAX_BODY_BYTES = 1_000_000;
 
-/** Adds a route for each operation of the table, with the checks that it declares. */
+/** Adds a route for each operation of the table, with the checks that the operation declares. */
 export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Guards, readsOnly: boolean): void {
   const { requireSession, requireSessionStill, requireCsrfToken } = guards;
   for (const one of OPERATIONS) {
@@ -41,9 +41,9 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
       preHandler: isWrite ? [requireSessionStill, requireRole] : [],
       async handler(request, reply) {
         const session = requireOpen(request.consoleSession);
-        // PostgreSQL cannot store NUL, so no name contains it.
+        // No name contains NUL, because PostgreSQL cannot store it.
         if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
-        // Parameters of the path come last, so that they win.
+        // Path parameters come last, so that they override fields of the same name.
         const input = { ...readQuery(request), ...readBody(request), ...request.params };
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
         const operator = operatorOf(request, session);
@@ -85,8 +85,8 @@ function withAddress(database: Transactional, address: string): Transactional {
     query: database.query,
     transaction: (work, options) =>
       database.transaction(async (tx) => {
-        // Uses text instead of a parameter, because a query has no place before the `set transaction` of some steps.
-        // The filtered address needs no escaping.
+        // `set` takes text, not parameters. It is used because some steps begin with `set transaction`, before which a
+        // query is not allowed. The filtered address needs no escaping.
         await tx.query(`set local perennial.address = '${address.replaceAll(/[^\w:.]/g, '')}'`);
         return work(tx);
       }, options),

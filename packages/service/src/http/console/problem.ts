@@ -16,14 +16,14 @@ export class Problem extends Error {
     readonly kind: ProblemKind,
     readonly detail?: string,
     readonly retryAfterSeconds?: number,
-    /** Unset if the kind says everything. */
+    /** Unset if the kind of problem says everything. */
     readonly refusal?: Refusal,
   ) {
     super(detail ?? kind);
   }
 }
 
-/** Maps an error to a problem; no other place does. A fault is logged, and its text is not sent. */
+/** The only function that maps an error to a problem. A fault is logged, and its text is not sent to the client. */
 export function toProblem(error: unknown): { readonly problem: Problem; readonly isFault: boolean } {
   const { refusal, message } = error instanceof PlainError ? error : { refusal: undefined, message: undefined };
   const told = (kind: ProblemKind, detail?: string, seconds?: number) => ({

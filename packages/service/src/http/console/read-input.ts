@@ -9,7 +9,7 @@ import { compileSchema, describeInvalid } from '../requests/validate.js';
 export function createReader(of: ObjectSchema): (request: FastifyRequest) => Record<string, unknown> {
   let validate: ValidateFunction | undefined;
   return ({ body, headers }) => {
-    // A form of another site can send any text, but not with this type.
+    // A form on another site can send any text, but not with this content type.
     if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
       throw new Rejection('PARAM_INVALID', 'Content-Type must be application/json');
     }
@@ -21,7 +21,7 @@ export function createReader(of: ObjectSchema): (request: FastifyRequest) => Rec
   };
 }
 
-/** Refuses unknown fields, because only the service may set some fields, such as the approver. */
+/** Makes a schema refuse unknown fields, because some fields, such as the approver, are set only by the service. */
 function refuseOtherFields(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(refuseOtherFields);
   if (typeof schema !== 'object' || schema === null) return schema;

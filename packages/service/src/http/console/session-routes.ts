@@ -13,7 +13,7 @@ import { sendJson } from './problem.js';
 import { createReader } from './read-input.js';
 import { createSingleSignOn } from './single-sign-on.js';
 
-/** Adds sign-in, by password or single sign-on, and the operator's own session. */
+/** Adds the routes of sign-in, by password or single sign-on, and of the operator's own session. */
 export function addSessionRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Guards): void {
   addSignInRoutes(api, deps, guards);
   addOwnSessionRoutes(api, deps, guards);

@@ -27,7 +27,7 @@ interface SignOnPages {
 /** Limit for one address. */
 const BEGUN_PER_MINUTE = 30;
 
-/** OpenID Connect with PKCE. The identity provider says who a person is; the table of people says what they may do. */
+/** OpenID Connect with PKCE. The identity provider says who an operator is; our table says what they may do. */
 export function createSingleSignOn(deps: SingleSignOnDeps) {
   const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
   if (!settings) return undefined;
@@ -50,7 +50,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
     name: settings.name,
     addRoutes(api: FastifyInstance, { visitorOf, signedIn }: SignOnPages): void {
       api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
-        // Limited, because each request of an unknown client stores a row.
+        // Limited per address, because each request of an unknown client stores a row.
         begun.checkAndCount(visitorOf(request).address);
         const { client, config } = await provider();
         const verifier = client.randomPKCECodeVerifier();
@@ -66,7 +66,8 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
           state,
           nonce,
         });
-        // Binds the state to this browser, so that nobody can make another person complete a sign-in they began.
+        // Binds the state to this browser, so that nobody can begin a sign-in and make another person's browser
+        // complete it.
         void reply.header('set-cookie', stateCookie(state, consoleUrl().startsWith('https:')));
         return reply.redirect(to.href, 303);
       });
@@ -119,7 +120,7 @@ interface Claims {
   readonly email_verified?: unknown;
 }
 
-/** Finds a person by the subject, or the first time by a verified e-mail address that is the person's name. */
+/** Finds an operator by the subject, or the first time by a verified e-mail address that is the operator's name. */
 async function findPersonOf(
   { database }: SignInDeps,
   issuer: string,
@@ -154,7 +155,7 @@ function isStateOfBrowser({ headers }: FastifyRequest, state: string): boolean {
 
 const hashState = (state: string) => createHash('sha256').update(state).digest();
 
-/** Returns the path if it is one of the console, else `/`. */
+/** Returns the given path if it is a path of the console, else `/`. */
 function ownAddress(given: string | undefined): string {
   return given !== undefined && /^\/(?![/\\])[\w/?=&%.,:+-]*$/.test(given) ? given : '/';
 }

@@ -23,7 +23,7 @@ export function createDevelopersFiles({ publicUrl, environment, currency }: Inst
   });
 }
 
-/** Path prefix of all URLs behind a proxy that removes it. */
+/** The path prefix of all URLs, if the service is behind a proxy that removes this prefix. */
 export const rootOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/+$/, '');
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);

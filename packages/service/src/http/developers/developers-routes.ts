@@ -12,7 +12,7 @@ import { sendStartPage } from './start-page.js';
 export interface DevelopersDeps extends Installation {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default: on. Off: serves only the start page. */
+  /** Default: on. If off, only the start page is served. */
   readonly developers?: 'on' | 'off';
   /** Replaces the usual limit in tests. */
   readonly developersFilesPerMinute?: number;
@@ -20,17 +20,17 @@ export interface DevelopersDeps extends Installation {
 
 export interface DevelopersContext {
   readonly isDraining: () => boolean;
-  /** True if the console is on this listener. */
+  /** True if the console is on the same listener. */
   readonly hasConsole: boolean;
   readonly notFound: NotFound;
   /** Sandbox only. */
   readonly findRefused: FindRefused | undefined;
 }
 
-/** Files per minute and address. They come from memory, and a page loads five of them. */
+/** The most files per minute and address. Files are served from memory, and a page loads five of them. */
 const FILES_PER_MINUTE = 1_200;
 
-/** Documents that tools on other sites may read. */
+/** Documents that programs on other sites are allowed to read. */
 const OPEN_TO_ALL = new Set(['openapi.json', 'vectors.json']);
 
 /** Adds the start page, and the developers' pages below /developers. */
@@ -57,7 +57,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     return reply.code(503).type(PLAIN).send('These pages are not built: run npm run build.\n');
   }
 
-  /** Sends the diagnosis of a request that this node refused lately, for programs. */
+  /** Sends the diagnosis of a request that this node refused recently, as JSON for programs. */
   function sendDiagnosis(request: FastifyRequest, reply: FastifyReply, requestId: string): FastifyReply {
     const diagnosis = context.findRefused?.(requestId);
     if (!diagnosis) return context.notFound(request, reply);
@@ -80,7 +80,8 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
 
     pages.get('/', async (request, reply) => {
       void reply.header('vary', 'accept');
-      // A program that expects the API here gets 404. The router matches `*` with this path.
+      // A program that expects the API at this path gets 404. The router also matches the request target `*` with this
+      // path.
       if (request.raw.url === '*' || asksForJson(request.headers.accept)) return context.notFound(request, reply);
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
     });

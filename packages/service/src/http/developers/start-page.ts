@@ -9,15 +9,15 @@ import { type Installation, rootOf } from './developers-files.js';
 
 export interface StartPage extends Installation {
   readonly hasDevelopers: boolean;
-  /** True if the console is on this listener. */
+  /** True if the console is on the same listener. */
   readonly hasConsole: boolean;
 }
 
 const STYLE = readFileSync(new URL('assets/start/page.css', PACKAGE_FOLDER), 'utf8');
-/** The style is inline, which saves a request. The policy allows exactly this text. */
+/** The style is inline, which saves a request. The content security policy allows exactly this text. */
 const STYLE_HASH = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
-/** Sends a page that says what runs here, for visitors who have only the URL. */
+/** Sends a page that says which service runs here, for visitors who have only the URL. */
 export function sendStartPage(reply: FastifyReply, page: StartPage): FastifyReply {
   return reply
     .headers({ ...pageHeaders(STYLE_HASH), 'cache-control': 'no-cache' })

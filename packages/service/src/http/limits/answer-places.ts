@@ -3,16 +3,16 @@ import { RateLimited } from '../answers/minute-limit.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface AnswerPlaceLimits {
-  /** Long answers in progress at once on a node, and for one channel. */
+  /** The most long answers in progress at once: on a node, and for one channel. */
   readonly longAnswers: number;
   readonly longAnswersPerChannel: number;
-  /** Requests that wait for a place, and how long they wait (ms). */
+  /** The most requests that wait for a place, on a node and for one channel, and how long each waits (ms). */
   readonly longAnswersWaiting: number;
   readonly longAnswersWaitingPerChannel: number;
   readonly longAnswerWait: number;
 }
 
-/** A place among a node's concurrent long answers. It may be released twice. */
+/** A place among a node's concurrent long answers. Releasing it again has no effect. */
 export interface AnswerPlace {
   release(): void;
 }
@@ -25,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * Limits the number of long answers, in all and for each channel, because each holds memory while its client reads.
- * Places go to the requests that have waited longest, except those of channels that use all of theirs.
+ * Limits the number of long answers, in total and for each channel, because each holds memory while its client reads. A
+ * free place goes to the request that has waited longest, unless its channel already uses all its places.
  */
 export function createAnswerPlaces(limits: AnswerPlaceLimits) {
   const openByChannel = new Map<number, number>();
@@ -68,7 +68,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
     }
   }
 
-  /** Returns RateLimited if the channel uses all of its places, and NodeBusy if the node has none left. */
+  /** Returns RateLimited if the channel uses all of its places, else NodeBusy. */
   const refusal = (channelId: number) => (isFull(channelId) ? new RateLimited(1) : new NodeBusy());
 
   async function take(channelId: number, caller: Caller): Promise<AnswerPlace> {
@@ -111,10 +111,10 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
 export type AnswerPlaces = ReturnType<typeof createAnswerPlaces>;
 
-/** Thrown by an action with a long answer that found no free place, before it did anything. */
+/** Thrown by an action with a long answer if no place is free, before the action has any effect. */
 class PlaceNeeded extends Error {}
 
-/** The place of one request, taken when the request turns out to need it. */
+/** The place of one request. It is taken only when the request needs one. */
 export class RequestPlace {
   private place: AnswerPlace | undefined;
 
@@ -124,7 +124,7 @@ export class RequestPlace {
     private readonly caller: Caller,
   ) {}
 
-  /** For an action. Does not wait, because the action may hold locks: `retryWhenFree` waits after their release. */
+  /** Called by an action. Does not wait, because the action may hold locks. `retryWhenFree` waits without them. */
   reserve(): void {
     this.place ??= this.places.takeNow(this.channelId);
     if (!this.place) throw new PlaceNeeded();

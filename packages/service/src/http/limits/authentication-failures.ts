@@ -10,15 +10,15 @@ export interface AuthenticationFailuresDeps {
   readonly tokens: AccessTokens;
 }
 
-/** Never equal to an app id, because app ids have no spaces. */
+/** Cannot equal an app id, because app ids have no spaces. */
 const UNKNOWN_CHANNEL = 'an unknown channel';
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
 /**
- * Refuses clients that keep failing authentication before computing the next signature. Counts failures by address and
- * app id, so that no channel pays for others behind the same proxy. All app ids unknown to this node count as one,
- * because anybody can invent them. Requests with a live access token of the channel are counted separately: an attacker
- * has no token and cannot block the channel.
+ * Refuses clients that keep failing authentication, before it computes the next signature. Counts failures by address
+ * and app id, so that channels behind the same proxy do not affect each other. All app ids unknown to this node count
+ * as one, because anybody can invent them. Requests with a live access token of the channel are counted separately: an
+ * attacker has no token and so cannot block the channel.
  */
 export function createAuthenticationFailures({ limit, channels, tokens }: AuthenticationFailuresDeps) {
   function knownChannel({ headers }: Pick<FastifyRequest, 'headers'>): string {
@@ -33,8 +33,8 @@ export function createAuthenticationFailures({ limit, channels, tokens }: Authen
 
   async function hasLiveToken({ headers }: FastifyRequest): Promise<boolean> {
     const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
-    // Checks the token without the database, and its channel with one statement, so that attackers cannot cause
-    // statements by sending many app ids.
+    // Checks the token without the database, and reads only the channel that the token names. So an attacker cannot
+    // cause statements by sending many app ids.
     const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
     if (token === undefined || channelId === undefined) return false;
     const appId = await channels.getAppId(channelId);
@@ -45,9 +45,9 @@ export function createAuthenticationFailures({ limit, channels, tokens }: Authen
   return {
     /** Returns the app id if this node knows it, else one common name, because anybody can invent app ids. */
     knownChannel,
-    /** Throws RateLimited after too many failures. Returns a promise only if the token must be checked. */
+    /** Throws RateLimited after too many failures. Returns a promise only if it must check the token. */
     check(request: FastifyRequest): Promise<void> | undefined {
-      // In nearly all cases no failure was counted.
+      // Returns early, because nearly always no failure is counted.
       if (!limit.isUsed()) return undefined;
       const { withToken, without } = limitNames(request);
       if (!limit.isReached(without) && !limit.isReached(withToken)) return undefined;

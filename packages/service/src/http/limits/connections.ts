@@ -2,9 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Connections beyond this number are spare: API requests on them are refused, and each closes after one answer. */
+  /** Connections beyond this number are spare: API requests on them are refused, and one answer closes them. */
   readonly connections: number;
-  /** Node drops connections beyond this number before it reads them. */
+  /** Node drops connections beyond this number before it reads from them. */
   readonly connectionsInAll: number;
   readonly keepAliveTimeout: number;
   /** Time for which an idle connection is kept while more than half of the connections are open. */
@@ -12,9 +12,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Limits the open connections of a server, because each costs memory and Node reads all that send before other work.
- * Idle connections, such as browsers keep, make room for others. Spare connections let health checks and refusals still
- * get an answer.
+ * Limits the open connections of a server, because each costs memory, and Node reads from all of them before other
+ * work. Idle connections, such as those of browsers, are closed early to make room. Spare connections ensure that
+ * health checks and refusals are still answered.
  */
 export function createConnectionBound(limits: ConnectionLimits, onDrop: () => void) {
   const { connections, connectionsInAll, keepAliveTimeout, crowdedKeepAliveTimeout } = limits;
@@ -23,7 +23,7 @@ export function createConnectionBound(limits: ConnectionLimits, onDrop: () => vo
 
   function count(server: Server, by: 1 | -1): void {
     open += by;
-    // Node reads this after each answer and sends it in the Keep-Alive header.
+    // Node reads this value after each answer and sends it in the Keep-Alive header.
     server.keepAliveTimeout = open * 2 > connections ? crowdedKeepAliveTimeout : keepAliveTimeout;
   }
 

@@ -8,18 +8,19 @@ import type { Database } from '../../platform/db/database.js';
 import { TooManyUnreadableFields, UnreadableField } from '../../subscriptions/domain/agreements/plaintext.js';
 import { createMinuteLimit, RateLimited } from '../answers/minute-limit.js';
 
-/** Runs a request's action. Counts an unreadable v1 field before the request is answered. */
+/** Runs a request's action. If a v1 field was unreadable, counts it before the request is answered. */
 export type FieldLimit = <T>(channel: Channel, act: () => Promise<T>) => Promise<T>;
 
 export interface FieldLimitDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Returns the same rejection with the probable cause. Sandbox only. */
+  /** Sandbox only: returns the same rejection with the probable cause. */
   readonly explain?: ((error: UnreadableField, channel: Channel) => UnreadableField) | undefined;
 }
 
 export function createFieldLimit({ database, clock, explain = (error) => error }: FieldLimitDeps): FieldLimit {
-  // Limits explanations, because an explanation also tries v1 and would be the oracle that the count prevents.
+  // Explanations are limited too, because an explanation also tries v1. Without a limit it would be the decryption
+  // oracle that counting prevents.
   const explanations = createMinuteLimit(MAX_FIELD_FAILURES, clock);
 
   function explainUncounted(error: UnreadableField, channel: Channel): UnreadableField {

@@ -1,14 +1,14 @@
-/** Slow or silent clients hold only a socket: 10 s for the headers, 30 s for the request, 75 s between requests. */
+/** Limits for slow or silent clients: 10 s for the headers, 30 s for the request, 75 s between requests. */
 export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  /** Interval for checking the first two timeouts. Node's default of 30 s would triple them. */
+  /** Interval at which Node checks the first two timeouts. Its default of 30 s could triple them. */
   connectionsCheckingInterval: 1_000,
-  /** Time for which a client that is refused while sending may go on sending, so that it reads the refusal. */
+  /** Time for which a client that is refused while it sends can continue to send, so that it reads the refusal. */
   halfCloseTimeout: 5_000,
   maxHeaderSize: 16_384,
-  /** Time without any read after which a client's connection is closed. */
+  /** A client's connection is closed if the client reads nothing for this time. */
   writeTimeout: 30_000,
   /** Time limit of a whole long answer. */
   answerTimeout: 300_000,

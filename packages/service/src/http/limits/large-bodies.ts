@@ -1,22 +1,22 @@
 import { addressGroup, RateLimited } from '../answers/minute-limit.js';
 
 /**
- * Bodies above 16 KB are rare: the longest order creation is shorter, with all of its fields. Larger bodies get a
- * limited share of the node's memory and time, so that they delay only their senders.
+ * Bodies above 16 KB are rare: even the longest order creation is shorter. Larger bodies get a limited share of the
+ * node's memory and time, so that they delay only their senders.
  */
 export const LARGE_BODY_BYTES = 16_384;
 
 export interface LargeBodyLimits {
-  /** Bytes in memory at once, from the first expected byte until the answer. */
+  /** The most bytes of large bodies in memory, counted from the start of reading until the answer. */
   readonly bytes: number;
-  /** The same limit for one address. */
+  /** The most bytes for one address. */
   readonly bytesPerAddress: number;
-  /** Time for which a body waits for room, unread, before it is refused. */
+  /** Time for which a body waits for room before it is refused. It is not read in this time. */
   readonly waitMs: number;
 }
 
 const DEFAULT_LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
-/** Gives large bodies a quarter of the time: each piece of work is followed by a pause three times as long. */
+/** Gives large bodies a quarter of the CPU time: each piece of work is followed by a pause three times as long. */
 const PAUSE_FACTOR = 3;
 
 interface Share {
@@ -65,7 +65,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
   }
 
   return {
-    /** Returns memory for a body, now or when there is room. Throws RateLimited. */
+    /** Returns memory for a body as soon as there is room. Throws RateLimited if there is none in time. */
     async allocate(address: string, bytes: number): Promise<Buffer> {
       const share = { address: addressGroup(address), bytes };
       if (hasRoom(share)) changeUsage(share, 1);
@@ -89,7 +89,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
       }
     },
 
-    /** Runs work on a large body, such as a hash. Runs one at a time, with pauses. */
+    /** Runs work on a large body, such as hashing it. Runs one piece of work at a time, with pauses in between. */
     runInTurn<T>(work: () => T): Promise<T> {
       let tookMs = 0;
       const done = turn.then(() => {
@@ -100,7 +100,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
           tookMs = process.cpuUsage(before).user / 1000;
         }
       });
-      // Pauses even after very little work, so that waiting requests come first.
+      // Pauses even after very short work, so that waiting requests come first.
       const pause = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), tookMs * PAUSE_FACTOR));
       turn = done.then(pause, pause);
       return done;

@@ -3,21 +3,21 @@ import type { Caller } from '../../platform/db/sharing/caller.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface LoadLimits {
-  /** Time that the requests inside may take at the measured rate. */
+  /** The most time that the requests on this node may take, computed from the measured rate. */
   readonly backlogMs: number;
-  /** Below this number of requests inside, no request is refused. */
+  /** No request is refused while fewer requests than this are on the node. */
   readonly alwaysAllowed: number;
-  /** The same number while the rate is unknown. */
+  /** No request is refused while fewer requests than this are on the node and the rate is unknown. */
   readonly unmeasured: number;
-  /** Time for which a caller waits for its request to begin. */
+  /** Time for which a caller waits until its request begins. */
   readonly patienceMs: number;
 }
 
 const DEFAULT_LIMITS: LoadLimits = { backlogMs: 800, alwaysAllowed: 50, unmeasured: 500, patienceMs: 2_000 };
 
-/** A request inside this node, and the caller that waits for its answer. */
+/** A request on this node, and the caller that waits for its answer. */
 export interface TakenRequest extends Caller {
-  /** Counts an authenticated and admitted request for the measured rate. */
+  /** Marks the request as authenticated and admitted. Only such requests count for the measured rate. */
   markAdmitted(): void;
   /** May be called twice. */
   leave(): void;
@@ -25,15 +25,15 @@ export interface TakenRequest extends Caller {
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** Ticks from which the rate is computed: the last busy ones, if they make up at least a second. */
+/** Ticks from which the rate is computed: the latest busy ones, if together they last at least a second. */
 const TICKS = 8;
-/** A node that always has at least this number inside is saturated. */
+/** A tick is busy if there were always at least this many requests on the node. */
 const BUSY_INSIDE = 16;
-/** Factor by which the rate falls at most in one tick. */
+/** In one tick the rate falls at most to this part of its value. */
 const MAX_FALL = 0.9;
-/** Time without a busy second after which the rate is discarded. */
+/** If the node was not busy for this time, the rate is discarded. */
 const FORGET_MS = 60_000;
-/** Factor by which requests of channels below their share may exceed the usual limit. */
+/** Channels below their share may exceed the usual limit by this factor. */
 const CHANNEL_OVERFLOW = 3;
 
 interface ChannelInside {
@@ -41,9 +41,9 @@ interface ChannelInside {
 }
 
 /**
- * Measures the load of a node and decides if a request can be served in time. By Little's law, requests wait for the
- * number inside divided by the rate served. Requests that wait for an institution, or for a caller that reads slowly,
- * use no capacity and are not counted.
+ * Measures the load of a node and decides if a request can be served in time. By Little's law, a request waits for the
+ * number of requests on the node, divided by the rate at which they are served. Requests that wait for an institution,
+ * or for a client that reads slowly, use no capacity and are not counted.
  */
 export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()) {
   const limits = { ...DEFAULT_LIMITS, ...given };
@@ -59,7 +59,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
       : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
   }
 
-  /** Gives each channel its share while the node is overloaded: a channel that floods it displaces no other. */
+  /** Returns true if the channel has less than its share of an overloaded node, so that a flood displaces no other. */
   function hasShareLeft(who: string, mostInside: number): boolean {
     const own = insideOf.get(who)?.count ?? 0;
     return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);
@@ -79,7 +79,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
     return fresh;
   }
 
-  /** Uses fields instead of closures, because there is one for every request. */
+  /** Uses fields instead of closures, because an object is created for every request. */
   class CountedRequest implements TakenRequest {
     private isBegun = false;
     private isAdmitted = false;
@@ -147,7 +147,7 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
   }
 
   return {
-    /** Returns true if a request of any channel may enter. */
+    /** Returns true if a request can enter, whatever its channel. */
     hasRoomForAnybody: (): boolean => inside < limits.alwaysAllowed,
     mayEnter,
     enter(who: string, socket: Pick<Socket, 'destroyed'>): TakenRequest {
@@ -186,17 +186,18 @@ function createRateMeter(now: () => number, inside: () => number) {
     const busy = ticks.slice(quiet + 1);
     const lastSecond = perSecondOf(ticks.slice(-TICKS_PER_SECOND));
     if (busy.length >= TICKS_PER_SECOND) {
-      // Limits the fall, because requests that have just arrived are not served yet in the first second of a flood.
+      // Limits the fall of the rate, because in the first second of a flood the new requests are not served yet.
       known = Math.max(perSecondOf(busy), (known ?? 0) * MAX_FALL);
       knownAt = at;
     } else if (known !== undefined && lastSecond > known) {
-      // The node can serve at least what it just served. Measured over a second, because requests end in batches.
+      // The node can serve at least as much as in the last second. A shorter time would mislead, because requests end
+      // in batches.
       known = lastSecond;
       knownAt = at;
     }
   }
 
-  /** Ends the ticks that have passed until `at`. */
+  /** Ends all ticks that are over at the time `at`. */
   function look(at: number): void {
     if (at - began < TICK_MS) return;
     const passed = Math.floor((at - began) / TICK_MS);

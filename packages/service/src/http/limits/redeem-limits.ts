@@ -3,12 +3,12 @@ import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 
 const LINK_OPENS = 60;
 const LINK_POSTS = 20;
-/** Opens for each allowed post of an address. */
+/** For this many opens, an address is allowed one post. */
 const POSTS_OF_OPENS = 5;
 
 /**
- * Limits the opens and posts of the redemption page per minute, counted by each node. Many users may share an address;
- * a link belongs to one user.
+ * Limits how often the redemption page is opened and posted per minute, counted by each node. Addresses and links have
+ * separate limits: many users may share an address, but a link belongs to one user.
  */
 export function createRedeemLimits(opensPerMinute: number, clock: Clock) {
   const limit = (perMinute: number) => createMinuteLimit(perMinute, clock);

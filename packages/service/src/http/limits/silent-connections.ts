@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Tracks connections without a request yet. Node does not count them as idle and checks no timeouts once a server
- * closes, so one of them would block a stop forever.
+ * Tracks connections on which no request has begun. When a server closes, Node neither counts them as idle nor checks
+ * their timeouts. So one of them would block a stop forever.
  */
 export function createSilentConnections() {
   const silent = new Set<Socket>();
@@ -17,7 +17,7 @@ export function createSilentConnections() {
       });
       server.on('request', ({ socket }) => silent.delete(socket));
     },
-    /** Closes these connections, and any accepted later. */
+    /** Closes the tracked connections, and every connection that is accepted later. */
     close(): void {
       isClosed = true;
       for (const socket of silent) socket.destroy();

@@ -1,11 +1,11 @@
 const MINUTE_MS = 60_000;
-/** Clients tracked separately in one minute; all others share a line. */
+/** The most clients that have their own line in one minute. All other clients share a line. */
 const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 
 /**
- * Limits log lines that unknown clients can cause: writes one line per client and minute, and at the end of the minute
- * a second line with the number held back.
+ * Limits log lines that unknown clients can cause. Writes one line per client and minute, and at the end of the minute
+ * a second line with the number of suppressed lines.
  */
 export function createThrottledLines() {
   const minutes = new Map<string, { heldBack: number; readonly end: () => void }>();
@@ -29,7 +29,7 @@ export function createThrottledLines() {
       };
       minutes.set(name, minute);
     },
-    /** Writes the lines that are due at the end of the minute now. */
+    /** Writes now the lines that would be written at the end of the minute. */
     flush(): void {
       for (const { end } of [...minutes.values()]) end();
     },

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { createAddressCheck } from '../../catalog/channels/channel.js';
 
-/** Limit on warnings, because anybody can send these headers. */
+/** The most warnings, because anybody can send forwarding headers. */
 const MAX_WARNINGS = 16;
 const MAX_REMEMBERED = 1000;
 
@@ -15,14 +15,14 @@ export function createUndeclaredProxyWarning(
   log: Logger,
 ): (request: FastifyRequest) => void {
   const isOnList = createAddressCheck(trustedProxies);
-  /** Addresses that are declared or were warned about. */
+  /** Addresses that are trusted, or about which a warning was logged. */
   const handledPeers = new Set<string>();
   let warnings = 0;
   return ({ headers, socket: { remoteAddress: peer } }) => {
     if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return;
     if (peer === undefined || handledPeers.has(peer) || warnings === MAX_WARNINGS) return;
     if (handledPeers.size < MAX_REMEMBERED) handledPeers.add(peer);
-    // An empty list trusts no proxy.
+    // An empty list of proxies trusts no proxy.
     if (trustedProxies.length > 0 && isOnList(peer)) return;
     warnings += 1;
     log.warn(

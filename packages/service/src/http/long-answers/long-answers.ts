@@ -9,7 +9,7 @@ import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
 import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
-/** Shorter texts fit into the network buffers and are sent at once. Longer texts are sent in pieces of this size. */
+/** Shorter texts fit into the network buffers and are sent whole. Longer texts are sent in pieces of this size. */
 const SHORT_ANSWER = 65_536;
 
 export interface LongAnswerDeps {
@@ -23,13 +23,13 @@ export interface LongAnswerDeps {
 type CutReason = NonNullable<FastifyReply['cut']>;
 
 /**
- * Sends answers. Creates a long answer while its client reads, so that a node holds only a piece of it. Cuts the answer
- * if the client hangs up, stops reading, or takes too long.
+ * Sends answers. Produces a long answer piece by piece while its client reads, so that the node holds only one piece.
+ * Cuts the answer off if the client hangs up, stops reading, or takes too long.
  */
 export function createAnswerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
   const open = new Set<(why: CutReason) => void>();
 
-  /** Sends a text at once. Collects pieces up to the size of a short answer, and sends them at once if they are all. */
+  /** Sends an answer. Collects pieces up to the size of a short answer, and streams only if there are more. */
   function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
     const { data, message } = answer;
     const { id } = reply.request;
@@ -50,7 +50,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
     while (text.length < SHORT_ANSWER) {
       const { done, value } = await pieces.next();
       if (done) return sendWhole(reply, answer, text + after, place);
-      // The client has hung up. This only records the answer.
+      // The client has hung up. The empty answer is only recorded.
       if (isAnswerEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }
@@ -62,8 +62,8 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   function stream(reply: FastifyReply, texts: AsyncIterable<string>, place: RequestPlace): FastifyReply {
     const { raw, request } = reply;
-    // Resets the connection, so that no client takes a part for the whole answer: in HTTP/1.0 the end of the connection
-    // ends it.
+    // Resets the connection, so that no client mistakes a part for the whole answer: in HTTP/1.0 an answer ends when
+    // its connection ends.
     const cut = (why: CutReason) => {
       reply.cut ??= why;
       request.raw.socket.resetAndDestroy();
@@ -138,7 +138,7 @@ async function* joinPieces(first: string, pieces: PieceIterator, last: string) {
 
 let turn: Promise<void> = Promise.resolve();
 
-/** Lets one piece of one answer pass per turn of the event loop, so that other requests come in between. */
+/** Lets one piece of one answer pass per turn of the event loop, so that other requests are served between pieces. */
 function waitForTurn(): Promise<void> {
   turn = turn.then(() => setImmediate());
   return turn;

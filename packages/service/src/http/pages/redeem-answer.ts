@@ -7,10 +7,10 @@ import { answerAndHalfClose } from '../requests/half-close.js';
 type PageHeaders = Readonly<Record<string, string>>;
 
 const NO_ORIGINS: readonly string[] = [];
-/** Headers by language, cached for the origins of one version of a channel. */
+/** The page headers by language, cached for the frame origins of one version of a channel. */
 const known = new WeakMap<readonly string[], Map<string, PageHeaders>>();
 
-/** Returns the headers of a page. The channel decides which origins may frame it; an unknown link allows none. */
+/** Returns the headers of a page. The channel decides which origins may frame it. With an unknown link none may. */
 function pageHeaders(texts: Texts, frameOrigins: readonly string[]): PageHeaders {
   const byLanguage = known.get(frameOrigins) ?? new Map<string, PageHeaders>();
   known.set(frameOrigins, byLanguage);

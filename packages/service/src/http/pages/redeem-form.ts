@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { type FormFields, readFormFields } from '../../redeem/link.js';
 
-/** Size limit of a form: the longest link and a few short values. */
+/** Size limit of a form, enough for the longest link and a few short values. */
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * Returns true if the browser reports that the post comes from another site. Browsers that send nothing, or hide the
- * origin (as older ones do because of our referrer policy), are checked only by the form's token.
+ * Returns true if the browser reports that the post comes from another site. If a browser reports nothing or hides the
+ * origin (older ones do, because of our referrer policy), only the form's token protects.
  */
 export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boolean {
   const site = headers['sec-fetch-site'];

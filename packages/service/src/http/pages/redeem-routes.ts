@@ -74,7 +74,7 @@ export interface RedeemRouteContext {
 
 /** All visitors of pages count as one channel for the load of the node. */
 const PAGE_VISITORS = 'the redemption page';
-/** Style, script, and every unknown path. */
+/** The path of the style, of the script, and of every unknown path. */
 const OTHER_PATHS = '/redeem/*';
 
 /** Adds the redemption page: its views, the actions of its forms, and its style and script. */
@@ -87,7 +87,7 @@ export function addRedeemRoutes(
   const visit = createVisitor(deps);
   const findChannelOf = createLinkCheck(deps);
   const callers = new WeakMap<FastifyRequest, Caller>();
-  /** Pages opened at the same time share a statement. */
+  /** Reads pages. Pages that are opened at the same time share a statement. */
   const readPage = createBatcher<AskedPage, ReadPage | undefined>({
     maxBatch: 16,
     slots: 2,
@@ -124,7 +124,7 @@ export function addRedeemRoutes(
     const page = renderMessagePage(frame, which(frame.texts));
     return sendPage(reply, { status, texts: frame.texts, page, headers }, halfCloseMs);
   };
-  /** Names the seller if the link has expired, because such a link was genuine. All other links get the same bytes. */
+  /** Refuses a link. Names the seller if it has expired, because it was genuine. All other links get the same bytes. */
   function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
     if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
     const frame = frameOf(reply.request);
@@ -134,7 +134,7 @@ export function addRedeemRoutes(
   const refusePost = (reply: FastifyReply, status = 403) =>
     sendMessage(reply, status, (texts) => ({ drawing: 'foreign', message: texts.crossSite }));
 
-  /** Checks the limit of a valid link before anything is read for it. */
+  /** Finds what a link shows. Checks the link's limit before it reads anything. */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
     kind: 'open' | 'post' | 'counted',
@@ -149,7 +149,7 @@ export function addRedeemRoutes(
     );
   }
 
-  /** Sends a page of the link, or the refusal. */
+  /** Sends a page for the link, or the refusal. */
   async function open<Read extends RedeemOrder>(
     reply: FastifyReply,
     link: SignedLink | undefined,
@@ -199,7 +199,7 @@ export function addRedeemRoutes(
     );
   }
 
-  /** Sends the page on which a claim was made, with the outcome. */
+  /** Sends the page from which the user claimed, with the outcome of the claim. */
   function sendPlace(reply: FastifyReply, link: SignedLink, from: string | undefined, notice: string) {
     return readBenefit(from)
       ? sendList(reply, 'TO_CLAIM', { link, from, done: undefined }, notice)
@@ -217,7 +217,7 @@ export function addRedeemRoutes(
     );
   }
 
-  /** Returns the lock while the user has used up all attempts, else undefined. */
+  /** Returns the lock and its remaining seconds if the user has used up all unsubscribe attempts, else undefined. */
   async function findLock({ channel, link }: Visit): Promise<UnsubscribeTry | undefined> {
     const { lockedSeconds } = await findTries(
       shares.databaseFor(channel.channelId),
@@ -230,11 +230,11 @@ export function addRedeemRoutes(
   const endingFor = (db: Queryable, channelId: number, orderNo: number) =>
     readRedeemEnding(db, channelId, orderNo, clock.now());
 
-  /** Returns the confirmation page's link: the link to keep, so that the page shows the deadlines of its own URL. */
+  /** Returns the link that the user should keep, so that the confirmation shows the deadlines of its own URL. */
   const linkAfterEnd = (visited: Visit<RedeemEnding>): SignedLink =>
     findLinkToKeep(visited, visited.read.order, visited.read)?.link ?? visited.link;
 
-  /** Redirects to the confirmation if the order has ended, also after a second press of the button. */
+  /** Sends the page. Redirects to the confirmation if the order has ended, even after a second press of the button. */
   async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
     const hasEnded = tried?.kind === 'ended';
     const visited = await visitLink(link, hasEnded ? 'counted' : 'open', endingFor);
@@ -249,7 +249,7 @@ export function addRedeemRoutes(
     return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, halfCloseMs);
   }
 
-  /** Redirects to the order's page if the order has not ended. */
+  /** Sends the confirmation, or redirects to the order's page if the order has not ended. */
   const sendEndedPage = (reply: FastifyReply) =>
     open(
       reply,
@@ -263,7 +263,7 @@ export function addRedeemRoutes(
       },
     );
 
-  /** Reads a form, or returns undefined if the post comes from another site. */
+  /** Reads the fields of a form. Returns undefined if the post comes from another site. */
   const readPost = (request: FastifyRequest): FormFields | undefined =>
     isCrossSite(request, findPlace().origin) ? undefined : readForm(request);
 
@@ -298,8 +298,8 @@ export function addRedeemRoutes(
   }
 
   /**
-   * Claims in one statement shared with others, as nearly all claims do. If that does nothing, the caller takes the
-   * long way, which finds the reason.
+   * Claims in a statement that it shares with other requests, as nearly all claims do. Otherwise returns how the caller
+   * must count the post, and the caller claims step by step, which finds the reason for a refusal.
    */
   async function claimAtOnce(
     request: FastifyRequest,
@@ -328,7 +328,7 @@ export function addRedeemRoutes(
     pages.addHook('onRequest', (request, _reply, done) => {
       if (isDraining()) throw new NodeDraining();
       if (readsOnly && request.method === 'POST') throw new NodeReadsOnly();
-      // Style and script are answered from memory, and each page loads both.
+      // Style and script do not count, because they come from memory and each page loads both.
       if (request.routeOptions.url !== OTHER_PATHS) {
         limits.checkAddress(request.ip, request.method === 'POST' ? 'post' : 'open');
       }
@@ -428,7 +428,7 @@ const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active':
 
 interface AskedAddress {
   readonly link: SignedLink | undefined;
-  /** Entry that the list begins with. */
+  /** The entry with which the list begins. */
   readonly from: string | undefined;
   readonly done: string | undefined;
 }
@@ -444,7 +444,7 @@ function readBenefit(text: string | undefined): BenefitPosition | undefined {
   return cycleNo === undefined ? undefined : { cycleNo: Number(cycleNo), position: Number(position) };
 }
 
-/** Parses a benefit followed by another dash and a token. */
+/** Parses a benefit, followed by a dash and a token. */
 function readBenefitToken(text = ''): { benefit: BenefitPosition | undefined; token: string | undefined } {
   const [, benefit, token] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [];
   return { benefit: readBenefit(benefit), token };
@@ -460,7 +460,7 @@ function isToken(given: string | undefined, visit: Pick<Visit, 'channel' | 'link
   return given !== undefined && isValidFormToken(given, channel.callbackSecret, link, action);
 }
 
-/** Returns undefined if the page itself shows the outcome: the code, or that it is on its way. */
+/** Returns the text about an outcome, or undefined if the page itself shows the code or that it will come. */
 function claimNotice(texts: Texts, outcome: ClaimOutcome): string | undefined {
   const notices: Partial<Record<ClaimOutcome, string>> = {
     EXPIRED: texts.claimExpired,

@@ -18,13 +18,13 @@ interface Served {
   readonly bytes: Buffer | string;
 }
 
-/** Limit on pictures in memory, each at most 64 KiB. */
+/** The most pictures in memory. Each has at most 64 KiB. */
 const MAX_KEPT = 128;
-/** Policy for a picture that is opened as a page: it may draw itself and load nothing. */
+/** Content security policy for a picture that is opened as a page: it can draw itself and load nothing. */
 const PICTURE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; sandbox`;
 const ENDINGS: Readonly<Record<StoredImage['mediaType'], string>> = { 'image/png': 'png', 'image/svg+xml': 'svg' };
 
-/** Adds pictures of sellers and benefits, and the colours of sellers. The content of each URL never changes. */
+/** Adds the pictures of sellers and benefits, and the colours of sellers. What a URL returns never changes. */
 export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraining: () => boolean): void {
   const { database, limits, log } = deps;
   const pictures = createKept<Served>(MAX_KEPT);
@@ -41,7 +41,7 @@ export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraini
     return accent === undefined ? undefined : { type: 'text/css; charset=utf-8', bytes: renderAccentCss(accent) };
   }
 
-  /** Serves from memory without limit. Looking for a file counts for the address. */
+  /** Sends a file from memory without limit. Looking for any other file counts against the address's limit. */
   async function serve(
     reply: FastifyReply,
     kept: Kept<Served>,
@@ -91,7 +91,7 @@ interface Kept<T> {
   find(key: string, make: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** Creates an LRU cache. Concurrent requests for an entry share one load. Missing entries are not cached. */
+/** Creates an LRU cache. Concurrent requests for an entry share one load. Entries that do not exist are not cached. */
 function createKept<T>(max: number): Kept<T> {
   const kept = new Map<string, T>();
   const making = new Map<string, Promise<T | undefined>>();
