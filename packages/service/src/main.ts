@@ -77,7 +77,7 @@ const openForService = (
     onIdleError: (err) =>
       log.warn({ err, cause: 'idle connections to the database break' }, 'a connection to the database broke'),
     onUnresponsive: (isSilent) => log.warn(isSilent ? 'the database does not answer' : 'the database answers again'),
-    // Without the error, because lines with the same cause are counted, and this one must not be missed.
+    // Logged without the error, because lines with an error are summed up by cause, and this line must not be missed.
     onWriteFailure: (failure) =>
       failure
         ? log.error({ sqlState: sqlState(failure) }, 'the database cannot write: this node is not ready until it can')
@@ -89,7 +89,7 @@ const openForService = (
     },
   });
 
-/** Announces that the node is ready. Catches all failures, because the node already serves. */
+/** Announces that the node is ready. Only logs failures, because the node already serves. */
 async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger, listening: Listening): Promise<void> {
   const { environment, readsOnly } = settings;
   const urls = toUrls(settings, listening);
@@ -110,7 +110,7 @@ async function tellReady(settings: Settings, opened: OpenedDatabase, log: Logger
   if (readsOnly) log.warn('ENGINE is off: this node serves reads only and runs no jobs');
 }
 
-/** Runs `work`. Logs a failure and returns undefined. */
+/** Runs `work`. If it fails, logs the failure and returns undefined. */
 async function tryOptional<T>(log: Logger, failure: string, work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -120,7 +120,7 @@ async function tryOptional<T>(log: Logger, failure: string, work: () => T | Prom
   }
 }
 
-/** `stopOnSignals` ends the process at a second signal, more than a second after the first. */
+/** True because `stopOnSignals` ends the process at a second signal, if it comes more than a second after the first. */
 const AT_ONCE = 'Press Ctrl-C again to stop immediately.';
 
 function sayStopping({ drainSeconds }: Settings): void {
@@ -141,8 +141,8 @@ async function provisionDemoIfSandbox(
 }
 
 /**
- * Stops the process in the usual way after an uncaught error, so that other requests are still answered. The error is a
- * bug, and the state after it is unknown. A supervisor restarts the process.
+ * After an uncaught error, stops the process in the usual way, so that other requests are still answered. The error is
+ * a bug and the process may be in an undefined state. A supervisor restarts the process.
  */
 function stopOnBugs(stopping: AbortController, log: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -165,7 +165,7 @@ main().then(
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** Shows the stack of an error that is not a PlainError, because it is a bug. */
+/** Describes an error. An error that is not a PlainError is a bug, so its stack is included. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof PlainError) return error.message;

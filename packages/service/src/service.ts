@@ -66,13 +66,13 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
 interface NodeAddresses {
   /** URL at which channels and users reach the service. */
   readonly publicUrl: () => string;
-  /** URL of redemption links, if they use another host. */
+  /** URL of redemption links, if they use a different host. */
   readonly redeemUrl?: () => string;
   /** URL of the console, including its path prefix. */
   readonly consoleUrl?: () => string;
-  /** True if the console has its own listener. */
+  /** True if the console is on a separate listener. */
   readonly isConsoleApart?: boolean;
-  /** True if /metrics and /healthz have their own listener. */
+  /** True if /metrics and /healthz are on a separate listener. */
   readonly isMonitoredApart?: boolean;
 }
 
@@ -102,9 +102,9 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
   readonly engine?: boolean;
   /** True if the calls of channels are recorded. */
   readonly requestLog?: boolean;
-  /** True if events may go to this machine: a sandbox on its embedded database. */
+  /** True if events may be sent to this machine, as in a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
-  /** Ways to send alerts to operators, besides the list. */
+  /** Transports that send alerts to operators. The list of alerts exists in any case. */
   readonly alertWays?: readonly AlertTransport[];
   /** Replaces the gateways of the payment channels. */
   readonly gateways?: Gateways;
@@ -115,7 +115,7 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
   readonly testLimits?: TestLimits;
 }
 
-/** Failed authentications per minute after which an address is refused for an app id without a signature check. */
+/** After this many failed authentications per minute, an address is refused for an app id without a check. */
 const AUTH_FAILURES_PER_MINUTE = 600;
 
 export interface Service extends App {

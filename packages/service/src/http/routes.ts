@@ -5,18 +5,18 @@ import type { Answer, TextPieces } from '../platform/answers/answer.js';
 import type { OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 import type { OrderReference } from '../subscriptions/store/orders/orders-sql.js';
 
-/** A row of the route table. The endpoint defines if it writes, needs a token, and its schema. */
+/** A row of the route table. The endpoint defines its schema, whether it writes, and whether it needs a token. */
 export interface Route<Name extends string = string> {
   readonly endpoint: Endpoint<Name>;
   /** Called only with bodies that are valid against the endpoint's schema. */
   readonly action: OrderAction<unknown, unknown>;
-  /** Returns the order that the body asks for. The statement that admits the request reads it too. */
+  /** Returns the order that the body names. The admission statement reads this order too. */
   readonly orderOf?: (body: unknown) => OrderReference | undefined;
-  /** Renders the data as JSON from its description, for actions that answer a description. */
+  /** Renders the answer's data as JSON, if the action returns only a description of the data. */
   readonly render?: Render<unknown>;
 }
 
-/** An action that receives the order named by the route's `orderOf`. */
+/** An action that also gets the order that the route's `orderOf` names. */
 type OrderAction<Request, Data> = (
   context: ActionContext<Data>,
   request: Request,
@@ -41,7 +41,7 @@ export function createOrderRoute<Name extends string, Request extends AnySchema,
   return { endpoint, action: action as Route['action'], orderOf: orderOf as Route['orderOf'] & {} };
 }
 
-/** Creates a route with long or signed data. Its description is stored, and replays are rendered from it. */
+/** Creates a route with long or signed data. Stores only a description of it, from which replays are rendered. */
 export function createDescribedRoute<Name extends string, Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<Name, Request>,
   action: Action<Static<Request>, Description>,

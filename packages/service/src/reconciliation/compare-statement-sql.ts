@@ -9,13 +9,13 @@ export interface ReconciledDay extends DayOfChannel {
   readonly to: number;
 }
 
-/** A line to compare. The parts of its number are null if the service cannot have issued that number. */
+/** A statement line to compare. The parts of its number are null if the service cannot have issued that number. */
 export interface StagedLine {
   readonly kind: 'debit' | 'refund';
   readonly number: string;
   readonly order_no: number | null;
   readonly cycle_no: number | null;
-  /** The try of a debit, or the sequence number of a refund. */
+  /** The attempt number of a debit, or the sequence number of a refund. */
   readonly seq: number | null;
   readonly amount_cent: number;
   readonly status: 'SUCCESS' | 'FAIL' | 'PENDING';
@@ -38,7 +38,7 @@ const STAGE_LINES = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/** Copies the statement to a temporary table of the transaction. Raises the statement timeout to ten minutes. */
+/** Copies the statement into a temporary table of the transaction. Raises the statement timeout to ten minutes. */
 export async function stageLines(tx: Transaction, batches: AsyncIterable<string>): Promise<void> {
   await tx.setStatementLimit(600_000);
   await tx.query(MAKE_LINES_TABLE);
@@ -48,7 +48,7 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
   await tx.query('analyze statement_lines');
 }
 
-/** Contradictions (there, here). FAIL there and STARTED here is none: the attempt is queried. */
+/** Contradictions (institution, service). FAIL with STARTED is none, because the service still queries the attempt. */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
 
@@ -121,11 +121,11 @@ const COUNT_FOUND_DIFFERENCES = statement({
 });
 
 /**
- * Stores the differences in the temporary table found_differences, for the rest of the transaction, and returns their number.
+ * Stores the differences in found_differences, a temporary table of the transaction, and returns their number.
  *
- * booked     one row per number: its most significant line, the number of lines, the sum of the successful ones
- * matched    booked rows joined with the stored ones of this payment channel
- * succeeded  debits that succeeded there; in a period, the debit that succeeded here comes first
+ * booked     one row per number: its most significant line, its number of lines, the sum of its successful lines
+ * matched    booked rows, joined with the service's debits and refunds of this payment channel
+ * succeeded  debits that succeeded at the institution; in a period, the one that also succeeded here comes first
  */
 export async function collectDifferences(
   tx: Queryable,
@@ -137,7 +137,7 @@ export async function collectDifferences(
   return (await queryOne(tx, COUNT_FOUND_DIFFERENCES))?.count ?? 0;
 }
 
-/** `closed_by` of differences that a run has closed automatically. */
+/** The value of `closed_by` if a run has closed the difference automatically. */
 export const CLOSED_BY_RUN = 'reconciliation';
 
 const FACTS = ['here_amount_cent', 'here_status', 'there_amount_cent', 'there_status'];
@@ -146,8 +146,8 @@ const factsSql = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join('
 const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${factsSql('d')} is distinct from ${factsSql('excluded')})`;
 
 /**
- * Stores new differences and updates known ones. A difference that an operator has closed stays closed while its facts
- * are the same. A difference that a run has closed is reopened when it recurs.
+ * Stores new differences and updates known ones. If an operator has closed a difference, it stays closed while amounts
+ * and statuses are the same. If a run has closed it, it is reopened when it recurs.
  */
 export const storeDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = declareWrite({
   text: `insert into reconciliation_differences as d
@@ -200,7 +200,7 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/** Makes payments that are open here and settled there due for a query. Skips locked rows, which are being settled. */
+/** Makes the service query payments that are open here and settled there. Skips locked rows: they are being settled. */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);
   await tx.query(ASK_ABOUT_OPEN_REFUNDS, [paymentChannelCode]);

@@ -4,7 +4,7 @@ import { column, columns, type RowOf, statement } from '../platform/db/statement
 import { shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
-/** A difference. Amounts and statuses are null on the side without an entry. Times are the interface's texts. */
+/** A difference. Amounts and statuses are null on the side that has no entry. Times are formatted as in the API. */
 export type DifferenceView = RowOf<typeof DIFFERENCE_COLUMNS>;
 
 const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
@@ -17,7 +17,7 @@ export interface DifferenceFilter {
   readonly paymentChannelCode: string | null;
   readonly day: string | null;
   readonly which: 'open' | 'all';
-  /** The position after which the list begins. Undefined begins at the start. */
+  /** The position after which the list begins. If undefined, the list begins with its first entry. */
   readonly after?: DifferenceKey | undefined;
   readonly limit: number;
 }
@@ -39,7 +39,7 @@ const DIFFERENCE_COLUMNS = columns({
   thereStatus: 'text?',
   firstSeenAt: 'text',
   lastSeenAt: 'text',
-  /** The operator who investigates it. */
+  /** The operator who investigates the difference. */
   owner: 'text?',
   closedBy: 'text?',
   closedAt: 'text?',
@@ -56,7 +56,7 @@ const FIND_STORED_DIFFERENCES = statement({
   columns: DIFFERENCE_COLUMNS,
 });
 
-/** Lists the latest day first, and within a day in the order of detection. */
+/** Lists differences, latest day first, and within a day in the order in which they were found. */
 export async function findStoredDifferences(
   db: Queryable,
   { paymentChannelCode, day, which, after, limit }: DifferenceFilter,
@@ -73,7 +73,7 @@ export const storeDifferenceOwner: Query<[differenceNo: string, owner: string | 
   },
 );
 
-/** Reads a difference under its row lock. */
+/** Locks the row of a difference and reads it. */
 export const lockDifference: Query<[differenceNo: string], DifferenceView | undefined> = declareFind({
   text: `select ${DIFFERENCE_FIELDS} from reconciliation_differences where difference_no = $1 for update`,
   parameters: ['bigint'],

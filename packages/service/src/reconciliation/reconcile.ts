@@ -23,7 +23,7 @@ import type { InstitutionStatement } from './statement.js';
 
 const DAY_MS = 86_400_000;
 
-/** Compares a day with the institution's statement and stores the result in the caller's transaction. */
+/** Compares a day with the institution's statement, and stores the result in the caller's transaction. */
 export async function reconcile(
   tx: Transaction,
   run: Omit<ReconciliationRun, 'lines'>,

@@ -23,7 +23,7 @@ const BEGIN_RUN = statement({
   parameters: ['text', 'date', 'text', 'bigint', 'text', 'double precision'],
 });
 
-/** Writes the day's row, which is also its lock: a second run of the day waits for the first to commit. */
+/** Writes the day's row and so locks it: a second run of the same day waits until the first has committed. */
 export async function beginRun(tx: Queryable, run: ReconciliationRun): Promise<void> {
   await tx.query(BEGIN_RUN, [run.paymentChannelCode, run.day, run.source, run.lines, run.runBy, run.runAt]);
 }
@@ -33,13 +33,13 @@ export interface DayOfChannel {
   readonly day: string;
 }
 
-/** Stores the number of differences that the run found, including those that an operator has closed. */
+/** Stores the number of differences that the run found, including differences that an operator has closed. */
 export const endRun: Query<[paymentChannelCode: string, day: string, found: number], void> = declareWrite({
   text: 'update reconciliations set differences = $3 where payment_channel_code = $1 and day = $2',
   parameters: ['text', 'date', 'integer'],
 });
 
-/** A reconciliation. Times are text in the interface's format. */
+/** A reconciliation. Times are formatted as in the API. */
 export type ReconciliationView = RowOf<typeof RECONCILIATION_COLUMNS>;
 
 const SAME_DAY = 'd.payment_channel_code = r.payment_channel_code and d.day = r.day';
@@ -52,9 +52,9 @@ const RECONCILIATION_COLUMNS = columns({
   day: 'text',
   source: column<StatementSource>('text'),
   lines: 'bigint',
-  /** The number that the last run found. */
+  /** The number of differences that the last run found. */
   differences: 'integer',
-  /** Open differences of that day, whichever run found them. */
+  /** The number of open differences of that day, whichever run found them. */
   open: 'bigint',
   runBy: 'text',
   runAt: 'text',
@@ -74,7 +74,7 @@ const FIND_RECONCILIATIONS = statement({
   columns: RECONCILIATION_COLUMNS,
 });
 
-/** Lists the latest day first. */
+/** Lists reconciliations, latest day first. */
 export async function findReconciliations(
   db: Queryable,
   {
@@ -83,7 +83,7 @@ export async function findReconciliations(
     limit,
   }: {
     readonly paymentChannelCode: string | null;
-    /** The position after which the list begins. Undefined begins at the start. */
+    /** The position after which the list begins. If undefined, the list begins with its first entry. */
     readonly after?: ReconciliationKey | undefined;
     readonly limit: number;
   },
@@ -116,7 +116,7 @@ const FIND_DAYS_TO_RECONCILE = statement({
   parameters: ['date', 'integer', 'integer'],
 });
 
-/** Lists days that wait for a run, by payment channel. `hour` is the hour of today from which days are reconciled. */
+/** Lists the days to reconcile of each payment channel. A run from `hour` of today on counts as today's run. */
 export async function findDaysToReconcile(
   db: Queryable,
   { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },
@@ -132,7 +132,7 @@ const LEASE_RECONCILIATION_HOUR = statement({
   parameters: ['text'],
 });
 
-/** Returns true to one node, then false to all for an hour. So a failed day is retried after an hour. */
+/** Returns true to one node, then false to every node for an hour. So a failed day is retried after an hour. */
 export async function leaseReconciliationHour(db: Queryable, paymentChannelCode: string): Promise<boolean> {
   const leased = await db.query(LEASE_RECONCILIATION_HOUR, [`reconciliation ${paymentChannelCode}`]);
   return leased.length > 0;

@@ -14,7 +14,7 @@ const KINDS: ReadonlyMap<string, StatementLine['kind']> = new Map([
 ]);
 const STATUSES: readonly StatementLine['status'][] = ['SUCCESS', 'FAIL', 'PENDING'];
 
-/** Reads the file format of docs/reconciliation.md. The first error ends the reading. */
+/** Reads a statement in the file format of docs/reconciliation.md. Stops at the first error. */
 export async function* readStatementFromCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let headerRead = false;
   for await (const { line: at, fields } of readCsvRecords(bytes)) {
@@ -62,16 +62,16 @@ const refuseChanged = (at: number, name: (typeof STATEMENT_COLUMNS)[number], tex
     'statement-number-changed',
   )`line ${at} of the statement: ${name} is ${text}: a spreadsheet has changed it. Export the statement again, and compare that file without saving it in a spreadsheet`;
 
-/** Returns whether a spreadsheet has taken a number for an amount and saved it as 1.00000E+17. */
+/** Returns true if a spreadsheet has treated an attempt number as an amount and saved it as 1.00000E+17. */
 const isScientific = (text: string): boolean => /^\d([.,]\d+)?E[+-]\d+$/i.test(text);
 
 /**
- * Returns whether a spreadsheet has replaced all digits after the 15th by zeros. Only for the service's own numbers: an
- * attemptNo has 18 digits or more and never ends in 00, but an institution's reference may.
+ * Returns true if a spreadsheet has replaced all digits after the 15th by zeros. Applies only to the service's own
+ * numbers: an attemptNo has 18 digits or more and never ends in 00, but an institution's reference may.
  */
 const isCutNumber = (text: string): boolean => /^[1-9]\d{14}0{3,}$/.test(text);
 
-/** Accepts only digits, because the meaning of 19.90, 1,990 or 1e3 would be a guess. */
+/** Accepts only digits, because 19.90, 1,990 or 1e3 could have several meanings. */
 function parseCents(text: string): number | undefined {
   return /^[1-9]\d*$/.test(text) ? positiveOf(Number(text)) : undefined;
 }

@@ -8,7 +8,7 @@ import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js'
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
 import type { StagedLine } from './compare-statement-sql.js';
 
-/** A line and its number in the statement. */
+/** A line, and its line number in the statement. */
 export interface NumberedLine {
   readonly at: number;
   readonly line: StatementLine;
@@ -17,15 +17,15 @@ export interface NumberedLine {
 /** A complete statement whose lines were all checked. */
 export interface InstitutionStatement {
   readonly lines: number;
-  /** JSON of up to LINES_PER_BATCH lines each, the input of `stageLines`. */
+  /** Yields JSON with up to LINES_PER_BATCH lines each, as `stageLines` expects it. */
   batches(): AsyncIterable<string>;
 }
 
 const LINES_PER_BATCH = 1000;
 
 /**
- * Reads a whole statement into a temporary file before it is used, because it may have millions of lines, it may break
- * off, and no transaction should wait for an institution.
+ * Reads a whole statement into a temporary file before it is used. It may have millions of lines, it may break off, and
+ * no transaction should wait for an institution.
  */
 export async function withStatement<T>(
   lines: AsyncIterable<NumberedLine>,
@@ -77,7 +77,7 @@ async function* readBatches(file: FileHandle, sizes: readonly number[]): AsyncGe
   }
 }
 
-/** Adds the parts of the number if the service can have issued it. */
+/** Adds the parts of the line's number if the service can have issued this number. */
 function toStagedLine({ kind, number, amountCent, status }: StatementLine): StagedLine {
   const debit = kind === 'debit' ? parseAttemptNo(number) : undefined;
   const refund = kind === 'refund' ? parseRefundNo(number) : undefined;

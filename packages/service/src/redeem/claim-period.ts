@@ -1,13 +1,13 @@
 import type { BenefitPosition } from './page-sql.js';
 
-/** The number of concurrent claims, so that a slow supplier does not delay the others. */
+/** The number of concurrent claims, so that a slow supplier does not delay the other claims. */
 const AT_ONCE = 4;
-/** No claim is started after this. A supplier may take 8 s, and users hardly wait longer than twice that. */
+/** No further claim is started after this time. A supplier may take 8 s, and users hardly wait longer than 16 s. */
 const BEGIN_WITHIN_MS = 8_000;
 
 /**
- * Claims each benefit, and stores the results. A failed claim does not affect the others, and the user can retry it.
- * Throws only if none could be claimed.
+ * Claims each benefit. A failed claim does not affect the others, and the user can retry it. Throws only if every claim
+ * failed.
  */
 export async function claimEach(
   benefits: readonly BenefitPosition[],

@@ -3,8 +3,8 @@ import { hmacSha256 } from '@perennial/wire';
 import type { SignedLink } from './link.js';
 
 /**
- * Creates the CSRF token of a form, valid for one action of one link. The same key signs links and events, but no such
- * text begins like this one.
+ * Creates the CSRF token of a form, valid for one action of one link. The same key signs links and events, but no text
+ * that is signed for them begins like this one.
  */
 export function createFormToken(callbackSecret: Uint8Array, link: SignedLink, action: string): string {
   return computeMac(callbackSecret, link, action).toString('base64url');
@@ -16,7 +16,7 @@ export function isValidFormToken(given: string, callbackSecret: Uint8Array, link
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-/** Truncated to 128 bits, which are enough, because every button has one. */
+/** Truncated to 128 bits to keep the page small, because every button has a token. */
 function computeMac(callbackSecret: Uint8Array, { sig }: SignedLink, action: string): Buffer {
   return Buffer.from(hmacSha256(callbackSecret, `redeem form\n${action}\n${sig}`).subarray(0, 16));
 }

@@ -1,4 +1,4 @@
-/** Escaped HTML. Only the template below creates it. */
+/** Escaped HTML. Only the template function `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -33,15 +33,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const SPECIAL = /[&<>"']/;
 const SPECIALS = /[&<>"']/g;
 
-/** Tests first, because most texts need no escaping and a test costs a third of a replacement. */
+/** Tests first, because most texts need no escaping, and a test takes a third of the time of a replacement. */
 export function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(SPECIALS, (char) => ENTITIES[char] ?? char) : text;
 }
 
-/** Isolates the text direction of a name chosen by others. */
+/** Isolates the text direction of a name that others have chosen. */
 export const isolated = (name: string): Html => html`<bdi>${name}</bdi>`;
 
-/** Renders the first items that fit into the given bytes, and at least one if there is any. */
+/** Renders the first items that fit into the given bytes, and at least one if there are any. */
 export function takeFitting<Item>(items: readonly Item[], mostBytes: number, render: (item: Item) => Html): Html[] {
   const taken: Html[] = [];
   let room = mostBytes;

@@ -11,10 +11,10 @@ export interface SignedLink {
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** Longer queries cannot be the service's: the longest user id fits even if every byte is percent-encoded. */
+/** A longer query cannot come from the service: the longest user id fits even if every byte is percent-encoded. */
 const MAX_CHARACTERS = 15_000;
 
-/** Parses a query. Treats a duplicate or non-UTF-8 field as empty, which no field may be. Ignores unknown fields. */
+/** Parses a query. A duplicate or non-UTF-8 field becomes empty, and so invalid. Ignores unknown fields. */
 export function readFormFields(text: string): FormFields {
   const fields = new Map<string, string>();
   for (const pair of text.length > MAX_CHARACTERS ? [] : text.split('&')) {
@@ -37,7 +37,7 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Returns undefined if the fields cannot be a link. Does not check the signature. */
+/** Returns the link, or undefined if the fields cannot be a link. Does not check the signature. */
 export function readLink(fields: FormFields): SignedLink | undefined {
   const of = (name: string) => fields.get(name) ?? '';
   const orderNo = parseOrderNo(of('orderNo'));
@@ -54,7 +54,7 @@ function toLinkFields({ orderNo, appId, channelUserId, exp, sig }: SignedLink): 
   return { orderNo: String(orderNo), appId, channelUserId, exp: String(exp), sig };
 }
 
-/** Returns form fields. Percent-encodes control characters and percent signs, because browsers change line breaks. */
+/** Returns form fields. Percent-encodes control characters and `%`, because browsers change line breaks in forms. */
 export function toFormLinkFields(link: SignedLink): Record<string, string> {
   return toLinkFields({ ...link, channelUserId: link.channelUserId.replace(/[%\p{Cc}]/gu, encodeURIComponent) });
 }
@@ -65,7 +65,7 @@ export function readFormLink(fields: FormFields): SignedLink | undefined {
 
 const queries = new WeakMap<SignedLink, string>();
 
-/** Returns the query of a page of the link. The common part is cached, because a page contains many. */
+/** Returns the query of a page's URL. The part that all pages share is cached, because a page has many URLs. */
 export function toLinkQuery(link: SignedLink, more: Readonly<Record<string, string>> = {}): string {
   let query = queries.get(link);
   if (query === undefined) {

@@ -14,7 +14,7 @@ import { epochMs, fromEpochMs } from '../platform/db/time-sql.js';
 import type { Order } from '../subscriptions/domain/orders/order.js';
 import { ORDER_COLUMNS, ORDER_FIELDS } from '../subscriptions/store/orders/orders-sql.js';
 
-/** The order and the current version of the channel, which every step of the page reads. */
+/** The order and the current version of the channel. Every step of the page reads them. */
 export interface RedeemOrder {
   readonly version: number;
   readonly order: Order;
@@ -34,7 +34,7 @@ export interface BenefitRow {
   readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
   readonly expiresAt: number;
   readonly claimedAt: number | null;
-  /** Encrypted. Null while the claim waits for its code. */
+  /** Encrypted. Null while the claim waits for a code. */
   readonly code: string | null;
   /** The name of a file below /redeem/images. */
   readonly icon: string | null;
@@ -47,12 +47,12 @@ export interface ShownBenefit extends BenefitRow {
   readonly ofPeriod: number;
 }
 
-/** A benefit with its list, and its rank there, from 1. */
+/** A benefit with its list, and its rank in this list, counted from 1. */
 export interface ListedBenefit extends ShownBenefit {
   readonly list: BenefitList;
   readonly rank: number;
   readonly total: number;
-  /** When the last benefit of the list expires. Only for claimable and claimed benefits. */
+  /** When the last benefit of the list expires. Null for past benefits. */
   readonly lastExpiresAt: number | null;
 }
 
@@ -64,7 +64,7 @@ export interface PaymentRow {
   readonly expectAt: number;
   readonly paidAt: number | null;
   readonly amountCent: number;
-  /** Latest first. Null if there are none. */
+  /** Latest refund first. Null if the period has no refunds. */
   readonly refunds: readonly RefundRow[] | null;
 }
 
@@ -74,24 +74,24 @@ export interface RefundRow {
 }
 
 export interface RedeemPage extends RedeemProduct {
-  /** The first claimable and the first claimed benefits, and those just claimed. */
+  /** The first claimable benefits, the first claimed benefits, and the benefits just claimed. */
   readonly benefits: readonly ListedBenefit[];
-  /** The number of expired and revoked benefits. */
+  /** The number of past benefits, which have expired or were revoked. */
   readonly pastCount: number;
   /** Latest period first. */
   readonly payments: readonly PaymentRow[];
 }
 
-/** `benefits` has one more than a page shows, if there are more. `done`: the benefits of the period just claimed. */
+/** `benefits` has one more entry than a page shows, if there are more. `done`: the benefits just claimed. */
 export type RedeemList = RowOf<typeof READ_LIST> & RedeemOrder;
-/** One more than a page shows, if there are more. */
+/** `payments` has one more entry than a page shows, if there are more. */
 export type RedeemPayments = RowOf<typeof readRedeemPayments>;
-/** The data of the confirmation page and of the page after it. */
+/** The data of the page that asks for confirmation and of the page after unsubscribing. */
 export type RedeemEnding = RowOf<typeof readRedeemEnding>;
 
 /** Maximum number of entries on the page of a single list. */
 export const PAGE_ENTRIES = 20;
-/** Maximum numbers of entries on the main page, which shows all lists. */
+/** Maximum numbers of entries on the main page, which shows several lists. */
 export const FIRST_TO_CLAIM = 12;
 export const FIRST_CODES = 4;
 export const FIRST_PAYMENTS = 4;
@@ -106,9 +106,9 @@ const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}
 const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and b.expires_at <= ${fromEpochMs('$4')})`;
 
 /**
- * The benefits of the order with list and rank. Claimable ones by the first deadline of their period, then by their
- * own; claimed ones latest first; past ones newest period first. Each list has its own condition. Only sort keys are
- * sorted, because an order may have 9,999 periods.
+ * SQL: the benefits of the order with their list and rank. Claimable benefits are ordered by the first deadline of
+ * their period, then by their own; claimed benefits latest first; past benefits newest period first. Each list has its
+ * own condition. Only the keys are sorted, because an order may have 9,999 periods.
  */
 const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
   select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
@@ -124,7 +124,7 @@ const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 
   select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, null, null, row_number() over (order by b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
-/** `lang`: SQL for the language of descriptions. */
+/** `lang`: SQL that returns the language of descriptions. */
 const benefitPairs = (
   lang: string,
 ) => `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
@@ -136,7 +136,7 @@ const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;
 
-/** Reads refunds only for periods that have some. */
+/** SQL: a period as JSON. Reads refunds only if the period has any. */
 const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.status, 'expectAt', ${epochMs('p.expect_at')},
   'paidAt', ${epochMs('p.paid_at')}, 'amountCent', p.amount_cent,
   'refunds', case when p.refund_amount_cent > 0 then
@@ -154,7 +154,7 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
     '[]'::json) as payments`;
 
-/** Up to this number of benefits the node picks those to show, which is cheaper. Above it PostgreSQL does. */
+/** Of up to this many benefits the node selects those to show, which is cheaper. Of more, PostgreSQL does. */
 const MOST_AT_ONCE = 100;
 
 /**
@@ -184,7 +184,7 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as
   ),
 });
 
-/** `$5` and `$6`: the period just claimed, and the position in it, or 0 for all. */
+/** `$5`: the period just claimed. `$6`: the position of the benefit just claimed, or 0 for the whole period. */
 const READ_LARGE_PAGE = statement({
   name: 'redeem-large-page',
   text: `
@@ -207,7 +207,7 @@ ${ORDER}`,
   ),
 });
 
-/** The benefit or the whole period just claimed. */
+/** The benefit just claimed, or the whole period if `position` is undefined. */
 export interface JustClaimed {
   readonly cycleNo: number;
   readonly position: number | undefined;
@@ -219,10 +219,10 @@ export interface AskedPage {
   readonly lang: string;
 }
 
-/** A page as read: its benefits are unsorted, and those of a large order are incomplete. */
+/** A page as it was read. Its benefits are not sorted yet, and those of a large order are incomplete. */
 export type ReadPage = Omit<RedeemPage, 'benefits' | 'pastCount'> & { readonly rows: readonly BenefitRow[] };
 
-/** Returns each page as of one moment, in the requested order. Undefined if the channel lacks the order. */
+/** Reads all pages at one moment, in the requested order. A page is undefined if the channel lacks the order. */
 export async function readRedeemPages(
   db: Queryable,
   asked: readonly AskedPage[],
@@ -240,7 +240,7 @@ export async function readRedeemPages(
   return pages;
 }
 
-/** Completes a page with its lists. Reads them from `db` if the order has many benefits. */
+/** Adds the lists of benefits to a page. Reads them from `db` if the order has many benefits. */
 export async function listPageBenefits(
   db: Queryable,
   { channelId, orderNo, lang }: AskedPage,
@@ -278,7 +278,7 @@ function listBenefits(
     const last = list === 'PAST' || those.length === 0 ? null : Math.max(...those.map(({ expiresAt }) => expiresAt));
     return those.map((row, index): ListedBenefit => {
       const { count = 0 } = ofPeriod.get(row.cycleNo) ?? {};
-      // Mutates the row, which nobody else uses, because copying cost 5 % of the page's time.
+      // Changes the row itself, because copying took 5 % of the page's time. Nothing else uses the row.
       return Object.assign(row, { list, rank: index + 1, total: those.length, ofPeriod: count, lastExpiresAt: last });
     });
   };
@@ -288,12 +288,12 @@ function listBenefits(
   };
 }
 
-/** The rank after a benefit that left the list, so that a user who claims the first of a page stays on that page. */
+/** SQL: the rank after a benefit that left the list. So a user who claims a page's first benefit stays on the page. */
 const RANK_AFTER = `(select min(r.rank) from listed r, benefits f where f.order_no = $2 and f.cycle_no = $6 and f.position = $7
     and (r.first_expires_at, r.cycle_no, r.expires_at, r.position)
       > (least(f.expires_at, (select min(p.first_expires_at) from listed p where p.cycle_no = $6)), f.cycle_no, f.expires_at, f.position))`;
 
-/** `$8` and `$9`: as `$5` and `$6` of the large page. */
+/** `$8` and `$9` are like `$5` and `$6` of READ_LARGE_PAGE. */
 const READ_LIST = statement({
   name: 'redeem-list',
   text: `
@@ -314,7 +314,7 @@ ${ORDER}`,
 
 export interface AskedList {
   readonly list: BenefitList;
-  /** The first benefit to show. If it is not in the list, the next one or the first of the list. */
+  /** The first benefit to show. If it is not in the list, the benefit after it, or else the first of the list. */
   readonly from: BenefitPosition | undefined;
   readonly done: JustClaimed | undefined;
 }

@@ -20,9 +20,9 @@ export type PageBenefit = Claimable | Claimed | Gone;
 
 export interface Claimable extends BenefitFacts {
   readonly state: 'CLAIMABLE';
-  /** The earlier one of the benefit's own deadline and that of the link. */
+  /** The deadline of the benefit or of the link, whichever is earlier. */
   readonly deadline: number;
-  /** True if the deadline is the benefit's own. A link can be renewed, a benefit cannot. */
+  /** True if the benefit's own deadline is the earlier one. A link can be renewed, a benefit cannot. */
   readonly isOwnDeadline: boolean;
   /** The number of claimable benefits of the same period. */
   readonly ofPeriod: number;
@@ -44,7 +44,7 @@ export interface Gone extends BenefitFacts {
 export interface ClaimableGroup {
   readonly cycleNo: number;
   readonly benefits: readonly [Claimable, ...Claimable[]];
-  /** The number in the period, including those on other pages. */
+  /** The number of claimable benefits in the period, including those on other pages. */
   readonly count: number;
 }
 
@@ -58,7 +58,7 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
   return {
     productName: toShownText(productName),
     order,
-    /** Dates of the latest period. */
+    /** Start and end of the latest period. */
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
@@ -80,7 +80,7 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
 
 export type PageView = ReturnType<typeof createPageView>;
 
-/** True if the benefit was claimed, or if its whole period was, which then shows each with its result. */
+/** True if this benefit was just claimed, or its whole period, whose benefits are all shown with their results. */
 const isDone = ({ cycleNo, position, status }: BenefitRow, done: JustClaimed | undefined): boolean =>
   cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && status === 'CLAIMED'));
 
@@ -113,13 +113,13 @@ export function groupByPeriod(benefits: readonly PageBenefit[]): ClaimableGroup[
   return groups;
 }
 
-/** Drops the last period if part of it would be on the next page, unless it is the only one. */
+/** Drops the last period if a part of it would be on the next page, unless it is the only period. */
 export function keepWholeGroups(groups: readonly ClaimableGroup[]): readonly ClaimableGroup[] {
   const last = groups.at(-1);
   return last && groups.length > 1 && last.benefits.length < last.count ? groups.slice(0, -1) : groups;
 }
 
-/** Compares the time, because a benefit that has just expired may still be stored as ISSUED. */
+/** Compares the expiry with the time, because a benefit that has just expired may still be stored as ISSUED. */
 function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: number): PageBenefit {
   const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
   const description = row.description === null ? undefined : toShownText(row.description);
@@ -135,18 +135,18 @@ function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: n
   return { ...what, state: 'CLAIMABLE', deadline, isOwnDeadline: deadline === expiresAt, ofPeriod: row.ofPeriod };
 }
 
-/** A link with a longer lifetime than the channel's links. */
+/** A link that works until the order's last benefit expires. */
 export interface LinkToKeep {
-  /** The current link, if its lifetime is sufficient. */
+  /** The current link if it works long enough, else a longer one. */
   readonly link: SignedLink;
   readonly isPresent: boolean;
-  /** True if the channel receives no further links. */
+  /** True if the channel will get no further links for the order. */
   readonly isLast: boolean;
 }
 
 /**
  * Returns a link that works until all benefits have expired, for an order that has ended or that waits for a code.
- * Grants nothing new: the holder of the page could claim all of them anyway.
+ * Grants nothing new: whoever has the page could claim all the benefits anyway.
  */
 export function findLinkToKeep(
   { channel, link }: { readonly channel: Channel; readonly link: SignedLink },

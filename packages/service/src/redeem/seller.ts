@@ -13,7 +13,7 @@ export interface SupportContact {
   readonly text: string;
 }
 
-/** Limited, because the name is on a page many times and must fit on a phone. */
+/** The most characters of a name, because it is on a page many times and must fit on a phone. */
 const MAX_NAME = 60;
 
 const sellers = new WeakMap<object, Seller>();
@@ -31,7 +31,7 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   const shown = cutText(toShownText(branding.displayName ?? name), MAX_NAME) || '·';
   return {
     name: shown,
-    /** The name as HTML, isolated from the text direction around it. */
+    /** The name as HTML, with its own text direction. */
     nameHtml: isolated(shown),
     /** The first letter of the name, shown if there is no logo. */
     monogram: ([...shown][0] ?? '').toUpperCase(),
@@ -43,14 +43,14 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   };
 }
 
-/** Returns undefined unless the address, which becomes a link, is an https URL, or one of this machine in a sandbox. */
+/** Returns the URL for a link, or undefined unless it is an https URL. A sandbox also accepts URLs of this machine. */
 export function webAddress(address: string | null): string | undefined {
   if (address === null || !URL.canParse(address)) return undefined;
   const { protocol, hostname, href } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname)) ? href : undefined;
 }
 
-/** Returns undefined if the contact is no phone number, mail address or URL. */
+/** Returns undefined if the contact is not a phone number, mail address or URL. */
 function toSupportContact(contact: string): SupportContact | undefined {
   const text = toShownText(contact);
   const web = webAddress(text);

@@ -2,12 +2,12 @@
 const UNSEEN = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/gu;
 const MAY_BE_UNSEEN = /[^\x20-\x7e\u3000-\u9fff\uff00-\uffee]/;
 
-/** Removes invisible characters from a name or a description written by others. */
+/** Removes invisible characters from a name or a description that others have written. */
 export function toShownText(text: string): string {
   return MAY_BE_UNSEEN.test(text) ? text.replace(UNSEEN, ' ').replace(/ {2,}/g, ' ').trim() : text;
 }
 
-/** Shortens a name that is on a page many times. */
+/** Shortens a name, because it is on a page many times. */
 export function cutText(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
   const characters = [...text];

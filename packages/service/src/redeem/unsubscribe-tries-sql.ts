@@ -8,18 +8,18 @@ import {
   statement,
 } from '../platform/db/database.js';
 
-/** Consecutive failures that lock, and the lock's duration, by the database's clock, which all nodes share. */
+/** The consecutive failures that start a lock, and its duration by the database's clock, which all nodes share. */
 const MAX_WRONG = 5;
 const LOCKED_FOR = `interval '1 hour'`;
 
 export type Tries = RowOf<typeof TRIES_COLUMNS>;
 
-/** A lock with more time left than any lock has dates from before the clock was set back, and counts as expired. */
+/** A lock that would last longer than LOCKED_FOR was set before the clock was set back. It counts as expired. */
 const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
        then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
 
 const TRIES_COLUMNS = columns({
-  /** The remaining time of the lock. Null without a lock. */
+  /** The remaining seconds of the lock. Null if there is no lock. */
   lockedSeconds: 'integer?',
 });
 
@@ -34,7 +34,7 @@ export async function findTries(db: Queryable, channelId: number, channelUserId:
   return (await queryOne(db, FIND_TRIES, [channelId, channelUserId])) ?? { lockedSeconds: null };
 }
 
-/** Locks the user's row until the transaction ends. Creates it if it is missing. */
+/** Locks the user's row until the transaction ends. Creates the row if it does not exist. */
 export const lockTries = declareRequire({
   text: `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
      on conflict (channel_id, user_key) do update set wrong = t.wrong
@@ -51,7 +51,7 @@ const COUNT_WRONG = statement({
   columns: columns({ wrong: 'smallint' }),
 });
 
-/** Counts a failure and returns the number of attempts left. The last failure starts the lock and resets the count. */
+/** Counts a failure and returns the number of attempts left. At 0, starts the lock and resets the count. */
 export async function countWrongDigits(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
   const [row] = await tx.query(COUNT_WRONG, [channelId, channelUserId]);
   const wrong = row?.wrong ?? 0;

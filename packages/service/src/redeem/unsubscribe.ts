@@ -10,7 +10,7 @@ import { countWrongDigits, forgetTries, lockTries } from './unsubscribe-tries-sq
 
 export type UnsubscribeOutcome =
   | { readonly kind: 'ended' }
-  /** The order's status does not allow ending it. */
+  /** The order cannot be ended in its current status. */
   | { readonly kind: 'not-active' }
   | { readonly kind: 'no-mobile' }
   | { readonly kind: 'wrong'; readonly triesLeft: number }
@@ -51,14 +51,14 @@ export function createUnsubscriber(clock: Clock): Unsubscriber {
 }
 
 /**
- * Returns the four digits that a user typed, also full-width ones, or undefined, which does not count as an attempt.
+ * Returns the four digits that a user typed, even full-width ones. Other texts give undefined and are not an attempt.
  */
 export function parseTypedDigits(text: string): string | undefined {
   const digits = text.normalize('NFKC').replace(/\s/g, '');
   return /^\d{4}$/.test(digits) ? digits : undefined;
 }
 
-/** Returns undefined for a number with less than four digits. */
+/** Returns the last four digits, or undefined for a number with fewer digits. */
 function lastDigits(mobile: string): string | undefined {
   const digits = mobile.replace(/\D/g, '');
   return digits.length < 4 ? undefined : digits.slice(-4);

@@ -6,7 +6,7 @@ import type { Queryable } from '../platform/db/database.js';
 import type { SignedLink } from './link.js';
 import { findChannelVersion, type RedeemOrder } from './page-sql.js';
 
-/** A visitor with a valid link, and the data read for it. */
+/** A visitor with a valid link, and the data that was read for the link. */
 export interface Visit<Read extends RedeemOrder = RedeemOrder> {
   readonly kind: 'open';
   readonly link: SignedLink;
@@ -20,7 +20,7 @@ export interface LateVisit {
   readonly channel: Channel;
 }
 
-/** Resolves to undefined for a link that was never valid, whatever its fault. */
+/** Checks a link. Resolves to undefined for a link that was never valid, whatever is wrong with it. */
 export type Visitor = <Read extends RedeemOrder>(
   link: SignedLink,
   read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
@@ -32,7 +32,7 @@ export interface VisitDeps {
   readonly clock: Clock;
 }
 
-/** A dummy secret for links of unknown channels, so that both cases take the same time. */
+/** Used for links of unknown channels, so that known and unknown channels take the same time. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 
 function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
@@ -41,8 +41,8 @@ function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
 }
 
 /**
- * Returns the channel of a valid link by this node's memory, or undefined if a visit must decide. The caller's
- * statement compares the channel's version and the order's user.
+ * Returns the channel if the link is valid by this node's memory. Returns undefined if a visit must decide. The
+ * caller's statement must compare the channel's version and the order's user.
  */
 export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
   return (link: SignedLink): Channel | undefined => {
@@ -52,8 +52,8 @@ export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' 
 }
 
 /**
- * Checks the signature with the secret in this node's memory. If the data read shows another version of the channel,
- * the secret may have been reset, so the channel is reloaded and the link is checked again.
+ * Checks the signature with the secret in this node's memory. If the data shows a different version of the channel, the
+ * secret may have been reset. Then the channel is reloaded, and the link is checked again.
  */
 export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
   return async (link, read) => {

@@ -8,13 +8,13 @@ export interface ProductSums extends Sums {
   readonly settlementMode: string;
 }
 
-/** The figures of one channel in a closed month, as of the closing. */
+/** The figures of one channel in a closed month, as they were when the month was closed. */
 export interface ClosedFigures {
-  /** By product code and settlement mode. */
+  /** Sums by product code and settlement mode. */
   readonly products: readonly ProductSums[];
-  /** Changes in earlier closed months, by month, that were known at the closing and are booked in this month. */
+  /** Changes in earlier closed months, by month. They were known when this month was closed and are booked in it. */
   readonly later: Readonly<Record<string, Sums>>;
-  /** Debits and refunds without a result at the closing. */
+  /** The number of debits and refunds that had no result when the month was closed. */
   readonly unsettled: number;
 }
 
@@ -30,7 +30,7 @@ const CLOSED_MONTH_COLUMNS = columns({
   closedAt: 'text',
 });
 
-/** Lists closed months by time. */
+/** Lists closed months, earliest first. */
 export const listClosedMonths: Query<[], ClosedMonth[]> = declareList({
   text: `select month, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt" from closed_months
      where channel_id = ${NO_CHANNEL} order by month`,
@@ -55,10 +55,10 @@ export const listClosedFigures: Query<[channelId?: string], ClosedChannelMonth[]
 });
 
 const LOCK_CLOSING = statement({ text: 'select pg_advisory_xact_lock($1)', parameters: ['bigint'] });
-/** Any number, as long as every node has the same. */
+/** The key of the advisory lock. Every node must use the same number. */
 const CLOSING_LOCK = 7_366_373_664;
 
-/** Serializes the closing of months. */
+/** Lets only one transaction at a time close a month. */
 export async function lockClosing(tx: Queryable): Promise<void> {
   await tx.query(LOCK_CLOSING, [CLOSING_LOCK]);
 }

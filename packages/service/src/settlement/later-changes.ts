@@ -7,8 +7,9 @@ export type LaterChanges = ReadonlyMap<string, Readonly<Record<string, Sums>>>;
 
 /**
  * Returns the changes in these closed months that are not yet booked in another month: the sums of their lines now,
- * minus those at the closing, minus those already booked in later closed months. Does not search by time of writing, so
- * it cannot miss a line that was written while a month was being closed. `closed` may contain other months too.
+ * minus the sums at the closing, minus the changes already booked in later closed months. Does not search by time of
+ * writing, so it cannot miss a line that was written while a month was being closed. `closed` may contain other months
+ * too.
  */
 export function findLaterChanges(
   now: readonly SummedMonth[],
@@ -40,7 +41,7 @@ export function findLaterChanges(
   );
 }
 
-/** Sums the changes in earlier months that are booked in a month. */
+/** Adds up the changes in earlier months that are booked in a month. */
 export function sumLater(later: Readonly<Record<string, Sums>> | undefined): Sums {
   return Object.values(later ?? {}).reduce(addSums, ZERO_SUMS);
 }

@@ -44,7 +44,7 @@ const CSV_COLUMNS = [
   'amountCent',
 ] as const;
 
-/** RFC 4180. Contains only lines without sums, so that a column can be summed. */
+/** CSV as in RFC 4180. Contains only lines and no sums, so that users can sum a column. */
 const createCsvReportText = (currency: string): ReportText => ({
   begin: csvLine([...CSV_COLUMNS, 'currency']),
   lines: (lines) => lines.map((line) => csvLine([...CSV_COLUMNS.map((column) => line[column]), currency])).join(''),

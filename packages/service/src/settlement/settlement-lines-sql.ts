@@ -21,7 +21,7 @@ export interface TimeBounds {
 
 const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
 
-/** SQL: the periods `m` and the refunds `m` that are lines. Every sum uses both conditions, so that all sums agree. */
+/** SQL: which periods `m` and which refunds `m` are lines. Every sum uses these conditions, so that all sums agree. */
 const PAID_IN = (from: string, to: string) => `m.paid_at >= ${fromEpochMs(from)} and m.paid_at < ${fromEpochMs(to)}
     and ${paymentStatusIs('m.status', ...PAID_STATUSES)}`;
 const REFUNDED_IN = (from: string, to: string) =>
@@ -43,16 +43,16 @@ const SETTLEMENT_LINES = `
   order by at, "paymentOrderNo", "refundNo" nulls first`;
 
 const LINES_PER_FETCH = 1000;
-/** The timeout of a report's statement. */
+/** The timeout of each statement of a report. */
 export const REPORT_STATEMENT_MS = 600_000;
 
-/** The query of the cursor, which cannot be prepared itself. Declared so that a test can check its columns. */
+/** The query behind the cursor, which cannot be prepared. It is declared so that a test can check its columns. */
 const LIST_SETTLEMENT_LINES = statement({
   text: SETTLEMENT_LINES,
   parameters: ['bigint', 'double precision', 'double precision'],
   columns: columns({
     kind: column<SettlementKind>('text'),
-    /** The time of payment, refund or billing, in the interface's format. */
+    /** The time of the payment, refund or billing, formatted as in the API. */
     time: 'text',
     paymentOrderNo: 'text',
     /** Null unless the line is a refund. */
@@ -66,13 +66,13 @@ const LIST_SETTLEMENT_LINES = statement({
   }),
 });
 
-/** Yields lines by time from one snapshot, with at most one batch in memory. */
+/** Yields lines in the order of time, from one snapshot. Only one batch at a time is in memory. */
 export async function* readSettlementLines(
   tx: Transaction,
   channelId: string,
   { from, to }: TimeBounds,
 ): AsyncGenerator<SettlementLine[]> {
-  // All lines are read, so the statement may take long and scan whole tables.
+  // Reads all lines of the month, so the statement may take long and scan whole tables.
   await tx.setStatementLimit(REPORT_STATEMENT_MS);
   await tx.query('set local enable_seqscan = on');
   await tx.query('set local cursor_tuple_fraction = 1');
@@ -110,7 +110,7 @@ const SUM_LINES = statement({
   byIndex: false,
 });
 
-/** Sums the lines of all channels in the database: the same lines as in the reports. */
+/** Sums the lines of all channels in the database. These are the same lines as in the reports. */
 export async function sumSettlementLines(db: Queryable, { from, to }: TimeBounds): Promise<SummedLines[]> {
   return db.query(SUM_LINES, [from, to]);
 }
@@ -122,7 +122,7 @@ const monthOf = (moment: string) => `left(${shanghaiText(moment)}, 7)`;
 
 const IS_ASKED_FOR = '($3::bigint is null or m.channel_id = $3)';
 
-/** Needs no orders, because a period has the status BILLED for good, and only if it was billed. */
+/** Does not read orders: the period's own status is BILLED if and only if the period was billed. */
 const SUM_MONTHS = statement({
   text: `
   select m.channel_id::text as "channelId", ${monthOf('m.paid_at')} as month,
@@ -144,7 +144,7 @@ const SUM_MONTHS = statement({
   byIndex: false,
 });
 
-/** Sums the months of all channels, or of one. */
+/** Sums the lines of each month, for all channels or for one. */
 export async function sumMonths(db: Queryable, { from, to }: TimeBounds, channelId?: string): Promise<SummedMonth[]> {
   return db.query(SUM_MONTHS, [from, to, channelId ?? null]);
 }
@@ -159,7 +159,7 @@ const COUNT_ALL_UNSETTLED = statement({
   columns: columns({ channelId: 'text', count: 'bigint' }),
 });
 
-/** Counts unsettled debits and refunds together, by channel. */
+/** Returns the number of unsettled debits and refunds together, by channel. */
 export async function countAllUnsettled(db: Queryable, { to }: TimeBounds): Promise<ReadonlyMap<string, number>> {
   const rows = await db.query(COUNT_ALL_UNSETTLED, [to]);
   return new Map(rows.map(({ channelId, count }) => [channelId, count]));
@@ -174,7 +174,7 @@ const COUNT_UNSETTLED = statement({
   columns: columns({ debits: 'bigint', refunds: 'bigint' }),
 });
 
-/** Counts debits and refunds that began before `to` and have no outcome. Each may still become a line. */
+/** Counts debits and refunds that began before `to` and have no outcome. Each of them may still become a line. */
 export async function countUnsettled(
   tx: Queryable,
   channelId: string,

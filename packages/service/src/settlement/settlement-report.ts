@@ -15,20 +15,20 @@ export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly month: string;
   /** The currency of every amount. */
   readonly currency: string;
-  /** False during the month. */
+  /** False while the month is not over. */
   readonly monthIsOver: boolean;
-  /** Debits and refunds that began before the end of the month and have no outcome. The month may still change. */
+  /** Debits and refunds that began before the end of the month and have no outcome. They may still change the month. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };
-  /** By product code and settlement mode. A closed month has the figures of its closing. */
+  /** Sums by product code and settlement mode. For a closed month, as they were when it was closed. */
   readonly products: readonly ProductSums[];
   readonly totals: Sums;
   /** Changes in earlier closed months that are booked in this month. */
   readonly later: Sums;
-  /** Changes of a closed month since its closing. They are booked in a later month. */
+  /** Changes of a closed month after it was closed. They are booked in a later month. */
   readonly sinceClosed: Sums;
 }
 
-/** The state of a month besides its lines. */
+/** What a report needs to know of a month besides its lines. */
 export interface MonthState {
   readonly closed: (ClosedMonth & { readonly figures: ClosedFigures }) | undefined;
   readonly later: Sums;
@@ -41,13 +41,13 @@ interface SettlementReport {
   readonly bounds: TimeBounds;
   readonly now: number;
   readonly currency: string;
-  /** Called in the same transaction. */
+  /** Finds the month's state. Called in the transaction of the report. */
   findState(tx: Transaction): Promise<MonthState>;
 }
 
 /**
- * Reads everything from one snapshot. Computes the sums of an open month from the lines that `take` gets, so that they
- * always agree. A closed month has the sums of its closing, and `sinceClosed` has the changes since.
+ * Reads everything from one snapshot. Computes the sums of an open month from the lines passed to `take`, so that they
+ * always agree. A closed month has the sums at its closing, and `sinceClosed` has the later changes.
  */
 export async function reportSettlement(
   tx: Transaction,
@@ -55,7 +55,7 @@ export async function reportSettlement(
   take: (lines: readonly SettlementLine[]) => Promise<void>,
 ): Promise<SettlementSummary> {
   await tx.query('set transaction isolation level repeatable read, read only');
-  // Reads all lines, also those of the closed months.
+  // The statement limit is raised, because this reads all lines, including those of the closed months.
   await tx.setStatementLimit(REPORT_STATEMENT_MS);
   const { closed, later } = await findState(tx);
   const unsettled = await countUnsettled(tx, channelId, bounds);
@@ -86,7 +86,7 @@ export async function reportSettlement(
   };
 }
 
-/** Returns whether a month is closed, by whom and when. */
+/** Returns whether a month is closed, and if so, by whom and when. */
 export function describeState(closed: ClosedMonth | undefined) {
   const status: 'OPEN' | 'CLOSED' = closed ? 'CLOSED' : 'OPEN';
   return { status, closedBy: closed?.closedBy ?? null, closedAt: closed?.closedAt ?? null };
@@ -97,5 +97,5 @@ export function sortProducts(products: readonly ProductSums[]): ProductSums[] {
   return products.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
-/** Returns only the sums, without other fields of the products. */
+/** Adds up the sums of products. Drops their other fields. */
 export const sumProducts = (products: readonly Sums[]): Sums => products.reduce(addSums, ZERO_SUMS);

@@ -10,7 +10,7 @@ export const ZERO_SUMS = {
 };
 export type Sums = Readonly<typeof ZERO_SUMS>;
 
-/** Adds the total amount and the number of lines of one kind. */
+/** Adds an amount and a number of lines to the sums of one kind. */
 export function addToSums(sums: Sums, kind: SettlementKind, cents: number, count: number): Sums {
   const name = kind.toLowerCase() as Lowercase<SettlementKind>;
   return { ...sums, [`${name}Cent`]: sums[`${name}Cent`] + cents, [`${name}Count`]: sums[`${name}Count`] + count };
@@ -27,5 +27,5 @@ function combine(one: Sums, other: Sums, sign: 1 | -1): Sums {
 
 export const areZero = (sums: Sums): boolean => Object.values(sums).every((value) => value === 0);
 
-/** Returns the amount collected by the service minus its refunds, without amounts that channels collect. */
+/** Returns the amount collected by the service minus its refunds. Excludes amounts that channels collect themselves. */
 export const netCent = ({ collectedCent, refundedCent }: Sums): number => collectedCent - refundedCent;

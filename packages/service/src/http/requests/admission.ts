@@ -25,7 +25,7 @@ export interface AdmissionRequest {
   readonly bodySha256: string;
   readonly address: string;
   readonly idempotencyKey: string | undefined;
-  /** Finds the order to read with the admission. Called after the signature was verified. */
+  /** Finds the order that the admission statement reads too. Called after the signature was verified. */
   readonly findReference?: (() => Promise<OrderReference | undefined> | OrderReference | undefined) | undefined;
 }
 
@@ -44,12 +44,12 @@ export interface AdmissionDeps {
   readonly observeBatch: (size: number) => void;
 }
 
-/** Stands for the secret of an unknown app id, so that both cases take the same time. */
+/** Used instead of the secret of an unknown app id, so that known and unknown app ids take the same time. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 const NONCE_SLOTS = 4;
 const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
 
-/** Checks signature, nonce, address, suspension, rate and token, in this order, with one shared statement. */
+/** Checks signature, nonce, address, suspension, rate and token, in this order. Requests share a statement. */
 export function createAdmission({ database, channels, tokens, clock, observeBatch }: AdmissionDeps) {
   const ask = createBatcher<AdmissionWithOrder, AdmittedWithOrder>({
     maxBatch: 64,
@@ -80,13 +80,14 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
       };
       const answer = await ask(asked, caller);
       if (!answer.current) {
-        // The channel has changed since this node read it. The statement recorded nothing, and the new row decides.
+        // The channel has changed since this node read it. The statement stored nothing. The request is checked again
+        // with the new row.
         channel = await authenticate(request, await channels.reload(request.headers.appId));
         continue;
       }
       if (answer.reused) throw new Rejection('NONCE_REUSED');
       if (refusal) throw refusal;
-      // One second is enough even at the lowest rate of one request per second.
+      // Retry-After of one second is enough even at the lowest rate of one request per second.
       if (!answer.granted) throw new RateLimited(1);
       if (request.headers.token !== undefined) tokens.check(request.headers.token, channel);
       return { channel, idempotency: answer.idempotency, found: answer.found };
@@ -96,13 +97,13 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
   async function authenticate(request: AdmissionRequest, reloaded?: Channel): Promise<Channel> {
     const channel = reloaded ?? (await channels.get(request.headers.appId));
     if (isSignedBy(request, channel) && channel) return channel;
-    // Reloads, because a signature made with credentials that were just reset fails only against this node's old copy.
+    // Reloads the channel. If its credentials were just reset, the signature is wrong only for this node's old copy.
     const current = channel && !reloaded ? await channels.reload(channel.appId) : undefined;
     if (current && current.version !== channel?.version && isSignedBy(request, current)) return current;
     throw new Rejection('SIGNATURE_INVALID');
   }
 
-  /** Accepts the app secret, or the former secret during its overlap. */
+  /** Accepts a signature with the app secret, or with the former app secret during its overlap. */
   function isSignedBy(request: AdmissionRequest, channel: Channel | undefined): boolean {
     if (isSigned(request, channel?.appSecret ?? UNKNOWN_CHANNEL_SECRET)) return true;
     const former = channel?.formerAppSecret;
@@ -121,7 +122,7 @@ function findChannelRefusal(channel: Channel, address: string): Rejection | unde
   return undefined;
 }
 
-/** Retries, because two batches may lock the same channels in different order. The failed batch has changed nothing. */
+/** Retries after a deadlock: two batches may lock channels in different order. A failed batch has changed nothing. */
 async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -22,11 +22,11 @@ export interface RefusalExplainerDeps {
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
   readonly publicUrl: () => string;
-  /** Off: diagnoses cannot be read afterwards, and messages contain no link to them. */
+  /** If off, diagnoses cannot be read afterwards, and messages contain no link to them. */
   readonly developers?: 'on' | 'off' | undefined;
 }
 
-/** Limit for one address and channel. A diagnosis takes milliseconds, and strangers must not use up the channel's. */
+/** Limit per address and channel: a diagnosis takes milliseconds, and strangers must not use up a channel's limit. */
 const DIAGNOSES_PER_MINUTE = 60;
 /** Limit for all clients of this node. */
 const DIAGNOSES_OF_NODE_PER_MINUTE = 300;
@@ -36,23 +36,23 @@ const NODE = 'node';
 export function createRefusalExplainer(deps: RefusalExplainerDeps) {
   const { channels, clock, publicUrl } = deps;
   const hasPages = deps.developers !== 'off';
-  // Kept apart, so that repeated failures do not push out admitted requests.
+  // Two lists, so that repeated failures do not push out the admitted requests.
   const admitted = createRecentRequests();
   const tried = createRecentRequests();
   const refused = createRefusedRequests(clock);
   const limit = createMinuteLimit(DIAGNOSES_PER_MINUTE, clock);
   const nodeLimit = createMinuteLimit(DIAGNOSES_OF_NODE_PER_MINUTE, clock);
 
-  /** Adds the probable cause to the refusal, if one is found. */
+  /** Adds the probable cause to the refusal, if a cause is found. */
   async function explain(request: FastifyRequest, refusal: Refusal): Promise<Refusal> {
     const headers = request.signedHeaders;
     const isSkewed = refusal.result === CODES.TIMESTAMP_SKEWED;
     if (!headers || !(isSkewed || refusal.result === CODES.SIGNATURE_INVALID)) return refusal;
     const { appId } = headers;
-    // A signature check has already loaded the channel; a timestamp is refused before that.
+    // A request refused for its signature has already loaded the channel. A wrong timestamp is refused before that.
     const channel = isSkewed ? await channels.get(appId) : channels.getFromMemory(appId);
     if (!channel) return isSkewed ? refusal : { ...refusal, message: describeUnknownAppId(appId) };
-    // The client has hung up.
+    // The client has hung up, so a diagnosis would be useless.
     if (request.raw.socket.destroyed) return refusal;
     const who = `${addressGroup(request.ip)} ${appId}`;
     if (limit.isReached(who) || nodeLimit.isReached(NODE)) {
@@ -66,7 +66,7 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps) {
       publicUrl: publicUrl(),
     });
     tried.add(appId, headers);
-    // The signature is valid now, because the secret was changed meanwhile.
+    // If there is no finding, the signature is valid by now, because the secret was just changed.
     if (diagnosis.likely.length === 0) return refusal;
     if (hasPages) refused.add(appId, request.id, diagnosis);
     const address = `${publicUrl()}/developers/signature?request=${encodeURIComponent(request.id)}`;
@@ -84,7 +84,7 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps) {
 
 export type RefusalExplainer = ReturnType<typeof createRefusalExplainer>;
 
-/** Turns a hint, which is a sentence, into a part of a sentence. */
+/** Turns a hint, which is a whole sentence, into a part of a sentence. */
 const describeFinding = ({ mistake, hint }: Finding): string =>
   `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')} (${mistake})`;
 
@@ -93,7 +93,7 @@ function describeUnknownAppId(appId: string): string {
   return appId.startsWith('test_') ? unknown : `${unknown}, and app ids of the sandbox begin with test_`;
 }
 
-/** Leaves out the body for a skewed timestamp, which is refused before the body is read. */
+/** Leaves out the body if the timestamp is skewed, because such a request is refused before its body is read. */
 function toReceived(
   { raw, body, headers: { host } }: FastifyRequest,
   { timestamp, nonce, requestId, signature }: SignedRequestHeaders,
@@ -110,7 +110,7 @@ function secretsOf({ appSecret, callbackSecret, aesKey, formerAppSecret: former 
   return { appSecret, callbackSecret, aesKey, formerAppSecret: former?.secret, isFormerTaken };
 }
 
-/** Names the likely cause: prefix, base64, length or key. */
+/** Adds the likely cause to the message: prefix, base64, length or key. */
 export function explainUnreadableField(error: UnreadableField, channel: Channel): UnreadableField {
   const { ciphertext, isCounted } = error;
   if (ciphertext === undefined) return error;
@@ -118,12 +118,12 @@ export function explainUnreadableField(error: UnreadableField, channel: Channel)
   return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`, isCounted);
 }
 
-/** Half of the limit, because a diagnosis tries the requests of two lists. */
+/** Half of the limit of a diagnosis, because it tries the requests of two lists. */
 const MAX_RECENT = MAX_EARLIER_REQUESTS / 2;
 
-/** Keeps the headers of each channel's last requests: a client may have signed those of another request. */
+/** Keeps the headers of each channel's last requests, because a client may have signed another request's headers. */
 function createRecentRequests() {
-  /** Ring buffer for each channel: the next entry replaces the oldest. */
+  /** A ring buffer for each channel, in which the next entry replaces the oldest. */
   const rings = new Map<string, { readonly kept: EarlierRequest[]; next: number }>();
 
   return {

@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
  * answer is sent first, and further input is discarded until the client stops or the time limit is reached.
  */
 
-/** For an answer with `connection: close`. Ends the answer and the connection when the client has sent everything. */
+/** For an answer with `connection: close`. Ends answer and connection after the client has sent its whole request. */
 export function answerAndHalfClose(reply: FastifyReply, text: string, halfCloseMs: number): FastifyReply {
   const request = reply.request.raw;
   if (request.complete) return reply.send(text);
@@ -20,7 +20,7 @@ export function answerAndHalfClose(reply: FastifyReply, text: string, halfCloseM
   return reply.header('content-length', Buffer.byteLength(text)).send(Readable.from(answer(), { objectMode: false }));
 }
 
-/** Does the same without the framework. */
+/** Like `answerAndHalfClose`, without the framework. */
 export function writeAndHalfClose(
   request: IncomingMessage,
   response: ServerResponse,
@@ -36,7 +36,7 @@ async function discard(request: IncomingMessage, halfCloseMs: number): Promise<v
   await finished(request.resume(), { signal, cleanup: true }).catch(() => undefined);
 }
 
-/** Does the same for a socket that no longer speaks HTTP. */
+/** Like `answerAndHalfClose`, for a socket that no longer speaks HTTP. */
 export function endAndHalfClose(socket: Socket, text: string, halfCloseMs: number): void {
   const timer = setTimeout(() => socket.destroy(), halfCloseMs);
   socket.once('close', () => clearTimeout(timer));

@@ -10,13 +10,13 @@ interface Malformed {
   readonly http: 400 | 401 | 408;
   readonly result: ResultCode;
   readonly message: string;
-  /** Node's error codes. The first matching row is the answer. */
+  /** Matches Node's error codes. The first row that matches gives the answer. */
   readonly errors: RegExp;
 }
 
 /**
- * Documented in packages/developers/guides/errors.md. Malformed headers are 401001 like other bad headers; the rest is
- * 400001 with the matching HTTP status.
+ * Documented in packages/developers/guides/errors.md. Malformed headers get 401001 like other bad headers. All other
+ * rows get 400001 with the matching HTTP status.
  */
 export const MALFORMED_HTTP: readonly Malformed[] = [
   {
@@ -51,10 +51,10 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
   },
 ];
 
-/** Sockets that were answered. Node reports every further chunk of a malformed request as another error. */
+/** Sockets that were already answered. Node reports every further chunk of a malformed request as another error. */
 const refused = new WeakSet<Socket>();
 
-/** Answers a request that is not HTTP with the envelope, although it reaches no route. */
+/** Answers a request that is not HTTP in the API's envelope, although the request reaches no route. */
 export function createMalformedHttpHandler(clock: Clock, halfCloseMs: number) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (refused.has(socket)) return;
@@ -82,8 +82,8 @@ function createAnswer(code: string, unfinished: ServerResponse | undefined, cloc
 }
 
 /**
- * Waits for the answers to complete requests before the malformed one, else the client would take this answer for one
- * of theirs. `unfinished` is the response of a request that broke off in the middle.
+ * Waits for the answers to the complete requests before the malformed one. Otherwise the client would take this answer
+ * for one of theirs. `unfinished` is the response of a request that broke off in the middle.
  */
 function afterEarlierAnswers(socket: Socket, go: (unfinished: ServerResponse | undefined) => void): void {
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };

@@ -1,6 +1,6 @@
 import { CODES, PATH_PREFIX, Rejection } from '@perennial/wire';
 
-/** Names the endpoint that a wrong path probably meant. Sandbox only. */
+/** Sandbox only: names the endpoint that the client probably meant by a wrong path. */
 export function createMissedPath(path: string, paths: ReadonlySet<string>): Rejection {
   const { message } = CODES.PATH_NOT_FOUND;
   const meant = findMeant(path, paths);
@@ -13,11 +13,11 @@ export function createMissedPath(path: string, paths: ReadonlySet<string>): Reje
   return new Rejection('PATH_NOT_FOUND', `${message}; paths of endpoints begin with ${PATH_PREFIX}`);
 }
 
-/** Finds the endpoint whose name the path ends with, ignoring slashes and case. */
+/** Finds the endpoint with whose name the path ends, ignoring extra slashes and case. */
 function findMeant(path: string, paths: ReadonlySet<string>): string | undefined {
   const plain = `/${path.toLowerCase().split('/').filter(Boolean).join('/')}`;
   const ending = [...paths].filter((one) => plain.endsWith(`/${one.slice(PATH_PREFIX.length)}`));
-  // Takes the longest: `sandbox/orders/advance` also ends with `orders/advance`.
+  // Takes the longest name, because a path that ends with `sandbox/orders/advance` also ends with `orders/advance`.
   return ending.sort((a, b) => b.length - a.length)[0];
 }
 

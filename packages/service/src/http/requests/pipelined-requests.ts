@@ -4,16 +4,16 @@ import type { Socket } from 'node:net';
 const MAX_PIPELINED = 16;
 
 /**
- * Closes a connection that pipelines far more requests than any client needs. Node accepts thousands in one read, and
- * would make and keep all answers for a client that reads none.
+ * Closes a connection that pipelines far more requests than any client needs. Node accepts thousands in one read.
+ * Without this limit it would produce and keep all answers for a client that reads none.
  */
 export function limitPipelinedRequests(serve: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
-    // Nearly every request: no earlier answer is pending.
+    // No earlier answer is pending on the connection, as for nearly every request.
     if (response.socket) return serve(request, response);
     const { socket } = request;
-    // Drops requests that were read together with the one above the limit.
+    // The connection was closed at the limit. Requests that were read together with the last one are dropped.
     if (socket.destroyed) return undefined;
     const before = waiting.get(socket) ?? 0;
     if (before === MAX_PIPELINED) return void socket.destroy();

@@ -7,8 +7,8 @@ type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
  * Reads a body, up to its route's limit, into one buffer, because a megabyte in chunks of one byte took 250 MB as a
- * list. Reads a large body only when there is room. Its size is the Content-Length, or the limit once it turns out
- * large.
+ * list. Reads a large body only when there is room. Its buffer has the size of the Content-Length. Without one, a body
+ * that turns out to be large gets a buffer of the route's limit.
  */
 export function createBodyReader(bodies: LargeBodies) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
@@ -29,7 +29,7 @@ export function createBodyReader(bodies: LargeBodies) {
     }
 
     function read(): void {
-      // A request whose client has hung up emits no more events.
+      // If the client has hung up, the request emits no more events.
       if (payload.destroyed) finish(new Error('the client hung up'));
       else payload.on('data', onData).resume();
     }
@@ -46,7 +46,7 @@ export function createBodyReader(bodies: LargeBodies) {
       }
     }
 
-    /** Moves the bytes read so far into a buffer of this size. */
+    /** Moves the bytes read so far into a new buffer of this size. */
     function moveToLarger(bytes: number, goOn: () => void): void {
       bodies.allocate(request.ip, bytes).then((larger) => {
         if (isOver) {

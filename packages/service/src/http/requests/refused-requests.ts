@@ -2,7 +2,7 @@ import type { Diagnosis } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 
 const MAX_KEPT = 200;
-/** Limit for one channel, so that its requests do not push out those of others. */
+/** The most diagnoses of one channel, so that they do not push out those of other channels. */
 const MAX_OF_CHANNEL = 50;
 const KEPT_MS = 15 * 60_000;
 
@@ -10,7 +10,7 @@ const KEPT_MS = 15 * 60_000;
 export function createRefusedRequests(clock: Clock) {
   const kept = new Map<string, { readonly appId: string; readonly diagnosis: Diagnosis; readonly at: number }>();
 
-  // Absolute, because the clock may have been set back.
+  // Compares the absolute difference, because the clock may have been set back.
   const isOld = (at: number) => Math.abs(clock.now() - at) >= KEPT_MS;
 
   return {

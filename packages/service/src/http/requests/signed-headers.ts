@@ -6,13 +6,13 @@ export type SignedRequestHeaders = Readonly<ReturnType<typeof readSignedHeaders>
 
 interface Rule {
   readonly name: string;
-  /** The name in Node's spelling. */
+  /** The header's name as Node spells it. */
   readonly key: string;
   readonly form: RegExp;
   readonly says: string;
 }
 
-/** Ordered, so that a request with several faults always gets the same answer. */
+/** The rules are ordered, so that a request with several faults always gets the same answer. */
 const RULES = {
   contentType: {
     name: HEADERS.contentType,
@@ -36,11 +36,11 @@ const RULES = {
   requestId: {
     name: HEADERS.requestId,
     key: HEADER_KEYS.requestId,
-    // Too long has its own code.
+    // The length is checked separately, because a request id that is too long has its own code.
     form: /^[\x21-\x7e]+$/,
     says: '1 to 1,024 visible ASCII characters',
   },
-  // A signature with other characters fails the signature check: 401002.
+  // Any visible characters pass here. A signature that is not base64 then fails the signature check (401002).
   signature: {
     name: HEADERS.signature,
     key: HEADER_KEYS.signature,
@@ -56,8 +56,8 @@ const RULES = {
 } satisfies Record<string, Rule>;
 
 /**
- * Throws AUTH_HEADER_INVALID for the first header that is missing, repeated or malformed, then PARAM_INVALID for a long
- * request id.
+ * Throws AUTH_HEADER_INVALID for the first header that is missing, repeated or malformed. Then throws PARAM_INVALID if
+ * the request id is too long.
  */
 export function readSignedHeaders(request: IncomingMessage, needsToken: boolean) {
   const valuesOf = readSentValues(request);
@@ -84,7 +84,7 @@ export function readSignedHeaders(request: IncomingMessage, needsToken: boolean)
 }
 
 /**
- * Returns a lookup of the values sent under a name: one, or several. Uses the raw list, because Node joins or drops
+ * Returns a function that finds the value or values sent under a name. Reads the raw list, because Node joins or drops
  * repeated headers.
  */
 function readSentValues({ headers, rawHeaders }: IncomingMessage) {
@@ -105,13 +105,13 @@ export function checkTimestamp(timestamp: string, now: number): void {
   if (Math.abs(now - Number(timestamp)) > TIMESTAMP_SKEW_MS) throw new Rejection('TIMESTAMP_SKEWED');
 }
 
-/** Returns the caller's request id, or a new one if it is missing or unusable. */
+/** Returns the caller's request id, or a new id if it is missing or unusable. */
 export function requestIdOf(request: IncomingMessage | undefined): string {
   const sent = request?.headers[HEADER_KEYS.requestId];
   return typeof sent === 'string' && HEADER_FORMS.requestId.test(sent) ? sent : randomUUID();
 }
 
-/** Throws a parameter error for a malformed key, which is not part of authentication. */
+/** Throws PARAM_INVALID for a malformed idempotency key, because the key is not part of authentication. */
 export function readIdempotencyKey(request: IncomingMessage): string | undefined {
   const value = readSentValues(request)(HEADER_KEYS.idempotencyKey);
   if (value === undefined) return undefined;

@@ -3,19 +3,19 @@ import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'aj
 import type { JsonObject } from './json-body.js';
 
 /**
- * Lengths count code points, as the interface does. The schemas are not validated, because they are typed and checking
- * them would take longer than compiling them.
+ * Lengths count code points, as the API does. Ajv does not validate the schemas themselves: they are typed, and
+ * validating them would take longer than compiling them.
  */
 const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false });
 
 export const compileSchema = (schema: AnySchema): ValidateFunction => ajv.compile(schema);
 
 /**
- * Checks the schema, then the rules across fields. The message names the field. A null field counts as absent. A typed
- * schema refuses null, so only a refused body is searched for nulls.
+ * Checks a body against the schema, then the rules between its fields. The message names the field. A null field counts
+ * as absent. The schema refuses null, so only a refused body is searched for null fields.
  */
 export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonObject {
-  // Compiled for the first request, because at start-up it took a tenth of the time.
+  // Compiled at the first request, because compiling took a tenth of the start-up time.
   let validate: ValidateFunction | undefined;
   return (body) => {
     validate ??= compileSchema(endpoint.request);
@@ -27,7 +27,7 @@ export function createValidator(endpoint: Endpoint): (body: JsonObject) => JsonO
   };
 }
 
-/** Deletes the schema's fields that are null in the body. Returns true if there was one. */
+/** Deletes the schema's fields that are null in the body. Returns true if it deleted any. */
 function dropNulls(schema: AnySchema, body: Record<string, unknown>): boolean {
   let hasDropped = false;
   for (const [name, inner] of Object.entries((schema as Partial<ObjectSchema>).properties ?? {})) {

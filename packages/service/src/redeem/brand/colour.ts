@@ -13,7 +13,7 @@ export function parseColour(text: string): Colour {
 export const formatColour = (colour: Colour): string =>
   `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 
-/** Mixes two colours. A share of 0 returns the first, 1 the second. */
+/** Mixes two colours. A share of 0 returns the first colour, a share of 1 the second. */
 export function mix(colour: Colour, other: Colour, share: number): Colour {
   const part = (place: 0 | 1 | 2) => Math.round(colour[place] + (other[place] - colour[place]) * share);
   return [part(0), part(1), part(2)];

@@ -18,21 +18,21 @@ export type Theme = 'light' | 'dark';
 /** Tones as `#rrggbb`. */
 export type Tones = Readonly<Record<Tone, string>>;
 
-/** Minimum contrasts of WCAG 2 AA: for normal text, and for lines that mark a place. */
+/** Minimum contrasts of WCAG 2 AA: for normal text, and for lines that users must see. */
 const TEXT_CONTRAST = 4.5;
 const LINE_CONTRAST = 3;
-/** Higher than WCAG's minimum, which looks dim on a dark background. */
+/** Higher than WCAG's minimum, because text with that minimum looks dim on a dark background. */
 const TEXT_ON_DARK_CONTRAST = 6;
 /** Distinguishes adjacent backgrounds. */
 const GROUND_CONTRAST = 1.12;
 
-/** The backgrounds in assets/redeem/page.css on which the accent is used as text. */
+/** The backgrounds in assets/redeem/page.css on which text has the accent's colour. */
 const GROUNDS: Readonly<Record<Theme, { readonly panel: Colour; readonly ground: Colour }>> = {
   light: { panel: WHITE, ground: parseColour('f3f5f4') },
   dark: { panel: parseColour('171e1b'), ground: parseColour('0e1311') },
 };
 
-/** Derives the tones of an accent of six hexadecimal digits. All texts on them or in them are readable. */
+/** Derives the tones of an accent of six hexadecimal digits. Text in such a tone, or on one, is readable. */
 export function makeTones(accent: string): Readonly<Record<Theme, Tones>> {
   const colour = parseColour(accent);
   return { light: format(makeLight(colour)), dark: format(makeDark(colour)) };
@@ -83,10 +83,10 @@ function makeDark(colour: Colour): Made {
   };
 }
 
-/** True if text on the accent is white. Nearly enough contrast is accepted, and the accent darkened a little. */
+/** True if text on the accent is white. If the contrast is slightly too low, the accent is darkened a little. */
 const takesWhite = (colour: Colour): boolean => contrast(colour, WHITE) >= LINE_CONTRAST;
 
-/** Returns the accent as a background. A bright one stays with dark text, because a darkened yellow turns brown. */
+/** Returns the accent as a background. A bright accent stays and gets dark text, because dark yellow looks brown. */
 const makeFilled = (colour: Colour): Colour =>
   takesWhite(colour) ? mixUntil(colour, BLACK, [WHITE], TEXT_CONTRAST) : colour;
 
@@ -102,7 +102,7 @@ function nameHero(colour: Colour, { from, to }: { readonly from: Colour; readonl
 
 const STEPS = 255;
 
-/** Mixes no further than the contrast requires. */
+/** Mixes a colour with `towards`, no further than needed for this contrast against all colours in `against`. */
 function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], ratio: number): Colour {
   for (let step = 0; step < STEPS; step += 1) {
     const mixed = mix(colour, towards, step / STEPS);
@@ -111,7 +111,9 @@ function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], r
   return towards;
 }
 
-/** Brightens to the accent's brightest shade first, unless it is nearly black: white alone makes a colour pale. */
+/**
+ * Brightens first to the colour's brightest shade, because white makes it pale. If nearly black, goes towards white.
+ */
 function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number): Colour {
   const brightest = Math.max(...colour, 1);
   const vivid = mix(BLACK, colour, 255 / brightest);
@@ -125,7 +127,7 @@ const NEARLY_BLACK = 96;
 const format = (made: Made): Tones =>
   Object.fromEntries(TONES.map((tone) => [tone, formatColour(made[tone])])) as Record<Tone, string>;
 
-/** A tone with the lowest contrast of any text on it, or of the tone itself as text or line. */
+/** A tone and its lowest contrast: with the texts on it, or as text or line with its backgrounds. */
 export interface MeasuredTone {
   readonly theme: Theme;
   readonly tone: Tone;
@@ -146,7 +148,7 @@ export function measureTones(accent: string): MeasuredTone[] {
   );
 }
 
-/** Returns for each tone the colours that it is combined with. */
+/** Returns for each tone the colours against which it must have contrast. */
 function textsOn(theme: Theme, tones: Tones): Readonly<Record<Tone, readonly Colour[]>> {
   const { panel, ground } = GROUNDS[theme];
   const of = (tone: Tone) => parseColour(tones[tone]);
@@ -164,12 +166,12 @@ function textsOn(theme: Theme, tones: Tones): Readonly<Record<Tone, readonly Col
   };
 }
 
-/** Renders a style sheet that is loaded after the page's own. */
+/** Renders a style sheet that is loaded after the page's own style sheet. */
 export function renderAccentCss(accent: string): string {
   const { light, dark } = makeTones(accent);
   const block = (tones: Tones) => `:root{${TONES.map((tone) => `--${tone}:${tones[tone]}`).join(';')}}`;
   return `${block(light)}\n@media (prefers-color-scheme:dark){${block(dark)}}\n`;
 }
 
-/** The path of an accent's style sheet below the root. */
+/** The path of an accent's style sheet below the root path. */
 export const accentPath = (accent: string): string => `/redeem/accent-${accent}.css`;

@@ -12,13 +12,13 @@ export const pageAddress = (
   more: Readonly<Record<string, string>> = {},
 ): string => `${root}/redeem${path}?${toLinkQuery(link, more)}`;
 
-/** Returns `3-1`, as URLs name a benefit. */
+/** Returns a benefit as URLs name it, such as `3-1`. */
 export const benefitText = ({ cycleNo, position }: BenefitPosition): string => `${cycleNo}-${position}`;
 
-/** The section that shows the benefits just claimed. */
+/** The anchor of the section that shows the benefits just claimed. */
 export const DONE_ANCHOR = 'done';
 
-/** The page of a claim: the list page that begins with this benefit, or the main page. */
+/** The page on which a claim is made: the list page that begins with this benefit, or the main page if undefined. */
 export type Place = BenefitPosition | undefined;
 
 export const placeAddress = (
@@ -31,7 +31,7 @@ export const placeAddress = (
     ? pageAddress(frame, link, '/benefits', { from: benefitText(place), ...more })
     : pageAddress(frame, link, '', more);
 
-/** Returns the URL after a claim: the page on which it was made. */
+/** Returns the URL to show after a claim: the page on which the claim was made. */
 export const doneAddress = (frame: Pick<Frame, 'root'>, link: SignedLink, place: Place, done: string): string =>
   `${placeAddress(frame, link, place, { done })}#${DONE_ANCHOR}`;
 

@@ -4,7 +4,7 @@ import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 
 const FOLDER = new URL('assets/redeem/', PACKAGE_FOLDER);
 
-/** Reads a file. Its URL contains a hash of the content, so that browsers may cache it for ever. */
+/** Reads a file. Its URL contains a hash of the content, so that browsers can cache it for ever. */
 const readAsset = (stem: string, ending: string, type: string) => {
   const bytes = readFileSync(new URL(`${stem}.${ending}`, FOLDER));
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
@@ -16,7 +16,7 @@ export type Asset = ReturnType<typeof readAsset>;
 export const STYLE = readAsset('page', 'css', 'text/css; charset=utf-8');
 export const SCRIPT = readAsset('page', 'js', 'text/javascript; charset=utf-8');
 
-/** The icon of a seller without a logo. */
+/** The icon of sellers without a logo. */
 export const ICON = readAsset('icon', 'svg', 'image/svg+xml');
 
 export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON];

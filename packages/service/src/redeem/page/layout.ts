@@ -4,7 +4,7 @@ import type { Seller } from '../seller.js';
 import type { Texts } from '../texts/en.js';
 import { ICON, SCRIPT, STYLE } from './assets.js';
 
-/** The language and the amounts of a page, and the path prefix behind a proxy. */
+/** What all pages need: texts in the user's language, the format of amounts, and the path prefix behind a proxy. */
 export interface Frame {
   readonly texts: Texts;
   readonly money: (cents: number) => string;
@@ -16,13 +16,13 @@ export interface Document {
   /** Undefined if the page must not reveal who sells the subscription. */
   readonly seller: Seller | undefined;
   readonly main: Html;
-  /** True if the page links back to another page of the link. The link to the seller is then only at the bottom. */
+  /** True if the page links back to another page of its link. Then the link to the seller is only at the bottom. */
   readonly hasWayBack?: boolean;
   /** Order numbers and notes at the bottom of the page. */
   readonly smallPrint?: Html | undefined;
 }
 
-/** The page's background in both themes, also used for the browser's toolbar. */
+/** The page's background in both themes. The browser's toolbar has the same colour. */
 const GROUND = { light: '#f3f5f4', dark: '#0e1311' };
 
 /** Renders a whole document. Its Content-Security-Policy forbids inline styles and scripts. */
@@ -55,7 +55,7 @@ ${seller && renderFooter(frame, seller, smallPrint)}</body>
 `.text;
 }
 
-/** Renders the seller and the link back to the seller. */
+/** Renders the seller's name and logo, and the link back to the seller. */
 function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: boolean): Html {
   const mark = seller.logo
     ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="">`

@@ -29,10 +29,10 @@ import { renderSmallPrint } from './parts/subscription-panel.js';
 /** The path of each list's page. */
 export const LIST_PATHS = { TO_CLAIM: '/benefits', CLAIMED: '/codes', PAST: '/past' } as const;
 
-/** Limits of entries, and of codes without their QR codes. */
+/** Byte limits: of the entries of a list, and of codes without their QR codes. */
 const MAX_ENTRY_BYTES = 26_000;
 const MAX_CODE_BYTES = 18_000;
-/** Limit of the benefits just claimed, with QR codes. */
+/** Byte limit of the benefits just claimed, with QR codes. */
 const MAX_DONE_BYTES = 18_000;
 /** Byte limit of a page's content, without the surrounding HTML document. */
 const MAX_BYTES = 45_000;
@@ -52,12 +52,12 @@ interface ListPage {
 export interface ListOptions {
   readonly list: BenefitList;
   readonly now: number;
-  /** The benefits just claimed on this page, and the message about a refused claim. */
+  /** The benefits just claimed on this page (`done`), and the message about a refused claim (`notice`). */
   readonly done: JustClaimed | undefined;
   readonly notice: string | undefined;
 }
 
-/** Renders one list of benefits, from the requested one on. */
+/** Renders one list of benefits, beginning with the requested benefit. */
 export function renderListPage(frame: Frame, visit: Visit<RedeemList>, options: ListOptions): string {
   const { list, now, done, notice } = options;
   const benefits = toPageBenefits(visit, now);
@@ -80,7 +80,7 @@ export function renderListPage(frame: Frame, visit: Visit<RedeemList>, options: 
 
 interface ListRoom {
   readonly now: number;
-  /** Limit of the entries besides the benefits just claimed. */
+  /** Byte limit of the entries, without the benefits just claimed. */
   readonly mostBytes: number;
 }
 
@@ -119,7 +119,7 @@ function renderEmpty(texts: Texts, list: BenefitList): Html {
   return html`<div class="nothing">${renderIllustration('empty')}<p class="empty">${says}</p></div>`;
 }
 
-/** Renders all periods, from a given one backwards. */
+/** Renders all periods, from a given period backwards. */
 export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): string {
   const { order, payments } = visit.read;
   const mode = frame.texts.mode[order.settlementMode];

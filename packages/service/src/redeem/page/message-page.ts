@@ -7,11 +7,11 @@ import { type Illustration, renderIllustration } from './parts/illustrations.js'
 export interface MessagePage {
   readonly drawing: Illustration;
   readonly message: PageMessage;
-  /** The URL of the retry link; an empty one is the page itself. Undefined if there is no such link. */
+  /** The URL of the retry link. Empty means the page itself, undefined no link. */
   readonly again?: string | undefined;
 }
 
-/** Renders a page with one message that does not reveal whose order it is. */
+/** Renders a page with one message. It does not reveal whose order it is. */
 export function renderMessagePage(frame: Frame, { drawing, message, again }: MessagePage): string {
   const { texts } = frame;
   const way =
@@ -22,7 +22,7 @@ export function renderMessagePage(frame: Frame, { drawing, message, again }: Mes
   return renderDocument(frame, { title: message.title, seller: undefined, main });
 }
 
-/** Renders the page of a link that was valid and has expired. */
+/** Renders the page for a link that was valid and has expired. */
 export function renderExpiredPage(frame: Frame, seller: Seller): string {
   const { title, text } = frame.texts.expired;
   const way =

@@ -25,9 +25,9 @@ export interface PageOptions {
   readonly notice: string | undefined;
 }
 
-/** Limit of the page without the document around it. */
+/** Byte limit of the page's content, without the surrounding HTML document. */
 const MAX_BYTES = 46_500;
-/** Limits of the claimable benefits, and of the payments. */
+/** Byte limits of the claimable benefits and of the payments. */
 const MAX_CLAIMABLE_BYTES = 13_000;
 const MAX_PAYMENTS_BYTES = 4_500;
 
@@ -102,7 +102,7 @@ ${groups}${all || undefined}${renderOpenAgain(frame, link, seller, view)}</secti
 `;
 }
 
-/** Renders a hint if the link ends before the benefits do and the seller can provide new links. */
+/** Renders a hint if the link expires before the benefits do and the seller can still provide new links. */
 function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, { order, lastDeadline }: PageView) {
   const isShort = lastDeadline !== null && lastDeadline > exp * 1000;
   return order.status === 'ACTIVE' && isShort
@@ -110,7 +110,7 @@ function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, 
     : undefined;
 }
 
-/** Says until when the page can be opened, because the channel receives no new link while nothing is claimable. */
+/** Says until when the page can be opened, because the channel gets no new link while nothing is claimable. */
 function renderNothingToClaim({ texts }: Frame, { exp }: SignedLink, view: PageView): Html {
   const { order, nextPayAt, codesCount } = view;
   const sentences = [

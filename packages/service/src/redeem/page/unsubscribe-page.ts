@@ -13,13 +13,13 @@ import { type Illustration, renderIllustration } from './parts/illustrations.js'
 import { renderNotice } from './parts/notice.js';
 import { renderSmallPrint } from './parts/subscription-panel.js';
 
-/** The action of the form token. */
+/** The action for which the form's token is issued. */
 export const UNSUBSCRIBE_ACTION = 'unsubscribe';
 
-/** The result of an attempt. A text that is not four digits does not count as one. */
+/** The result of an attempt to unsubscribe. A text that is not four digits does not count as an attempt. */
 export type UnsubscribeTry = UnsubscribeOutcome | { readonly kind: 'not-digits' };
 
-/** Renders the form for the digits, or the reason why the subscription cannot be ended here. */
+/** Renders the form for the last four digits of the mobile, or the reason why the subscription cannot be ended here. */
 export function renderUnsubscribePage(frame: Frame, visit: Visit<RedeemEnding>, tried?: UnsubscribeTry): string {
   const seller = sellerOf(visit.channel);
   const { title, heading, drawing, content, leave } = chooseContent(frame, visit, seller, tried);
@@ -93,7 +93,7 @@ ${told}<form class="ask" method="post" action="${frame.root}/redeem/unsubscribe"
 </form>`;
 }
 
-/** Returns the consequences: what is kept and until when, what will not happen any more, and that it is final. */
+/** Returns the consequences: what the user keeps and until when, what ends, and that ending is final. */
 function meaningOf({ texts, money }: Frame, exp: number, read: RedeemEnding, seller: Seller): (string | Html)[] {
   const { order, toClaim, lastDeadline, codes, lastExpiresAt } = read;
   const next = nextPayAt(order);

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.js';
 import { toDateParts } from './dates.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** Keeps a date on one line. Its time may wrap. */
+/** Keeps the date on one line. A time after it may be on the next line. */
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
   return html`<span class="date">${day} ${MONTHS[month]} ${year}</span>`;
@@ -10,7 +10,7 @@ const date = (at: number) => {
 const dateTime = (at: number) => html`${date(at)}, ${toDateParts(at).time}`;
 const times = (count: number, one: string, many: string) => (count === 1 ? one : many.replace('#', String(count)));
 
-/** Texts that depend on who debits: the service, or in mode B the seller. */
+/** Texts that depend on who debits: the service, or the seller in mode B. */
 const debited = {
   history: 'Payments',
   historyNote: undefined as ((seller: Html) => Html) | undefined,
@@ -31,7 +31,7 @@ const debited = {
     REFUND_PART: 'Partly refunded',
     REFUND_FULL: 'Refunded',
   },
-  /** The consequences of a failed period. */
+  /** Consequences of a period whose payment failed. */
   triedAgain: (on: Html) => html`Next attempt on ${on}. You get the benefits once it succeeds.`,
   noBenefits: 'Nothing was taken, so this period has no benefits.',
   nextPeriod: (on: Html) => html`There are no further attempts. The next period begins on ${on}.`,
@@ -41,7 +41,7 @@ const debited = {
   failedNotice: (cycleNo: number) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
   triedAgainNotice: (cycleNo: number, on: Html) =>
     html`The payment for period ${cycleNo} failed. The next attempt is on ${on}. You get the benefits once it succeeds.`,
-  /** The effect of unsubscribing on the next payment. `next` is undefined if none is planned. */
+  /** What unsubscribing means for the next payment. `next` is undefined if no payment is planned. */
   endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, _seller: Html) =>
     next
       ? html`The next payment of ${next.amount} on ${next.date} will not be taken, nor any after it.`
@@ -72,7 +72,7 @@ const billed: ModeTexts = {
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been notified.`,
 };
 
-/** All texts of the page. Amounts are passed as text, times as Html that does not wrap, names as isolated Html. */
+/** All texts of the page. Amounts are passed as text, times as Html that does not wrap, and names as isolated Html. */
 export const en = {
   lang: 'en',
   /** The language of descriptions. */
@@ -102,7 +102,7 @@ export const en = {
   toClaim: 'Ready to claim',
   worth: (amount: string) => `Worth ${amount}`,
   claimBy: (time: Html) => html`Claim by ${time}`,
-  /** Whole days; 0 for less than one. */
+  /** `days` counts whole days, and is 0 for less than one day. */
   daysLeft: (days: number) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
   claimAll: (count: number) => `Claim all ${count}`,
@@ -155,7 +155,7 @@ export const en = {
   earlierRefunds: (count: number) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
   keepTitle: 'Keep this page',
-  /** `isLast`: the user will receive no further link. */
+  /** `isLast`: the user will get no further link. */
   keepText: (time: Html, isLast: boolean) =>
     isLast
       ? html`You will get no new link, but you can keep one that works until ${time}.`
@@ -174,12 +174,12 @@ export const en = {
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count: number, until: Html) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
-  /** `until`: the end of the current link, if the user will receive no longer one. */
+  /** `until`: the end of the current link. Undefined if the user will get a link that works longer. */
   endKeepsCodes: (until: Html | undefined) =>
     until
       ? html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`
       : html`Codes that you have claimed stay yours.`,
-  /** `until`: the end of the link that the user receives by unsubscribing; `present`: the end of the current link. */
+  /** `until`: the end of the link that the user gets by unsubscribing. `present`: the end of the current link. */
   endLink: (until: Html, present: Html) =>
     html`You then get a link that works until ${until}. Please keep it: your current one works until ${present}.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.' as string | Html,

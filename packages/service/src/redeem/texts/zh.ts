@@ -8,7 +8,7 @@ const date = (at: number) => {
 };
 const dateTime = (at: number) => html`${date(at)} ${toDateParts(at).time}`;
 
-// Lines break between clauses. A clause that is wider than the narrowest screen has `<wbr>` where it may break.
+// Lines break between clauses. A clause that is wider than the narrowest screen has `<wbr>` where it can break.
 
 const debited: ModeTexts = {
   history: '付款记录',

@@ -6,7 +6,7 @@ type Place = Pick<PageBenefit, 'cycleNo' | 'position'>;
 
 export const benefitAnchor = ({ cycleNo, position }: Place): string => `b-${cycleNo}-${position}`;
 
-/** The id of the element with the benefit's name. Labels refer to it, so that a long name is sent only once. */
+/** The id of the element with the benefit's name. Labels refer to this id, so that a long name is sent only once. */
 export const nameAnchor = (one: Place): string => `${benefitAnchor(one)}-name`;
 
 /** The default icon. Every benefit without an icon refers to this one drawing. */

@@ -8,21 +8,21 @@ import { benefitText, type Place, renderLinkInputs } from '../addresses.js';
 import type { Frame } from '../layout.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
 
-/** Actions of form tokens: one benefit, or all of a period. */
+/** The actions for which form tokens are issued: claiming one benefit, or all benefits of a period. */
 export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
 
-/** The form of all buttons. It names its page, so that a claim leads back there. */
+/** The form that all claim buttons share. It names its page, so that the user returns to this page after the claim. */
 export const renderClaimForm = ({ root }: Frame, link: SignedLink, place?: Place): Html =>
   html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
 
 export interface RenderedGroups {
   readonly groups: readonly Html[];
-  /** The number of benefits in them. */
+  /** The number of benefits in these groups. */
   readonly count: number;
 }
 
-/** Renders as many groups as fit into the given bytes, and at least one. */
+/** Renders as many groups as fit into the given bytes, but at least one. */
 export function renderGroups(
   frame: Frame,
   visit: Visit,
@@ -64,12 +64,12 @@ ${all || undefined}</section>
 `;
 }
 
-/** Returns the common deadline of a period, so that it is shown once. Undefined if the benefits have different ones. */
+/** Returns a benefit with the deadline that all benefits of the period share. Undefined if the deadlines differ. */
 const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claimable | undefined =>
   others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
 
 const DAY_MS = 86_400_000;
-/** From this many days on the page shows the remaining time. */
+/** If fewer days than this remain, the page shows the remaining time. */
 const URGENT_DAYS = 3;
 
 function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {

@@ -6,18 +6,18 @@ import type { Frame } from '../layout.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead } from './benefit-item.js';
 import { renderQrCode } from './qr.js';
 
-/** Returns the URL of a page that begins with a code, where its QR code always fits. */
+/** Returns the URL of a page that begins with this code. On that page its QR code always fits. */
 const codeAddress = (frame: Frame, link: SignedLink, one: Claimed): string =>
   `${pageAddress(frame, link, '/codes', { from: benefitText(one) })}#${benefitAnchor(one)}`;
 
-/** The remaining room for QR codes. Codes beyond it link to a page that begins with them. */
+/** The remaining bytes for QR codes. A code whose QR code does not fit gets a link to a page that begins with it. */
 export interface PictureRoom {
   bytes: number;
   /** True if the next QR code is shown expanded. */
   isOpen: boolean;
 }
 
-/** Renders all codes as text, and QR codes while there is room. */
+/** Renders all codes as text, and QR codes as long as there is room. */
 export function renderCodes(frame: Frame, link: SignedLink, codes: readonly Claimed[], room: PictureRoom): Html {
   const withLinks = codes.map((one) => renderCodeItem(frame, one, renderQrLink(frame, link, one)));
   room.bytes -= countBytes(html`${withLinks}`);
@@ -28,14 +28,14 @@ ${withLinks.map((withLink, index) => {
 })}</ul>`;
 }
 
-/** Renders a link if a code is pending. No timer, because a page that changes automatically is hard to read. */
+/** Renders a link to reload if a code is pending. A timer would change the page, which makes it hard to read. */
 export function renderCheckAgain(frame: Frame, link: SignedLink, codes: readonly Claimed[]): Html | undefined {
   if (codes.every(({ code }) => code !== null)) return undefined;
   return html`<p class="more"><a class="link" href="${pageAddress(frame, link)}">${frame.texts.checkAgain}</a></p>
 `;
 }
 
-/** Returns the size of a code without its QR code. */
+/** Returns the size of a code in bytes, without its QR code. */
 export const codeBytes = (frame: Frame, link: SignedLink, one: Claimed): number =>
   countBytes(renderCodeItem(frame, one, renderQrLink(frame, link, one)));
 

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.js';
 
-/** Decorative drawings for pages with little content. They add no information to the text. */
+/** Decorative drawings for pages with little content. The text already says everything. */
 const DRAWINGS = {
   /** Two links of a chain that do not meet. */
   broken: html`<path d="M50 58l-9 9a12 12 0 0 1-17-17l14-14a12 12 0 0 1 17 0"/><path d="M72 40l9-9a12 12 0 0 1 17 17L84 62a12 12 0 0 1-17 0"/><path class="d" d="M57 30l-3-9M47 33l-7-6M65 68l3 9M75 65l7 6"/>`,

@@ -13,14 +13,14 @@ const TICK = html`<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circ
 
 const MOST_BYTES = 14_000;
 
-/** Renders the benefits just claimed with their results, from the database, so reloading changes nothing. */
+/** Renders the benefits just claimed, with their results from the database, so that reloading shows the same. */
 export function renderJustDone(
   frame: Frame,
   link: SignedLink,
   done: readonly PageBenefit[],
   room: PictureRoom,
 ): Html | undefined {
-  // The URL may be bookmarked or forged, so the claim it names may not have happened.
+  // The URL may be bookmarked or forged, so the claim that it names may not have happened.
   if (done.every(isClaimable)) return undefined;
   const { texts } = frame;
   const claimed = done.filter(isClaimed);
@@ -51,7 +51,7 @@ function titleOf(texts: Texts, done: readonly PageBenefit[]): string | Html {
 
 function renderOther(frame: Frame, one: PageBenefit): Html {
   const says = isGone(one) ? goneText(frame, one) : frame.texts.notClaimedYet;
-  // A different id, because a benefit that is still claimable is listed below as well.
+  // Uses a different id, because a benefit that is still claimable also appears in the list below.
   const id = `${benefitAnchor(one)}-done`;
   return html`<li class="benefit gone" id="${id}">
 ${renderBenefitHead(frame, one, says, 'h3', `${id}-name`)}

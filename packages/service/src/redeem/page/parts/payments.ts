@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.js';
 import type { PaymentRow } from '../../page-sql.js';
 import type { Frame } from '../layout.js';
 
-/** The style of each outcome. */
+/** The style class of each payment status. */
 const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
   WAIT: 'chip-plain',
   PROCESSING: 'chip-plain',
@@ -16,7 +16,7 @@ const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
   REFUND_FULL: 'chip-plain',
 };
 
-/** The number of refunds listed per period. A period can have 99. */
+/** The most refunds that are listed per period. A period can have 99 refunds. */
 const MAX_REFUNDS = 5;
 
 /** Renders one period: its day, amount, outcome and refunds. */
@@ -37,7 +37,7 @@ ${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span
 `;
 }
 
-/** Returns the consequences of a period that was not paid. */
+/** Returns the texts about the consequences of a period that was not paid. */
 function failureLines({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
   const mode = texts.mode[order.settlementMode];
   const next = cycleNo === order.cycleNo ? nextPayAt(order) : null;

@@ -2,8 +2,8 @@ import { encode } from 'uqr';
 import { type Html, html } from '../../html.js';
 
 /**
- * Renders a QR code as an SVG path with a stroke for each run of dark modules: about 1 KB for 16 characters. The
- * elements with the given ids are its label.
+ * Renders a QR code as an SVG path with one stroke for each run of dark modules: about 1 KB for 16 characters. The
+ * elements with the given ids label the drawing.
  */
 export function renderQrCode(text: string, labelIds: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 4 });
@@ -19,7 +19,7 @@ function rowPath(row: readonly boolean[], y: number): string {
     if (start < 0) break;
     const end = row.indexOf(false, start);
     const stop = end < 0 ? row.length : end;
-    // The first run is absolute, the others are relative to the one before.
+    // The first run has absolute coordinates. Each further run is relative to the one before it.
     path += path === '' ? `M${start} ${y}.5h${stop - start}` : `m${start - at} 0h${stop - start}`;
     at = stop;
   }

@@ -24,7 +24,7 @@ ${renderNext(frame, view)}
 ${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
 }
 
-/** Returns undefined if the subscription has ended. */
+/** Renders the next payment. Returns undefined if the subscription has ended. */
 function renderNext({ texts, money }: Frame, { order, nextPayAt }: PageView): Html | undefined {
   const mode = texts.mode[order.settlementMode];
   const retry = isWaitingForRetry(order.latestPaymentStatus);
@@ -46,7 +46,7 @@ function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: Pa
 `;
 }
 
-/** Renders the numbers to quote. */
+/** Renders the numbers that users quote when they ask for help. */
 export function renderSmallPrint({ texts }: Frame, order: Order): Html {
   return html`<p class="small">${texts.timeZone}</p>
 <p class="small">${texts.orderNumber} <span class="number">${String(order.orderNo)}</span></p>
