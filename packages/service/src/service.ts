@@ -115,7 +115,7 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
   readonly testLimits?: TestLimits;
 }
 
-/** After this many failed authentications per minute, an address is refused for an app id without a check. */
+/** After this many failures per minute, an address's requests with the app id are refused without a signature check. */
 const AUTH_FAILURES_PER_MINUTE = 600;
 
 export interface Service extends App {

@@ -23,10 +23,10 @@ export interface ReportedAlert {
   readonly resolvedBecause: string | null;
 }
 
-/** Alerts of one kind and state change, sent in one message. */
+/** Alerts of one kind that were all opened, are all still open or were all resolved. They are sent in one message. */
 export type AlertGroup = RowOf<typeof takeAlertsToReport>;
 
-/** Lets one node at a time write messages, because two would split a message's alerts. Held by the transaction. */
+/** Lets one node at a time write messages: two nodes would split a message's alerts. Held until the commit. */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
 export const lockMessageWriting = declareRequire({
   text: `select pg_try_advisory_xact_lock(${MESSAGE_WRITING_LOCK}) as mine`,

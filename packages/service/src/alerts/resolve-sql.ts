@@ -8,7 +8,7 @@ interface EndCondition {
   readonly when: string;
 }
 
-/** How an alert ends if no SQL condition can show it. */
+/** How an alert ends if no SQL condition can tell that its cause is gone. */
 type EndedElsewhere = 'only a person can judge' | 'by the step that removes the cause';
 
 /** SQL: parses the number of an attempt, a refund or a claim into order, period and a two-digit counter. */
@@ -105,7 +105,8 @@ const ALERT_ENDS: {
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,
   },
   'database-full': {
-    // A node that cannot write raises the alert again every few seconds, as soon as the database accepts the alert.
+    // Resolved after two minutes without a repetition: a node that cannot write raises the alert every few seconds, as
+    // soon as the database accepts it.
     when: `a.last_seen_at < now() - interval '2 min'`,
   },
   'bridge-currency': 'by the step that removes the cause',

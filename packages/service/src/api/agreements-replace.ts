@@ -86,7 +86,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   };
 }
 
-/** Stores an attempt that the recovery job asks about at once. The job sends it, because the institution lacks it. */
+/** Stores an attempt that the recovery job queries at once. The job sends it, as the institution does not know it. */
 async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,

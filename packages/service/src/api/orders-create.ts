@@ -34,7 +34,7 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A repeated request is answered that its order exists, even if a business rule would refuse it by now. Only
+      // Answers a repeated request that its order exists, even if a business rule would refuse it by now. Only
       // rejections by business rules are replaced: they come before storing, so this request cannot have stored the
       // order.
       if (

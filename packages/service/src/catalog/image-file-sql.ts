@@ -1,6 +1,6 @@
 /** A picture as operators see it. */
 export interface ImageView {
-  /** Its name below /redeem/images: the hash of its bytes, with an extension. */
+  /** The picture's file name below /redeem/images: the hash of its bytes, with an extension. */
   readonly file: string;
   readonly mediaType: string;
   readonly bytes: number;

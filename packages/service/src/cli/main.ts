@@ -16,5 +16,5 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const code = await runCommand(argv, process);
-// The exit code is set here too, because a write may already have failed before the command ended.
+// Keeps exit code 1 if a write has already failed. If a write fails later, the handler above sets it.
 process.exitCode = isWritten ? code : 1;

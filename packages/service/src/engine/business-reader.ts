@@ -15,7 +15,7 @@ export interface BusinessReaderDeps {
 
 /** The time limit of each statement of a reading. */
 const MAX_STATEMENT_MS = 3_000;
-/** Refunds of this time are read again, to find refunds that were committed late, after refunds with a later time. */
+/** Each reading repeats this much time, to find refunds that were committed late, after refunds with a later time. */
 const OVERLAP_MS = 600_000;
 
 /** Reads the values of the installation's gauges. Only a job calls it, every 15 s. A scrape shows the last values. */

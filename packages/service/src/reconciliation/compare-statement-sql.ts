@@ -48,7 +48,7 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
   await tx.query('analyze statement_lines');
 }
 
-/** Contradictions (institution, service). FAIL with STARTED is none, because the service still queries the attempt. */
+/** Contradictions (institution, service). FAIL and STARTED do not contradict: the service still queries the attempt. */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
 
@@ -200,7 +200,7 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/** Makes the service query payments that are open here and settled there. Skips locked rows: they are being settled. */
+/** Schedules queries of payments that are open here but settled at the institution. Skips rows that are locked. */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);
   await tx.query(ASK_ABOUT_OPEN_REFUNDS, [paymentChannelCode]);

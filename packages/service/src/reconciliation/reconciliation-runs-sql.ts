@@ -116,7 +116,7 @@ const FIND_DAYS_TO_RECONCILE = statement({
   parameters: ['date', 'integer', 'integer'],
 });
 
-/** Lists the days to reconcile of each payment channel. A run from `hour` of today on counts as today's run. */
+/** Lists each payment channel's days to reconcile. A run counts as today's if it was at `hour` of today or later. */
 export async function findDaysToReconcile(
   db: Queryable,
   { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },

@@ -154,7 +154,7 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
     '[]'::json) as payments`;
 
-/** Of up to this many benefits the node selects those to show, which is cheaper. Of more, PostgreSQL does. */
+/** Up to this number of benefits the node selects those to show, because it is cheaper. Beyond, PostgreSQL does. */
 const MOST_AT_ONCE = 100;
 
 /**

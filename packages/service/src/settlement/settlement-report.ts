@@ -15,7 +15,6 @@ export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly month: string;
   /** The currency of every amount. */
   readonly currency: string;
-  /** False while the month is not over. */
   readonly monthIsOver: boolean;
   /** Debits and refunds that began before the end of the month and have no outcome. They may still change the month. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };

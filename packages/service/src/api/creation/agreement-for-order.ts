@@ -95,7 +95,7 @@ export async function prepareAgreement(
     : prepareSharedAgreement(deps, channel, customer);
 }
 
-/** A.1: the user's own, existing binding. */
+/** Case A.1: the order uses the user's own, existing binding. */
 async function prepareBoundAgreement(
   deps: AgreementDeps,
   channel: Channel,
@@ -118,7 +118,7 @@ async function prepareBoundAgreement(
   };
 }
 
-/** A.2: the channel's agreement, included in the order. */
+/** Case A.2: the order uses the channel's agreement, which the request contains. */
 async function prepareSharedAgreement(
   { agreementNumbers, catalog, institutionNumbers, clock }: AgreementDeps,
   channel: Channel,

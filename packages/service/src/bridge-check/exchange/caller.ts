@@ -27,7 +27,7 @@ export interface CallerOptions {
 
 /** An answer that the service can use. */
 export interface Said {
-  /** `status`; empty for a statement. */
+  /** The answer's `status`. Empty for a statement. */
   readonly word: string;
   readonly fields: Fields;
 }

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** `cut-off`: closes the connection after half of the body. `hang-up`: sends it all, then closes without waiting. */
+/** `cut-off`: closes the connection after half of the body. `hang-up`: sends the whole body, then closes at once. */
 export type Manner = 'whole' | 'in-pieces' | 'cut-off' | 'hang-up';
 
 export interface Message {

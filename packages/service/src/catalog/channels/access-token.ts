@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import type { Channel } from './channel.js';
 
-// Bytes of the claims: version 1, channel id 8, token epoch 4, expiry in Unix seconds 6, random 9.
+// Lengths of the claims in bytes: version 1, channel id 8, token epoch 4, expiry (Unix seconds) 6, random part 9.
 const CLAIMS_BYTES = 28;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{80}$/;
 const MAX_REMEMBERED_TOKENS = 10_000;
@@ -16,9 +16,9 @@ interface TokenClaims {
 }
 
 /**
- * Creates and checks access tokens. A token contains its claims and a MAC with a key of the installation, so every node
- * can check it, also after a restart, and nothing is stored. A token ends at its time, and all tokens of a channel end
- * when its token epoch is raised (docs/decisions/0005-access-tokens.md).
+ * Creates and checks access tokens. A token contains its claims and a MAC with a key of the installation. So every node
+ * can check it, even after a restart, and nothing is stored. A token ends at its expiry, and all tokens of a channel
+ * end when its token epoch is raised (docs/decisions/0005-access-tokens.md).
  */
 export function createAccessTokens(vault: Vault, clock: Clock) {
   const keys = vault.derivePurposeKeys('access tokens').map(({ key }) => createSecretKey(key));
@@ -46,7 +46,9 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
       const fault = findFault(token, channel);
       if (fault) throw new Rejection(fault);
     },
-    /** Returns the channel to which this installation issued the token, also if expired. Undefined for other tokens. */
+    /**
+     * Returns the channel to which this installation issued the token, even if the token has expired. Else undefined.
+     */
     channelIdOf: (token: string): number | undefined => verifyClaims(token)?.channelId,
     isLive: (token: string, channel: Channel | undefined): boolean =>
       channel !== undefined && findFault(token, channel) === undefined,

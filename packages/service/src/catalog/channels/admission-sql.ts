@@ -42,7 +42,7 @@ const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
 /** Additional data to read for granted requests, in the statement that grants them. */
 export interface ReadAlong {
-  /** Columns of `c` with one value per request: the SQL parameter of each. */
+  /** Additional columns of `c`. The value is the SQL parameter with one element per request. */
   readonly arrays: Readonly<Record<string, string>>;
   /** The selected fields, with a comma before each. */
   readonly fields: string;

@@ -26,7 +26,7 @@ export type ChannelView = RowOf<typeof describeChannels>;
 /** `*` is the default for event types without an address. */
 export type CallbackEventType = EventType | '*';
 
-/** Lists the channel with this app id, or all by app id. */
+/** Lists one channel, or all channels in the order of their app ids. */
 export const describeChannels = declareList({
   text: `select c.channel_id::text as "channelId", c.app_id as "appId", c.name, c.status,
        c.rate_per_second as "ratePerSecond", c.rate_burst as "rateBurst", c.ip_allow_list::text[] as "ipAllowList",
@@ -72,7 +72,7 @@ export const describeChannels = declareList({
     paymentChannels:
       column<readonly { readonly code: string; readonly isDefault: boolean; readonly shareEnabled: boolean }[]>('json'),
     branding: column<BrandingView>('json'),
-    /** The end of the overlap in which the former app secret is accepted too. Null if there is none. */
+    /** The end of the overlap in which the former app secret is accepted too. Null if there is no overlap. */
     formerSecretUntil: 'text?',
     createdAt: 'text',
   }),

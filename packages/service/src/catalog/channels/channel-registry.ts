@@ -82,7 +82,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
     reload,
     /** Reads the app id of a channel only once, because it never changes. */
     getAppId,
-    /** Always reads from the database. For work without a request, because no admission compares the version there. */
+    /** Always reads from the database, for work without a request: no admission compares the version there. */
     async getById(channelId: number): Promise<Channel> {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);

@@ -18,7 +18,7 @@ export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 /** The mutable fields. */
 export type PaymentChannelFields = Omit<PaymentChannelView, 'code' | 'gateway' | 'channels' | 'createdAt'>;
 
-/** Lists the payment channel with this code, or all by code. */
+/** Lists one payment channel, or all in the order of their codes. */
 export const describePaymentChannels = declareList({
   text: `select p.code, p.display_name as "displayName", p.gateway, p.gateway_url as "gatewayUrl",
        p.supported_banks as "supportedBanks", p.bank_code_required as "bankCodeRequired",
@@ -128,7 +128,7 @@ export const findPaymentChannelAuthorization = declareFind({
   columns: columns({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
-/** Makes the default payment channel an ordinary one, unless it is `$2`. Returns its code, or undefined. */
+/** Removes the default from any payment channel but `$2`. Returns the code of the former default, or undefined. */
 export const clearOtherDefault = declareFind({
   text: `update channel_payment_channels set is_default = false
      where channel_id = $1 and is_default and code <> $2 returning code`,

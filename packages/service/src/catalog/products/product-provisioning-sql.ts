@@ -14,7 +14,7 @@ import { type CatalogBenefit, PRODUCT_COLUMNS, PRODUCT_FIELDS } from './catalog.
 export type ProductBenefitView = CatalogBenefit;
 export type ProductView = RowOf<typeof describeProducts>;
 
-/** Lists the product with this code, or all by code. */
+/** Lists one product, or all products in the order of their codes. */
 export const describeProducts = declareList({
   text: `select ${PRODUCT_FIELDS}, p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)

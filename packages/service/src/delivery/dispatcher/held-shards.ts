@@ -12,16 +12,16 @@ import {
 import { PUSH_DEADLINE_MS } from '../schedule.js';
 import { Shard } from './shard.js';
 
-/** Before the end of its lease a node begins no push for this time: enough for one push and for storing its outcome. */
+/** The last part of a lease, in which a node begins no push: enough for one push and for storing its outcome. */
 const QUIET_MS = PUSH_DEADLINE_MS + 1_000;
 
 /** The shards on which this node has a lease. */
 export class HeldShards {
   readonly node = randomUUID();
   readonly byNumber = new Map<number, Shard>();
-  /** A time of `performance.now()`. */
+  /** The time until which pushes may begin, by `performance.now()`. */
   private sendUntil = 0;
-  /** The database's clock less `performance.now()`. */
+  /** The database's clock minus `performance.now()`. */
   private clockOffset = 0;
 
   /** `onKept` is called if a shard that this node was about to release is kept. */

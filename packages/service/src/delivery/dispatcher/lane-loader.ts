@@ -23,7 +23,7 @@ export interface LaneLoaderDeps {
 
 /** The most events of a lane that one statement reads in full. */
 const MESSAGES_PER_LOAD = 128;
-/** The most keys of a lane that one statement reads from the deferred rest. */
+/** The most deferred keys of a lane that one statement reads. */
 const KEYS_PER_READ = 1_000;
 /** The most voided periods of a range that are expanded into rows at a time. */
 const PERIODS_PER_EXPANSION = 100;

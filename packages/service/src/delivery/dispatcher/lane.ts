@@ -109,7 +109,7 @@ export class Lane {
     return this.restAfter;
   }
 
-  /** Queues the rows that were read from that position. `isMore`: the page was full. */
+  /** Queues the rows that were read from `restAfter`. `isMore`: the page was full. */
   offerRest(rows: readonly DueEvent[], isMore: boolean): void {
     const deferredMeanwhile = this.deferredSinceRead;
     this.restAfter = undefined;

@@ -11,7 +11,8 @@ const LOOK_BACKS = [
   { everyMs: 300_000, backMs: Number.POSITIVE_INFINITY },
 ] as const;
 /**
- * A read that skipped some kinds is followed by one that begins this long before it. Only these rows are read twice.
+ * After a read that skipped some kinds, reading continues this long before the time of that read. Rows due in this time
+ * are read twice.
  */
 const SKIPPED_MARGIN_MS = 2_000;
 

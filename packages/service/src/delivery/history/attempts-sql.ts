@@ -25,5 +25,5 @@ export const failedAttempts = ({ channelId, recordedAt, eventNo }: EventKeySql) 
   `select * from delivery_attempts t where t.outcome <> 'ACCEPTED' and t.channel_id = ${channelId}
      and t.event_no = ${eventNo} and t.at >= ${recordedAt}`;
 
-/** SQL: all pushes of an event. Reads accepted and failed pushes separately, because each have their own index. */
+/** SQL: all pushes of an event. Reads accepted and failed pushes separately, because each kind has its own index. */
 export const allAttempts = (key: EventKeySql) => `(${acceptedAttempts(key)} union all ${failedAttempts(key)})`;

@@ -20,7 +20,7 @@ export async function listEvents(
   return db.query<ListedEvent>(text, values);
 }
 
-/** Builds the SQL without unused filters, so that each combination uses its index. There are about a hundred texts. */
+/** Builds the SQL without unused filters, so that each of about a hundred combinations can use its index. */
 export function eventList(
   channelId: number,
   filter: EventFilter,

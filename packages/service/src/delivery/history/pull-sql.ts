@@ -30,14 +30,14 @@ const LIST_PUSHES = statement({
     orderNo: 'bigint',
     /** The index of the event's type in the list of event types. */
     typeNo: 'integer',
-    /** The text that PostgreSQL shows, because it is part of the event's key. */
+    /** The time as PostgreSQL writes it, because it is part of the event's key. */
     recordedAt: 'text',
     recordedMicros: 'bigint',
     writtenAt: 'text',
   }),
 });
 
-/** SQL: the oldest events of a kind. Reads one extra, because the event that ended the last page may be used up. */
+/** SQL: the oldest events of a kind. Reads one extra: the event that ended the last page may have no period left. */
 function oldestOfKind(isOfKind: string): string {
   return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}
        and c.recorded_at >= (select at from place)

@@ -23,7 +23,7 @@ export interface DuePosition {
 
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
-/** Returns the position before everything due at this time or later. Its text can be compared with PostgreSQL's. */
+/** Returns the position before all events due at this time or later. Writes the time like PostgreSQL, for comparing. */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
   return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
@@ -57,7 +57,7 @@ export const DUE_ROW = columns({
   typeNo: 'integer',
   /** The last period if the row still stands for a whole range of periods. */
   cycleTo: 'integer?',
-  /** The text that PostgreSQL shows, to the microsecond, because it is part of the row's key. */
+  /** The time as PostgreSQL writes it, to the microsecond, because it is part of the row's key. */
   nextAt: 'text',
   /** Null if it equals nextAt, as for most rows. */
   recordedAt: 'text?',

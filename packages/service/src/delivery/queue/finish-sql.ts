@@ -13,7 +13,7 @@ export interface PushOutcome {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
   readonly latencyMs: number;
-  /** When the push ended, by `performance.now()`. Stored as the database's clock minus the time that has passed. */
+  /** When the push ended, by `performance.now()`. Stored as the database's clock minus the time since then. */
   readonly endedAt: number;
   /** For tests: the time when the push ended in Unix milliseconds, instead of `endedAt`. */
   readonly at?: number | undefined;

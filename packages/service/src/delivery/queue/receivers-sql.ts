@@ -9,7 +9,7 @@ export const findCallbacks = declareRequire({
   columns: columns({
     /** The URL for each event type. `*` is the default for types without a URL. */
     urls: column<Readonly<Record<string, string>>>('json'),
-    /** Event types, or `*`. */
+    /** Paused event types. `*` means all types. */
     paused: 'text[]',
   }),
 });

@@ -5,7 +5,7 @@ import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTab
 /** More stray rows than this are not moved if possible, because all writes to the table wait during a move. */
 const MAX_MOVED_ROWS = 10_000;
 
-/** A week or day with rows in the default partition, because its own was created too late. Bounds are SQL text. */
+/** A week or day with rows in the default partition, because its own partition came too late. Bounds are SQL text. */
 interface StraySpan {
   readonly name: string;
   readonly from: string;
@@ -83,7 +83,7 @@ async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: reado
   return between === undefined && !spans.some(({ ahead }) => ahead);
 }
 
-/** Makes the default partition the partition of all spans. It has the last span's name, because it is kept as long. */
+/** Makes the default partition the partition of all spans. Names it after the last span, as it is kept that long. */
 async function keepStraysTogether(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<void> {
   const [first, last] = [spans[0], spans.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);

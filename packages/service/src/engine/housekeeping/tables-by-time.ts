@@ -6,7 +6,7 @@ export interface TableByTime {
   readonly name: 'events' | 'delivery_attempts' | 'request_log';
   readonly timeColumn: string;
   readonly step: 'week' | 'day';
-  /** The number of partitions created in advance. If no node runs for longer, rows go to the default partition. */
+  /** Partitions created in advance. If no node runs for longer than that, rows go to the default partition. */
   readonly ahead: number;
 }
 

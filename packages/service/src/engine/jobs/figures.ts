@@ -95,7 +95,7 @@ export function createFiguresJob({ database, clock, stopping = () => false }: Fi
   };
 }
 
-/** Counts the next hours. Returns the time up to which figures are complete, or undefined if they just became so. */
+/** Counts the next hours. Returns the time up to which figures are complete, or undefined after a very recent turn. */
 async function countForward(
   tx: Queryable,
   marks: FigureMarks,

@@ -13,7 +13,7 @@ import type { BusinessReading } from './business-metrics.js';
 export interface ReadingBounds {
   /** Limit for events and renewals. It is high, so that operators can see how fast a backlog shrinks. */
   readonly rows: number;
-  /** Debits, refunds and claims. */
+  /** Limit for debits, refunds and claims without a result. */
   readonly withoutResult: number;
   readonly alertsOfKind: number;
   readonly benefits: number;

@@ -85,8 +85,8 @@ function withAddress(database: Transactional, address: string): Transactional {
     query: database.query,
     transaction: (work, options) =>
       database.transaction(async (tx) => {
-        // `set` takes text, not parameters. It is used because some steps begin with `set transaction`, before which a
-        // query is not allowed. The filtered address needs no escaping.
+        // `set` takes only text. A query with a parameter is not allowed before the `set transaction` of some steps.
+        // The filtered address needs no escaping.
         await tx.query(`set local perennial.address = '${address.replaceAll(/[^\w:.]/g, '')}'`);
         return work(tx);
       }, options),

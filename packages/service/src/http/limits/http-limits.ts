@@ -3,7 +3,7 @@ export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  /** Interval at which Node checks the first two timeouts. Its default of 30 s could triple them. */
+  /** Interval at which Node checks the first two timeouts. With its default they would end up to 30 s late. */
   connectionsCheckingInterval: 1_000,
   /** Time for which a client that is refused while it sends can continue to send, so that it reads the refusal. */
   halfCloseTimeout: 5_000,

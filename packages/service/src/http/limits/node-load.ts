@@ -25,7 +25,7 @@ export interface TakenRequest extends Caller {
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** Ticks from which the rate is computed: the latest busy ones, if together they last at least a second. */
+/** The most ticks from which the rate is computed: the latest busy ones, if they last at least a second together. */
 const TICKS = 8;
 /** A tick is busy if there were always at least this many requests on the node. */
 const BUSY_INSIDE = 16;
@@ -41,9 +41,9 @@ interface ChannelInside {
 }
 
 /**
- * Measures the load of a node and decides if a request can be served in time. By Little's law, a request waits for the
- * number of requests on the node, divided by the rate at which they are served. Requests that wait for an institution,
- * or for a client that reads slowly, use no capacity and are not counted.
+ * Measures the load of a node and decides if a request can be served in time. By Little's law, a request waits for this
+ * time: the number of requests on the node divided by the rate at which they are served. Requests that wait for an
+ * institution, or for a client that reads slowly, use no capacity and are not counted.
  */
 export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => number = () => performance.now()) {
   const limits = { ...DEFAULT_LIMITS, ...given };

@@ -124,7 +124,7 @@ export function addRedeemRoutes(
     const page = renderMessagePage(frame, which(frame.texts));
     return sendPage(reply, { status, texts: frame.texts, page, headers }, halfCloseMs);
   };
-  /** Refuses a link. Names the seller if it has expired, because it was genuine. All other links get the same bytes. */
+  /** Refuses a link. An expired link was genuine, so its page names the seller. All other links get the same bytes. */
   function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
     if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
     const frame = frameOf(reply.request);
