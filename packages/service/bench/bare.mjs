@@ -1,5 +1,5 @@
-// The reference: fastify with a route per path that reads the body as bytes, like the service, and replies with the
-// service's own response. A separate process that ends with its parent.
+// The reference that the service is compared with: fastify with a route per path. Like the service, it reads the body
+// as bytes; it replies with a recorded response of the service. A separate process that ends with its parent.
 import fastify from 'fastify';
 
 process.once('disconnect', () => process.exit());

@@ -13,7 +13,7 @@ const APP_ID = 'test_bench';
 /** The highest limit an operator can set: it is checked for every request and refuses none. */
 const RATE = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
 
-/** Opens the running service's database and an operator's tools. */
+/** Opens the running service's database, with the dependencies of an operator's commands. */
 export async function openBeside(dataDir) {
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
   const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: embedded.url });
@@ -44,7 +44,10 @@ export async function provisionChannel({ operator, database }, appId = APP_ID) {
   return { appId, appSecret, aesKey, callbackSecret, channelId, tokenEpoch };
 }
 
-/** Creates the payment channel first, because it creates the institution's key, and sets the URL once the institution runs. */
+/**
+ * Creates the payment channel before the institution starts, because the institution needs the channel's key. Sets the
+ * institution's URL afterwards.
+ */
 export async function provisionInstitution({ operator }, start) {
   const unknown = 'http://127.0.0.1:1/';
   const { gatewayKey } = await createPaymentChannel(operator, {

@@ -16,7 +16,10 @@ async function readBaseline(file) {
   }
 }
 
-/** Makes the run's ratios the baseline of its kind. Refuses a run with a failed row, because the gap would go unnoticed. */
+/**
+ * Makes the run's ratios the baseline of its kind. Refuses a run with a failed row: later runs could not be compared in
+ * that row, and nobody would notice.
+ */
 export async function writeBaseline(file, document) {
   const failed = document.rows.filter(({ failure }) => failure !== undefined);
   if (failed.length > 0)

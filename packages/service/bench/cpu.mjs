@@ -54,7 +54,10 @@ const CORES = os.availableParallelism();
 /** True if the load generators can be pinned to the last core and all other processes to the remaining cores. */
 export const CAN_PIN = CAN_MEASURE && CORES > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** Pins a process and its descendants to the last core (callers) or to all others. Later descendants inherit it. */
+/**
+ * Pins a process and its descendants to the last core (callers) or to all other cores. Descendants started later
+ * inherit the cores.
+ */
 export function pin(pid, isCaller) {
   if (!CAN_PIN) return;
   const cores = isCaller ? String(CORES - 1) : `0-${CORES - 2}`;

@@ -32,7 +32,7 @@ export async function machineFacts() {
   return facts;
 }
 
-/** Measures an fsync: every admission commits, so a single client never waits less. */
+/** Measures the duration of an fsync. Every admitted request commits, so a single client waits at least this long. */
 function syncMs(file) {
   const page = Buffer.alloc(8192, 1);
   const fd = openSync(file, 'w');

@@ -2,20 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Measures one row after another and keeps each result or the reason for its failure. `open` creates what the rows
- * share. After a failed row it is closed and opened again for the next row, unless it reports that it is still usable.
+ * share. After a failed row the shared objects are closed and opened again for the next row, unless they report that
+ * they are still usable.
  */
 export function keepRows({ open, running, say, limitSeconds, interruption, isInterrupted }) {
   const results = [];
   let opening;
 
   async function close() {
-    // Also closes what is still being opened. If opening fails, it cleans up itself.
+    // Waits until `open` has finished and then closes what it opened. If `open` fails, it cleans up itself.
     const closing = opening?.then(
       (shared) => shared.close(),
       () => undefined,
     );
     opening = undefined;
-    // A dead process may not react to this, and the earlier rows must still be printed.
+    // Limits the wait, because a dead process may not react to the closing, and the earlier rows must still be printed.
     await within(CLOSE_LIMIT_SECONDS, closing).catch((error) => say(`  ${reasonOf(error)}\n`));
   }
 
@@ -24,7 +25,7 @@ export function keepRows({ open, running, say, limitSeconds, interruption, isInt
   return {
     results,
     close,
-    /** `about` names the row and the fields shown with its result. */
+    /** Measures one row. `about` has the row's name and the fields shown with its result. */
     async measure(about, work) {
       if (isInterrupted()) return;
       say(`  ${about.row}\n`);

@@ -4,8 +4,9 @@ import { UsageError } from './options.mjs';
 const MOST = 20_000_000;
 
 /**
- * Reads the options of a kind of bench: its numbers, rows and texts, and the options of all kinds. Returns undefined if
- * help was requested. `numbers` gives each default and, if different, the default of --full and the maximum.
+ * Reads the options of a kind of bench: its numbers, its rows and texts, and the options that every kind has. Returns
+ * undefined if help was requested. `numbers` has each number's default and, if different, its default with --full and
+ * its maximum.
  */
 export function readKindOptions(args, { numbers, rows: all, usualRows = all, texts = [] }) {
   const values = parse(args, [...Object.keys(numbers), ...texts]);

@@ -1,6 +1,6 @@
-// The load generator, in a separate process that ends with its parent. Requests are signed before the clock starts. It
-// uses a minimal client, because it shares the cores with what it measures: 63 to 70 microseconds of CPU per request on
-// the bare route. autocannon took 87 to 113 at the same time, although it repeated one request.
+// The load generator, in a separate process that ends with its parent. It signs the requests before the clock starts.
+// Its client is minimal, because it shares the cores with what it measures: 63 to 70 microseconds of CPU per request on
+// the bare route. autocannon took 87 to 113 on the same machine, although it repeated one request.
 import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -8,7 +8,7 @@ import { rowNamed } from './rows.mjs';
 import { requestOf } from './signed.mjs';
 
 const END_OF_HEADERS = '\r\n\r\n';
-/** A response that is missing this long after the end is a failure. */
+/** The time after the end of a run within which each response must arrive. A later one counts as a failure. */
 const GRACE_MS = 10_000;
 
 let prepared = [];
@@ -40,7 +40,7 @@ function asBytes({ method = 'POST', path, headers, body }) {
   return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`);
 }
 
-/** Ends after `seconds`, or earlier if the prepared requests are used up and must not be sent twice. */
+/** Sends the prepared requests. Ends after `seconds`, or earlier if every request was sent and `again` is false. */
 async function run({ port, connections, seconds, again }) {
   const sockets = await Promise.all(Array.from({ length: connections }, () => connect(port)));
   const latencies = [];
@@ -99,7 +99,7 @@ async function connect(port) {
   return socket;
 }
 
-/** Drives one connection: a request, its response, the next request. */
+/** Sends requests on one connection. Each waits for the response to the previous one. */
 function drive(socket, next, answered) {
   return new Promise((resolve, reject) => {
     let since = 0;

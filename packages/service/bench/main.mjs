@@ -86,7 +86,7 @@ async function measureOn(stage, row, { seconds, runs }) {
   return { ...measured, ...(row.kind === 'products/list' ? { alone: alone() } : {}) };
 }
 
-/** Creates what this row needs and no earlier row has created. */
+/** Creates what this row needs, unless an earlier row has already created it. */
 async function provisionFor({ made, dataDir, beside, running, channel }, row) {
   const once = async (name, make) => {
     if (!made.has(name)) made.set(name, await make());
@@ -108,8 +108,8 @@ async function bareReferences({ running, baseUrl, channel, load }, row) {
 }
 
 /**
- * Returns two references: the statements recorded from one request of the row, each sent separately, and a handwritten
- * script with only the rows and texts of a real order's size.
+ * Returns two pgbench references: the statements recorded from one request of the row, each sent separately, and a
+ * handwritten script that only writes rows and texts of the same size as a real order's.
  */
 async function pgbenchReferences({ beside, baseUrl, channel, dataDir, pid }, row) {
   const program = await findPgbench();
@@ -141,7 +141,10 @@ function authenticationCost(results) {
   return { row, node, ...alone, rest: node - alone.signature - alone.token, postgres: measured.postgresCpu };
 }
 
-/** Returns the rate and the CPU of node and PostgreSQL (for pgbench also the load's), relative to what was measured in turn. */
+/**
+ * Returns the ratios of the rate and of the CPU of node and PostgreSQL (for pgbench also the load generator's) to the
+ * reference that was measured in turn.
+ */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>
     beside === 'pgbench' ? cpu + postgresCpu + loadCpu : cpu + postgresCpu;
@@ -178,7 +181,7 @@ function report({ facts, seconds, runs, results, authentication }) {
   return lines.join('\n');
 }
 
-/** `npm run bench -- renewals` and the others have their own options and tables. */
+/** The kinds of bench besides requests, such as `npm run bench -- renewals`, each with its own options and tables. */
 const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads, growth }));
 const asked = process.argv.slice(2);
 const name = KINDS.has(asked[0]) ? asked[0] : 'requests';
@@ -201,7 +204,7 @@ async function main(args) {
   if (isWorse) process.exitCode ||= 2;
 }
 
-/** Prints every measured row, whatever happens to the rest. */
+/** Prints every row that was measured, even if a later row fails. */
 async function measure(options, { json, limitSeconds }) {
   const commit = commitOf();
   const running = processes();

@@ -2,14 +2,14 @@ import { CAN_MEASURE, cpuOfDescendants, cpuOfProcess } from './cpu.mjs';
 import { median } from './table.mjs';
 
 /**
- * Limited by count and time: V8 compiles for many seconds, and requests cost more CPU until then. A creation in mode A
- * took 1,050 µs after 6 s and 850 after 15.
+ * The limits of the warm-up, by count and by time. V8 compiles for many seconds, and requests cost more CPU until then:
+ * a creation in mode A took 1,050 µs after 6 s and 850 µs after 15 s.
  */
 const WARM_UP = { requests: 25_000, connections: 32 };
 const WARM_UP_SECONDS = { service: 15, reference: 6 };
 const PROBE = { seconds: 1, requests: 20_000 };
 
-/** Warms up what the row needs, in the service and in the references. Once per kind. */
+/** Sends requests to the service and the references before the measurement. Called once per kind of row. */
 export async function warmUp(row, { service, references, load, channel }) {
   await load('prepare', { row: row.name, channel, count: WARM_UP.requests });
   const warming = { ...row, ...WARM_UP };
@@ -30,7 +30,8 @@ export async function measureRow(row, { service, references, load, channel, seco
 
   const turns = [];
   for (let run = 0; run < runs; run += 1) {
-    // Twice what the probe's rate would need. A faster run ends early and is divided by its own time.
+    // Prepares twice as many requests as the probe's rate needs. A faster run uses them up and ends early; its rate is
+    // computed from its own time.
     await prepare(Math.ceil(rate * seconds * 2) + 1000);
     const beside = [];
     for (const reference of references) beside.push(await reference.measure(row, seconds));
@@ -50,14 +51,14 @@ export async function measureRow(row, { service, references, load, channel, seco
   };
 }
 
-/** The bare route receives the same bytes repeatedly, because it keeps no state. */
+/** Returns the bare route as a target. It receives the same requests repeatedly, because it keeps no state. */
 export function bareTarget({ pid, baseUrl, load }) {
   const target = { name: 'bare', pid, baseUrl };
   const measure = (row, seconds) => runOnce(row, target, load, seconds, { again: true });
   return { name: 'bare', warm: (row, seconds) => runOnce(row, target, load, seconds), measure };
 }
 
-/** The service, with the CPU of its database and of the institution, if any. */
+/** Returns the service as a target, with the CPU of its database and of the institution, if there is one. */
 export function serviceTarget({ pid, baseUrl, institutionPid, walBytes, untilIdle, load }) {
   const snapshot = async () => ({
     postgres: CAN_MEASURE ? cpuOfDescendants(pid) : undefined,

@@ -14,7 +14,7 @@ npm run bench -- renewals | deliveries | overload | console | growth [options of
 
 export class UsageError extends Error {}
 
-/** Returns undefined if help was requested. */
+/** Reads the command line's options. Returns undefined if help was requested. */
 export function readOptions(args) {
   const { values } = parse(args);
   if (values.help) return undefined;

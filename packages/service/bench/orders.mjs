@@ -4,7 +4,10 @@ const FIRST = 800_000_000_001;
 const COUNT = 4000;
 const POLL_MS = 20;
 
-/** Creates orders at the end of their year for the reads: twelve stored periods with benefits, most of them expired. */
+/**
+ * Creates orders at the end of their year, for the rows that read: each has twelve stored periods with benefits, most
+ * of them expired.
+ */
 export async function makeOrders(database, channelId) {
   const last = FIRST + COUNT - 1;
   const bounds = [channelId, FIRST, last];
@@ -36,7 +39,7 @@ export async function makeOrders(database, channelId) {
   return { first: FIRST, last };
 }
 
-/** Returns one order's sealed and serialised texts, by the names of the pgbench scripts' variables. */
+/** Returns the encrypted and serialised texts of one order, by the names of the variables in the pgbench scripts. */
 export async function textsOf(database, orderNo) {
   const [texts] = await database.query(
     `select u.mobile, i.data as answer, a.institution_no, a.details,

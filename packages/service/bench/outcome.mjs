@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
-/** Returns a run's result in one format for all kinds: for each row its figures and ratios (more is better), or why it failed. */
+/**
+ * Returns a run's result in one format for all kinds: for each row its figures and ratios (a higher ratio is better),
+ * or the reason for its failure.
+ */
 export function documentOf({ kind, commit, options, result, ratios }) {
   const { facts, results, ...more } = result;
   return {

@@ -16,7 +16,7 @@ A row that fails says why, and the others are measured and printed all the same.
 when none did and a ratio is worse than the baseline's.
 `;
 
-/** Whether each option requires a text, or may have one. */
+/** For each option, whether its value is required or optional. */
 const WANTS = {
   json: 'may',
   compare: 'may',
@@ -26,7 +26,10 @@ const WANTS = {
   'row-limit': 'must',
 };
 
-/** Removes the options of all kinds from the arguments. An omitted file is `true`. */
+/**
+ * Removes the output options, which every kind of bench has, from the arguments. An option without its optional file
+ * has the value `true`.
+ */
 export function takeOutputOptions(args) {
   const rest = [];
   const values = {};

@@ -8,10 +8,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Stops the server when the bench ends, even by kill -9, because its standard input is then closed. */
+/**
+ * A shell script that stops the server when the bench ends, even by kill -9, because the script's standard input is
+ * then closed.
+ */
 const UNTIL_INPUT_ENDS = '"$0" "$@" < /dev/null & server=$!; cat > /dev/null; kill -INT $server; wait $server';
 
-/** An operator's settings for a machine of this size. The rest is PostgreSQL's default, including fsync. */
+/**
+ * Settings that an operator would choose for a machine of this size. All other settings have PostgreSQL's defaults,
+ * including fsync.
+ */
 const SETTINGS = {
   shared_buffers: '1GB',
   max_wal_size: '4GB',
@@ -22,7 +28,10 @@ const SETTINGS = {
   unix_socket_directories: '',
 };
 
-/** Starts a PostgreSQL of this machine, by the folder of its programs, with a new cluster. It ends with this process. */
+/**
+ * Starts PostgreSQL with a new cluster, from the installed programs in the folder `bin`. The server ends with this
+ * process.
+ */
 export async function openOwnServer(bin) {
   const data = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-postgres-'));
   const identity = await serverIdentity(data);
@@ -53,7 +62,7 @@ export async function openOwnServer(bin) {
   };
 }
 
-/** Returns the package's user if this is root, because PostgreSQL refuses to run as root. */
+/** Returns the PostgreSQL package's user if this process runs as root, because PostgreSQL refuses to run as root. */
 async function serverIdentity(data) {
   if (process.getuid?.() !== 0) return {};
   const users = await readFile('/etc/passwd', 'utf8');

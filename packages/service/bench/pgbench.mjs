@@ -10,7 +10,7 @@ import { cpuOfDescendants, cpuOfEnded, cpuOfProcess } from './cpu.mjs';
 const run = promisify(execFile);
 const DEBIAN = '/usr/lib/postgresql';
 const CLIENTS = [2, 4, 8, 16, 32];
-/** Above the numbers that the service assigns. */
+/** The first order number of pgbench, above the numbers that the service assigns. */
 const FIRST_NUMBER = 600_000_000_000;
 let runs = 0;
 
@@ -29,7 +29,10 @@ export async function findPgbench() {
   return undefined;
 }
 
-/** Runs pgbench on the service's database with the best number of clients. `scripts` has the script of each kind of row. */
+/**
+ * Runs pgbench on the service's database with the number of clients that gives the highest rate. `scripts` has one
+ * script per kind of row.
+ */
 export function pgbench({ name, program, url, servicePid, scripts }) {
   const { hostname, port, username, password, pathname } = new URL(url);
   const env = {
@@ -49,10 +52,11 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
   async function runOnce({ kind }, clients, seconds) {
     const { file, variables } = scripts.get(kind);
     runs += 1;
-    // Numbers that no earlier run has used: a million per client.
+    // Starts at an order number that no earlier run has used, with a million numbers per client.
     const all = { ...variables, i: 0, base: FIRST_NUMBER + runs * 100_000_000 };
     const defined = Object.entries(all).flatMap(([key, value]) => ['-D', `${key}=${value}`]);
-    // The first second warms up the connections, as a service's are; the last may not be reported.
+    // Adds two seconds. The first warms up the connections, because the service's connections are warm too. pgbench may
+    // not report the last.
     const duration = seconds + 2;
     const threads = Math.min(2, clients);
     const options = ['-n', '-M', 'prepared', '-P', 1, '-c', clients, '-j', threads, '-T', duration, '-f', file];

@@ -11,18 +11,18 @@ const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
 const TAIL_CHARS = 4000;
 
-/** Ignores the caller's settings: the bench has its own database, ports and key. */
+/** Ignores the caller's environment, because the bench has its own database, ports and key. */
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', NODE_ENV: 'production' };
 
 /** The flags of `npm start`, for the service and its references. */
 const FLAGS = ['--max-semi-space-size=64'];
 
-/** All pages are opened from one address. */
+/** Raises the limit of opened redemption pages per IP address, because the bench opens all pages from one address. */
 const OPEN = { REDEEM_OPENS_PER_MINUTE: '1000000' };
 
 /**
- * The processes of one bench. `stop` stops them in reverse order. Each leads its own process group: Ctrl-C reaches only
- * the bench, which then stops each of them once.
+ * The processes of one bench. `stop` stops them in reverse order. Each leads its own process group, so that Ctrl-C
+ * reaches only the bench, which then sends each process one signal.
  */
 export function processes() {
   const started = [];
@@ -42,7 +42,7 @@ export function processes() {
     });
     one.ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(`${name} ended with ${signal ?? code}`));
-      // Also raised by a message to an ended process.
+      // This event also occurs if a message is sent to an ended process.
       child.on('error', (error) => resolve(`${name}: ${error.message}`));
     });
     started.push(one);
@@ -65,12 +65,13 @@ export function processes() {
           PORT: '0',
           LOG_LEVEL: logLevel,
         },
-        // Log lines are formatted and written, but not read: reading them would be work that no client causes.
+        // Drops the output unless the log level is `warn`. The service still formats and writes its log lines, but
+        // reading them would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],
         detached: true,
       });
       const one = keep('the service', child);
-      // Written atomically once the service listens. It names the chosen port.
+      // The service writes this file atomically as soon as it listens. The file has the port that the system chose.
       const { baseUrl } = await orEnd(one, fileOf(child, path.join(dataDir, 'demo-channel.json')));
       return { pid: one.pid, baseUrl };
     },
@@ -97,7 +98,7 @@ export function processes() {
       return this.startHelper('the load', 'load.mjs').ask;
     },
 
-    /** Starts a process that answers each command with one message. */
+    /** Starts a process that answers each command with one message, which `ask` returns. */
     startHelper(name, file) {
       const one = keep(name, forked(file));
       return {
@@ -109,7 +110,7 @@ export function processes() {
           return result;
         },
         end: () => stopOne(one),
-        /** Kills the process, like a power failure. */
+        /** Kills the process without a warning, like a power failure. */
         kill() {
           one.isEnding = true;
           one.child.kill('SIGKILL');
@@ -117,7 +118,7 @@ export function processes() {
       };
     },
 
-    /** Rejects if a process ends unexpectedly, because its callers would wait for ever. */
+    /** Rejects if a process ends unexpectedly, because callers of that process would wait for ever. */
     watch: () =>
       new Promise((_, reject) => {
         onDeath = reject;
@@ -126,7 +127,7 @@ export function processes() {
     /** Returns the processes' last output, for error messages. */
     output: () => outputs.map(({ name, output }) => (output === '' ? '' : `--- ${name}\n${output}\n`)).join(''),
 
-    /** Resolves when all have ended, also for concurrent callers. */
+    /** Stops all processes and resolves when they have ended. Concurrent callers wait for the same end. */
     stop() {
       stopping = stopping.then(async () => {
         for (const one of started.splice(0).reverse()) await stopOne(one);

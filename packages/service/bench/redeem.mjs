@@ -1,7 +1,7 @@
 import { redeemUrl } from '@perennial/wire';
 import { createFormToken } from '../dist/redeem/form-token.js';
 
-/** Orders with two unclaimed benefits each. */
+/** The first order number of the orders with two unclaimed benefits each. */
 const FIRST = 810_000_000_001;
 const COUNT = 60_000;
 
@@ -35,14 +35,14 @@ const LANGUAGE = { 'Accept-Language': 'zh-CN,zh;q=0.9' };
 let opened = 0;
 let claimed = 0;
 
-/** Returns a request with a new link, for the orders in turn. */
+/** Returns a request that opens the redemption page with a new link, for the orders in turn. */
 export function openPage(channel) {
   opened += 1;
   const { search } = linkTo(channel, FIRST + (opened % COUNT));
   return { method: 'GET', path: `/redeem${search}`, headers: LANGUAGE, body: '', expects: 'HTTP/1.1 200' };
 }
 
-/** Claims a benefit that is still unclaimed. */
+/** Returns a request that claims a benefit which no earlier request has claimed. */
 export function claimBenefit(channel) {
   if (claimed === 2 * COUNT) throw new Error('there is nothing left to claim: use fewer or shorter runs');
   const orderNo = FIRST + (claimed % COUNT);
@@ -63,7 +63,7 @@ export function claimBenefit(channel) {
 
 function linkTo({ appId, callbackSecret }, orderNo) {
   const parts = { host: 'http://127.0.0.1', orderNo: String(orderNo), appId, channelUserId: `redeemer-${orderNo}` };
-  // Every link is different, because a link has a rate limit.
+  // Makes every link different, because each link has its own rate limit.
   const exp = Math.floor(Date.now() / 1000) + 86_400 + ((opened + claimed) % 100_000);
   return new URL(redeemUrl({ ...parts, exp }, Buffer.from(callbackSecret, 'base64')));
 }

@@ -8,10 +8,10 @@ export const BRIDGE = 'BENCHBANK';
 const PRODUCT = 'TEST_SPU_001';
 
 /**
- * The measured rows: an endpoint, its bodies, its numbers of connections (each sends its next request after a
- * response), and its reference, the bare route or pgbench. pgbench runs the statements recorded from the service, and
- * then the script of that name in pgbench/, which has only the rows. `body` is called for every request, so that writes
- * can differ.
+ * The measured rows. Each has an endpoint, its bodies, its numbers of connections (each sends its next request after a
+ * response), and its reference: the bare route or pgbench. pgbench runs the statements recorded from the service, and
+ * then the script of that name in pgbench/, which only writes the rows. `body` is called for every request, so that
+ * writes can differ.
  */
 const KINDS = [
   { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], beside: 'bare', body: () => ({}) },
@@ -66,7 +66,7 @@ const KINDS = [
   },
 ];
 
-/** Rows for a growing database, on the loaded orders, of which the channel has a third. */
+/** Rows that are measured on a growing database. They use the loaded orders, of which the channel has a third. */
 const GROWTH_KINDS = [
   {
     kind: 'growth create',
@@ -106,7 +106,7 @@ export function rowNamed(name) {
 
 let made = 0;
 
-/** Unique: contains the process id and the start time. */
+/** A text for unique numbers: the process id and the start time. */
 const serial = `${process.pid.toString(36)}${Date.now().toString(36)}`;
 
 /** Returns an order with a new number, user and mobile. */
@@ -129,7 +129,7 @@ function createShared(channel) {
     settlementMode: 'SVC_DEDUCT',
     sharedAgreement: {
       paymentChannelCode: BRIDGE,
-      // The last four characters select a fault of the institution; these select none.
+      // The last four characters select a fault of the institution. "good" selects none.
       sharedAgreementNo: `${order.externalOrderNo}-good`,
       bankCardNoEncrypted: sealed('6222020000001234567'),
       bankMobileEncrypted: sealed('13800000001'),

@@ -1,7 +1,7 @@
 import { HEADERS } from '@perennial/wire';
 import pgUtils from 'pg/lib/utils.js';
 
-/** Placeholders in recorded values for numbers that pgbench generates per transaction. */
+/** Placeholders in recorded values. They stand for numbers that pgbench generates in each transaction. */
 const NEW = '700000000000';
 const PICKED = '711111111111';
 const VARIABLES = new Map([
@@ -10,8 +10,8 @@ const VARIABLES = new Map([
 ]);
 
 /**
- * Returns a pgbench script of the statements recorded from one request, and the variables with their values. The
- * request's own values (nonce, key, numbers, user) differ in every transaction; the rest is as recorded.
+ * Returns a pgbench script of the statements recorded from one request, and the values of its variables. The values
+ * that identify the request (nonce, key, numbers, user) differ in every transaction; all others are as recorded.
  */
 export function scriptOf({ statements, own }) {
   const variables = {};
@@ -39,7 +39,10 @@ function textOf(value) {
   return Buffer.isBuffer(prepared) ? `\\x${prepared.toString('hex')}` : String(prepared);
 }
 
-/** Returns the texts that only this request has, with placeholders of the same length where the format requires it. */
+/**
+ * Returns the texts that identify this request, each with a placeholder, which has the same length where the format
+ * requires it.
+ */
 export async function ownTexts(database, { request, data }, { picks }) {
   const { [HEADERS.nonce]: nonce, [HEADERS.idempotencyKey]: key } = request.headers;
   const signed = [[nonce, hexOf(nonce)], ...(key === undefined ? [] : [[key, `pgbench-${NEW}`]])];

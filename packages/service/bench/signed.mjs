@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CONTENT_TYPE, ENDPOINTS, HEADERS, sha256Hex, signRequest } from '@perennial/wire';
 
-/** Returns one complete request of a channel: nonce, signature and, if the endpoint needs it, the token. */
+/** Returns one complete signed request of a channel: with nonce, signature and, if the endpoint needs it, the token. */
 export function signedRequest({ endpoint, body }, channel, n) {
   const { path, token, write } = ENDPOINTS[endpoint];
   const text = JSON.stringify(body(channel, n));
@@ -26,7 +26,7 @@ export function signedRequest({ endpoint, body }, channel, n) {
   };
 }
 
-/** Returns a row's request: a signed one, or the row's own. */
+/** Returns a row's request: its own `request` if it has that function, otherwise a signed request. */
 export const requestOf = (row, channel, n = 0) => row.request?.(channel) ?? signedRequest(row, channel, n);
 
 /** Sends a request and returns the response's text. Throws unless it succeeds. */

@@ -3,7 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { openServer } from './renewals/server.mjs';
 
-/** Creates a folder with a server. `close` ends both, and every process started since. */
+/**
+ * Creates a folder with a PostgreSQL server. `close` removes both, and ends every process that was started in the
+ * meantime.
+ */
 export async function openStage(running, postgres) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));
   let server;

@@ -9,7 +9,7 @@ const ratio = (value) => shown(value < 0.1 ? 3 : 2)(value);
 
 const dash = (digits) => (value) => (value === undefined ? '-' : shown(digits)(value));
 
-/** The references of a row, by the name of their column. */
+/** The references that a row can be compared with, and the titles of their table rows. */
 const REFERENCES = {
   bare: { bare: 'bare fastify route' },
   pgbench: { same: 'pgbench, same statements', rows: 'pgbench, rows alone' },
@@ -34,13 +34,16 @@ const columnsOf = (beside) => [
   { head: 'non-2xx', of: ({ failed }) => String(failed), beside: 'bare' },
 ];
 
-/** Returns a function for the cells of a result, or the reason why there is none. */
+/** Returns a function that turns a result into the cells of its row. A failed result becomes a note with its reason. */
 export const cellsOr = (columns) => (result) =>
   result.failure === undefined
     ? columns.map(({ of }) => of(result))
     : { label: columns[0].of(result), note: `failed: ${result.failure}` };
 
-/** Returns the table of rows with that reference, each above what was measured in turn. Returns undefined if there are none. */
+/**
+ * Returns the table of the rows with that reference. Each row is below the references that were measured in turn with
+ * it. Returns undefined if no row has that reference.
+ */
 export function resultTable(results, beside) {
   const rows = results.filter((result) => result.beside === beside);
   if (rows.length === 0) return undefined;
@@ -62,7 +65,10 @@ export function resultTable(results, beside) {
   return aligned([columns.map(({ head }) => head), ...lines.map(cellsOr(columns))]);
 }
 
-/** Shows the cost of authentication and admission per request: products/list, answered from memory, minus the bare route. */
+/**
+ * Shows the cost of authentication and admission per request: the cost of products/list, which is answered from memory,
+ * minus the cost of the bare route.
+ */
 export function authenticationTable({ node, signature, token, rest, postgres }) {
   const us = shown(1);
   return aligned([
@@ -82,7 +88,7 @@ export function factsText({ cores, cpu, node, system, postgres, fileSystem, sync
   );
 }
 
-/** Aligns rows. Each has a cell for every column, or a label with a note of any length. */
+/** Aligns the columns. A row has a cell for every column, or only a label and a note of any length. */
 export function aligned(rows) {
   const cellsOf = (row) => (Array.isArray(row) ? row : [row.label]);
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => cellsOf(row)[column]?.length ?? 0)));

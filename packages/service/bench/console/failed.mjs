@@ -24,7 +24,7 @@ export async function makeFailures({ maker }) {
      from saved s where d.order_no = s.order_no and d.cycle_no = s.cycle_no`,
     [REASONS],
   );
-  // The service's own trigger records failures when a period changes.
+  // Updates the periods without a change, so that the service's own trigger records their failures.
   await maker.query(`update payments set status = status where status in ('FAIL', 'FAIL_RETRY')`);
   for (const table of ['debit_attempts', 'payments', 'failed_payments']) await maker.query(`vacuum analyze ${table}`);
 }

@@ -66,7 +66,7 @@ async function openConsole(running, postgres, facts) {
   try {
     const place = await stage.server.openDatabase('console');
     const isUsable = async () => (await place.maker.query('select')).length === 1;
-    // The database is removed with the server's folder.
+    // `close` needs to drop no database, because it removes the server's whole folder.
     return { ...place, server: stage.server, close: stage.close, isUsable };
   } catch (error) {
     await stage.close();
@@ -80,7 +80,7 @@ async function fill(stage, { orders, channels, rows, say }) {
   if (rows.has('failed')) await makeFailures(stage);
 }
 
-/** The look-up of one order, the reference for all reads. */
+/** The look-up of one order. The table shows all other reads relative to it. */
 const lookUp =
   ({ operator: { database } }, orders) =>
   async (n) =>
@@ -98,7 +98,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
   const totals = (filter) => (n) => totalOrders(operator, filter(n));
-  /** Reads the page after `pages` others. */
+  /** Skips `pages` pages and returns a read of the next one. */
   const deep = (filter, pages) => async (n) => {
     let cursor;
     for (let page = 0; page < pages; page += 1) {
@@ -185,7 +185,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
 }
 
-/** Runs a turn with a clock that advances by a minute each time. */
+/** Returns a function that runs the figures job with a clock one minute ahead of the previous run. */
 function turnOf({ database }) {
   let ahead = 0;
   return () => {
@@ -210,7 +210,7 @@ async function measure({ operator }, read, runs) {
   return { p50: at(0.5), p95: at(0.95), most: times.at(-1), plan: await withPlans(operator.database, once) };
 }
 
-/** Measures the first run of the figures job over thirteen months. */
+/** Measures how long the figures job takes to fill thirteen months for the first time. */
 async function measureBackfill({ operator, maker }) {
   let ahead = 0;
   let turns = 0;
@@ -228,7 +228,7 @@ async function measureBackfill({ operator, maker }) {
   return { ...measured, plan: `in ${turns - 1} turns` };
 }
 
-/** Measures work that is done once. */
+/** Measures work that cannot be repeated: all figures are its one duration. */
 async function timed(work) {
   const since = performance.now();
   await work();

@@ -2,7 +2,7 @@ import { createChannel } from '../../dist/operator/provisioning/channels.js';
 import { shanghaiText } from '../../dist/platform/db/time-sql.js';
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
-/** Order numbers follow the order of creation. */
+/** The first order number. The numbers follow the order of creation. */
 export const FIRST = 300_000_000_001;
 const AT_A_TIME = 100_000;
 const MONTHS = 13;
@@ -10,10 +10,11 @@ const MONTHS = 13;
 export const PRODUCTS = ['MONTHLY', 'MONTHLY_2'];
 
 /**
- * Creates orders as a year of business leaves them, spread evenly over thirteen months and over the channels, of which
- * the first has a third. In 100 orders, 55 are debited, 60 are active, 30 have ended in various ways, and some have
- * failed. Each has one period per month up to its end. Only the first and the last are stored, with their attempts and
- * events, because nothing here reads the others. Mobiles cannot be unsealed; the first channel's are absent.
+ * Creates orders as a year of business leaves them, spread evenly over thirteen months. The first channel has a third
+ * of them; the other channels share the rest. In 100 orders, 55 are debited, 60 are active, 30 have ended in various
+ * ways, and some have failed. An order has one period per month up to its end. Only its first and last period are
+ * stored, with their attempts and events, because this bench reads no others. Mobiles cannot be decrypted; orders of
+ * the first channel have none.
  */
 export async function makeOrders({ operator, maker }, { orders, channels, say }) {
   const channelIds = [];
@@ -55,7 +56,7 @@ export async function makeOrders({ operator, maker }, { orders, channels, say })
   return channelIds;
 }
 
-/** The end of a statement: inserts the rows of the periods in `periods`. */
+/** The end of a statement that inserts the rows of the periods that its `periods` query returns. */
 const PERIOD_ROWS = `), new_payments as (
        insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
        select order_no, no, channel_id, case when no = cycle_no then latest when settlement_mode = 'SVC_DEDUCT' then 'SUCCESS' else 'BILLED' end,
@@ -146,7 +147,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
   await maker.query('truncate due_events');
 }
 
-/** Inserts the latest periods of orders with more than one, in order of time. A month counts as 31 days. */
+/** Inserts the latest period of each order that has more than one, in order of time. A month counts as 31 days. */
 async function insertLatestPeriods(maker) {
   for (let daysAgo = 40; daysAgo >= 0; daysAgo -= 1) {
     await maker.query(

@@ -21,7 +21,10 @@ const WRITE_COLUMNS = [
   { head: 'WAL with', of: ({ withAll }) => withAll.wal.toFixed(0) },
 ];
 
-/** Returns the ratios: reads relative to an order's look-up, writes without the console's indexes relative to with them. */
+/**
+ * Returns the ratios: each read relative to the look-up of one order, and each write without the console's indexes
+ * relative to the same write with them.
+ */
 export function ratiosOf({ results }) {
   const lookUp = results.find(({ kind }) => kind === 'look-up');
   return results.flatMap(({ row, kind, p50, without, withAll }) => {

@@ -4,7 +4,10 @@ const BATCHES = 30;
 const ROWS = 1_000;
 const ROUNDS = 3;
 
-/** The server's cost of writing each row, without and with the indexes and the trigger that only the console needs. */
+/**
+ * The writes whose cost on the server is measured, without and with the indexes and the trigger that only the console
+ * needs.
+ */
 export const WRITES = [
   {
     label: 'external_orders (each creation)',

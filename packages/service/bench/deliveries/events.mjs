@@ -4,7 +4,9 @@ import { shanghaiText } from '../../dist/platform/db/time-sql.js';
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 const FIRST = 400_000_000_000;
-/** Orders per channel. More than one batch reads, so that no event waits for another of its order. */
+/**
+ * Orders per channel. A batch reads fewer events, so that no event in it waits for an earlier event of the same order.
+ */
 const ORDERS = 5_000;
 
 /** Creates a channel with orders for each receiver's port. */
@@ -35,7 +37,7 @@ export async function makeChannels({ operator, maker }, ports) {
   await maker.query('vacuum analyze orders');
 }
 
-/** Inserts an event of a billed period for each of the first `channels` channels in turn, all in one statement. */
+/** Inserts `count` events of billed periods in one statement, for the first `channels` channels in turn. */
 export async function makeEvents(maker, channels, count) {
   await maker.query(
     `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)

@@ -11,7 +11,7 @@ const ENGINE = 'the engine';
 /** The number of channels, each with its own port. */
 const RECEIVERS = 10;
 
-/** Measures the engine and the job queues one after another, with the same receivers and on one server. */
+/** Measures the engine and the job queues one after another, with the same receivers and the same PostgreSQL server. */
 export async function bench({ events, jobs, backlog, burst, runs, rows, processes, postgres }, { running, keep }) {
   const facts = await machineFacts();
   const kept = keep(async () => {
@@ -26,7 +26,7 @@ export async function bench({ events, jobs, backlog, burst, runs, rows, processe
       row(stage, { label, processes, ...options }),
     );
   const peers = rows.has('peers') ? PEERS : [];
-  // Alternates the rows, so that other load on the machine affects all of them.
+  // Measures the rows in turn, so that other load on the machine affects every row.
   for (let run = 0; run < runs; run += 1) {
     for (const kind of ['rate', 'pinned']) {
       if (!rows.has(kind)) continue;

@@ -19,12 +19,12 @@ answer({
     const links = createRedeemLinks(() => 'http://localhost', clock);
     deps = { database, channels: createChannelRegistry(database, vault), links, clock, log: createLog('warn') };
   },
-  /** Starts the node before the events exist. */
+  /** Starts the node before the events are inserted, so that the start is not measured. */
   prepare() {
     sending ??= startDeliveries({ ...deps, pushClient: createPushClient({ allowLocalhost: true }) });
   },
   begin: () => undefined,
-  /** Waits until every push sent is also recorded. */
+  /** Stops the node after it has recorded every push that it sent. */
   async finish() {
     await sending.stop();
     sending = undefined;

@@ -1,6 +1,6 @@
-// A job queue that sends events, one job each, in a separate process. The job contains the event, so that nothing has
-// to be read. The service's own code composes and signs the push, and undici sends it. Nothing is recorded about a push
-// except what the queue needs.
+// A job queue that sends events, one job each, in a separate process. The job contains the event, so the process reads
+// nothing else. The service's own code composes and signs the push, and undici sends it. Only the queue itself records
+// anything about a push.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import pg from 'pg';
@@ -21,7 +21,7 @@ const SLOTS = 64;
 const WORKERS = 4;
 const MOST_FETCHED = 2_000;
 const QUEUE = 'push';
-/** Logging every job would be work that the engine does not do. */
+/** Writes no log, because a line per job would be work that the engine does not do. */
 const SILENT = new Logger(() => () => undefined);
 const EVENT = `json_build_object('channelId', channel_id, 'orderNo', order_no, 'eventNo', event_no, 'eventType', event_type,
   'occurredAt', (extract(epoch from occurred_at) * 1000)::bigint, 'data', data)`;
@@ -29,7 +29,7 @@ const EVENT = `json_build_object('channelId', channel_id, 'orderNo', order_no, '
 let database;
 let receivers;
 let peer;
-/** Events up to this one are already jobs. */
+/** The highest event number that already has a job. */
 let prepared = 0;
 
 answer({
@@ -71,7 +71,7 @@ async function push({ channelId, eventNo, orderNo, ...event }) {
 }
 
 const PEERS = {
-  /** Fetches many jobs at once and completes jobs together that end together (its "batching"). */
+  /** graphile-worker fetches many jobs at once and completes together the jobs that end together (its "batching"). */
   'graphile-worker': (connectionString) => {
     const pgPool = new pg.Pool({ connectionString, max: 4 });
     let runner;
@@ -127,7 +127,7 @@ const PEERS = {
           const slot = async () => {
             for (let job = jobs.pop(); job; job = jobs.pop()) {
               const { id, data } = job;
-              // Fails the job alone, because a batch fails as a whole.
+              // Fails only this job, because an error would fail the whole batch.
               await push(data).catch(() => boss.fail(QUEUE, id));
             }
           };
@@ -140,7 +140,7 @@ const PEERS = {
       },
       async finish() {
         await boss.offWork(QUEUE);
-        // pg-boss does not report when the last jobs are recorded.
+        // Polls the table, because pg-boss does not report when it has recorded the last jobs.
         while ((await database.query(`select from pgboss.job where state = 'active' limit 1`)).length > 0)
           await delay(20);
       },

@@ -12,7 +12,7 @@ import { processes } from '../processes.mjs';
 import { median } from '../table.mjs';
 
 const RECEIVERS = 10;
-/** As many as the engine sends to one address at a time. */
+/** The number of pushes in flight to one address, as in the engine. */
 const AT_ONCE = 8;
 const DEADLINE_MS = 5_000;
 const [pushes = 100_000, runs = 5] = process.argv.slice(2).map(Number);
@@ -48,7 +48,7 @@ const SIGNED = Array.from({ length: 1_000 }, (_, index) => {
   return { signed, pairs };
 });
 
-/** Each client pushes once and resolves when the push is accepted. */
+/** The two clients. Each returns a function that sends one push and resolves when the push is accepted. */
 const CLIENTS = {
   own(ports) {
     const client = createPushClient({ allowLocalhost: true });
@@ -98,7 +98,7 @@ const CLIENTS = {
   },
 };
 
-/** Connects to the IP address itself, as a push does to the checked address. */
+/** Connects to the IP address without a look-up, as the service does after checking the address. */
 function poolsOf(ports) {
   return ports.map(
     (port) =>

@@ -1,5 +1,5 @@
-// The channels' receivers in a separate process: one port each, all accepting everything, and one that never answers. A
-// minimal server without checks, because it shares the cores with what it measures.
+// The channels' receivers in a separate process: each accepting receiver has its own port, and one more never answers.
+// A minimal server without checks, because it shares the cores with what it measures.
 import { once } from 'node:events';
 import net from 'node:net';
 import { answer } from '../renewals/answer.mjs';
@@ -23,7 +23,7 @@ answer({
     answeredAt = [];
   },
   count: () => answeredAt.length,
-  /** Returns how many pushes arrived, and how long after a moment they were answered. */
+  /** Returns the number of pushes that arrived, and quantiles of the seconds from `moment` to their answers. */
   since({ moment }) {
     const seconds = answeredAt.map((at) => (at - moment) / 1000).sort((a, b) => a - b);
     const quantile = (share) => seconds[Math.min(seconds.length - 1, Math.floor(seconds.length * share))];
@@ -41,7 +41,9 @@ async function listen(serve) {
   return server.address().port;
 }
 
-/** Handles one request after another, as both clients send them. */
+/**
+ * Handles a connection's requests one after another, because both clients wait for an answer before the next request.
+ */
 function accept(socket) {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk) => {

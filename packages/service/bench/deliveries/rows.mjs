@@ -9,8 +9,8 @@ import { makeChannels, makeEvents } from './events.mjs';
 const WARM_UP = 10_000;
 
 /**
- * Measures how fast the engine or a peer sends events that are all due. `pinned`: a transaction from before the first
- * event stays open, and as many events were sent since, so that vacuum can remove none of their dead rows.
+ * Measures how fast the engine or a peer sends events that are all due. `pinned`: a transaction stays open that began
+ * before the first event. As many events were sent after it began, so vacuum can remove none of their dead rows.
  */
 export async function sent(bench, { label, events, peer, processes, pinned = false }) {
   const ports = bench.ports.accepting;
@@ -68,7 +68,7 @@ async function withWorkers({ server, running, receiver }, { peer, ports, process
       await shared(maker, processes);
       await makeEvents(maker, channels, count);
     };
-    /** Runs until `count` pushes are accepted and recorded. */
+    /** Lets the processes send until `count` pushes are accepted and recorded. */
     const run = async (count) => {
       const since = performance.now();
       await all('begin', { count });
@@ -83,7 +83,7 @@ async function withWorkers({ server, running, receiver }, { peer, ports, process
   });
 }
 
-/** Waits until each node has its share of the channels. */
+/** Waits until each node owns its share of the delivery shards. */
 async function shared(maker, nodes) {
   for (;;) {
     const owners = await maker.query('select owner, count(*)::integer as shards from delivery_shards group by owner');
@@ -93,7 +93,7 @@ async function shared(maker, nodes) {
   }
 }
 
-/** Measures the given number of deliveries, without writing their events. */
+/** Measures how long the given number of deliveries takes, after their events were written. */
 async function measure({ server, receiver }, { maker, run, pids }, events) {
   const cpuOf = (all) => (CAN_MEASURE ? all.reduce((sum, pid) => sum + cpuOfProcess(pid), 0) : undefined);
   const snapshot = async () => ({

@@ -1,15 +1,18 @@
-// Orders as years of business leave them, written set-wise, for the growth bench and for the test of query plans. It
-// imports nothing, so that both can use it.
+// Creates orders as years of business leave them, with few large statements, for the growth bench and for the test of
+// query plans. This file imports nothing, so that both can use it.
 
-/** Order numbers follow the order of creation within one load. */
+/** The first order number. The numbers follow the order of creation within one load. */
 export const FIRST_ORDER = 300_000_000_000;
 const AT_A_TIME = 100_000;
-/** From this number of rows, indexes are created after the rows, because sorting once is faster than a look-up per row. */
+/**
+ * From this number of rows, indexes are created after the rows, because sorting all rows at the end is faster than one
+ * look-up per row.
+ */
 const MANY = 200_000;
 
-/** Returns the user of an order by its position. Each user has two orders at one channel. */
+/** Returns the user of the order at a position. Each user has two orders, both of the same channel. */
 export const userOf = (place) => `growth-user-${Math.floor(place / 2)}`;
-/** Returns the position of the first channel's nth order. It has a third of all orders. */
+/** Returns the position of the first channel's nth order. The first channel has a third of all orders. */
 export const placeAtFirstChannel = (n) => Math.floor(n / 2) * 6 + (n % 2);
 
 const TABLES = [
@@ -30,8 +33,9 @@ const TABLES = [
 /**
  * Of 20 orders, 10 are debited by the payment channel; 12 are active, a few have failed, and the others have ended in
  * various ways. They were created evenly over a year. Of an order's periods the first and the latest are stored, with
- * their debits and benefits, of which a fifth is claimed. Periods of the last month have accepted events. Creations of
- * the last day have stored answers. No order is due for two days. Sealed values cannot be unsealed.
+ * their debits and benefits; a fifth of the benefits is claimed. Periods of the last month have accepted events.
+ * Creations of the last day have stored answers. No order falls due in the next two days. Encrypted values cannot be
+ * decrypted.
  */
 const INSERT = `
 with made as materialized (
@@ -126,15 +130,15 @@ insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retr
 select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
 
 /**
- * Adds the orders of the positions `from` to `to`, both multiples of two. The first channel has a third of them. `run`
- * executes a statement without a timeout.
+ * Adds the orders at the positions `from` to `to`, which must both be even. The first channel has a third of the
+ * orders. `run` executes a statement without a timeout.
  */
 export async function loadOrders(
   run,
   { from, to, channelIds, paymentChannelCode, productCode, say = () => undefined },
 ) {
   const makeIndexes = to - from >= MANY ? await dropIndexes(run) : async () => undefined;
-  // Old events must not be delivered.
+  // Does not queue the events, because they are old and must not be delivered.
   await run('alter table events disable trigger queue_events');
   for (let place = from; place < to; place += AT_A_TIME) {
     const some = Math.min(AT_A_TIME, to - place);

@@ -15,13 +15,13 @@ import { growthOf } from './table.mjs';
 export { HELP, readOptions } from './options.mjs';
 export { ratiosOf, report } from './table.mjs';
 
-/** In addition to the channel that sends the requests, which has a third of the orders. */
+/** The number of channels besides the first. The first channel sends the requests and has a third of the orders. */
 const OTHER_CHANNELS = 19;
 const RECEIVERS = 10;
 
 /**
- * Grows one database from size to size and measures the same work at each, in turn with a database on another server
- * that stays at the smallest size.
+ * Grows one database from size to size and measures the same work at each size. In turn measures a database on another
+ * server, which stays at the smallest size.
  */
 export async function bench({ sizes, plot, rows, postgres, ...options }, { running, keep, say }) {
   const facts = await machineFacts();
@@ -75,7 +75,7 @@ async function openGrowing(running, postgres, facts) {
       for (const { maker } of [grown, small]) await maker.query('select');
       return true;
     };
-    // The databases are removed with the folder.
+    // `close` need not drop the databases, because it removes the whole folder.
     return { grown, small, close, isUsable };
   } catch (error) {
     await close();

@@ -1,4 +1,5 @@
-// A node without the engine, and the console's search, in a separate process. Background work is measured separately.
+// A process that serves requests without the engine and runs the console's search. The engine's work is measured in
+// other rows.
 import { search } from '../../dist/operator/search/search.js';
 import { systemClock as clock } from '../../dist/platform/clock.js';
 import { openDatabaseFromSettings } from '../../dist/platform/installation/open-database.js';

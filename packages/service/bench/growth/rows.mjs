@@ -9,15 +9,16 @@ import { rowNamed } from '../rows.mjs';
 import { median } from '../table.mjs';
 import { FIRST_ORDER, placeAtFirstChannel, userOf } from './load.mjs';
 
-/** Work done before the measurement, by the same process. */
+/** The limits of the work that each process does before the measurement. */
 const WARM_UP = { seconds: 4, most: 12_000 };
 const SEARCHES = 600;
-/** A bill takes a tenth of a debit's time. */
+/** The number of orders billed for each order debited in the other mode. A bill takes a tenth of a debit's time. */
 const BILLED_FOR_EACH = 4;
 
 /**
  * Measures a row on the given places in turn, A B A B, so that drift affects both. The first place has grown; the
- * second, if any, has stayed small. Figures are medians of the first; the relative cost is the median of the turns.
+ * second, if any, has stayed small. The figures are medians over the first place's runs; the relative cost is the
+ * median over the pairs of runs.
  */
 export async function measureOn(places, { name, runs, ...options }) {
   const started = [];
@@ -59,7 +60,7 @@ async function start(place, { file, prepare }, options) {
   };
 }
 
-/** Requests of clients that wait for their responses. */
+/** Measures requests of clients that each wait for a response before the next request. */
 function sent(name) {
   return {
     file: 'growth/node.mjs',
@@ -90,7 +91,10 @@ function sent(name) {
   };
 }
 
-/** Texts that operators search for: an order number, the channel's number and the user, in turn. */
+/**
+ * Measures the search for texts that operators use: an order number, the channel's own order number and the user, in
+ * turn.
+ */
 const searched = {
   file: 'growth/node.mjs',
   prepare(place, { size }) {
@@ -103,7 +107,7 @@ const searched = {
   },
 };
 
-/** Makes the next due orders of the mode due now. */
+/** Measures the renewal of orders of one mode. The next orders by due time are made due now. */
 function renewed(mode, command) {
   return {
     file: 'renewals/node.mjs',
@@ -141,12 +145,12 @@ async function makeDue({ maker, channel }, mode, due) {
   );
 }
 
-/** Events that are all due, for ten channels. */
+/** Measures the delivery of events that are all due, for ten channels. */
 const delivered = {
   file: 'deliveries/node.mjs',
   async prepare(place, { events }) {
     const { maker, node, receiver, receivers } = place;
-    // Drops the events that other rows left.
+    // Removes the events that other rows left in the queue.
     await maker.query('truncate due_events');
     return {
       async run() {
@@ -165,7 +169,7 @@ const delivered = {
   },
 };
 
-/** Waits until every shard has an owner. */
+/** Waits until every delivery shard has an owner. */
 async function shardsOf(maker) {
   for (;;) {
     const [{ free }] = await maker.query('select count(*)::integer as free from delivery_shards where owner is null');
@@ -174,7 +178,7 @@ async function shardsOf(maker) {
   }
 }
 
-/** Measures the cost of `work` per item it reports as done. */
+/** Measures the cost per item of `work`, which returns the number of items done. */
 async function measured({ server, maker, node }, work) {
   const snapshot = async () => ({ node: cpuOfProcess(node.pid), postgres: server.cpu(), wal: await walBytes(maker) });
   const before = await snapshot();

@@ -3,7 +3,7 @@ import { aligned, cellsOr, factsText } from '../table.mjs';
 const shown = (digits) => (value) => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(digits));
 const thousands = (value) => value.toLocaleString('en-US');
 
-/** The largest acceptable cost relative to the smallest size. */
+/** The highest acceptable cost, as a multiple of the cost at the smallest size. */
 export const GOAL = 1.3;
 
 const COLUMNS = [
@@ -24,10 +24,10 @@ at most ${GOAL.toFixed(1)}. Vacuum of the large tables does not run meanwhile. c
 the console, 8 at a time. renew: a batch that is due. deliver: events that are all due.
 `;
 
-/** Returns the rows without the load. */
+/** Returns the results except the one for loading the orders. */
 export const growthOf = ({ results }) => results.filter(({ name }) => name !== 'load');
 
-/** Returns, for each row, the cost at the smallest size divided by its cost. 1 means no growth; less is worse. */
+/** Returns for each row the cost at the smallest size divided by the row's cost. 1 means no growth; less is worse. */
 export function ratiosOf(result) {
   const [smallest] = result.sizes;
   return growthOf(result)

@@ -1,7 +1,7 @@
 // Callers that do not wait for one another, in a separate process: a fixed number of requests per second, whatever
 // their outcome. They share connections opened in advance, as behind a proxy. Node accepts one new connection per
-// event-loop turn, so a flood of new connections would wait in the kernel, where no node can refuse it. Each request
-// has a connection to itself, and its caller hangs up after a timeout.
+// event-loop turn, so a flood of new connections would wait in the kernel, where no node can refuse it. A connection
+// carries one request at a time, and its caller hangs up after a timeout.
 import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -22,7 +22,7 @@ const commands = {
     );
     return {};
   },
-  /** Returns for each request of each stream when it was sent, how long it took, and its result code. */
+  /** Sends all streams. Returns for each request when it was sent, how long it took, and its result code. */
   async run({ port, seconds, connections }) {
     const idle = await Promise.all(Array.from({ length: connections }, () => connected(port)));
     const began = performance.now();
@@ -48,7 +48,7 @@ function asBytes({ path, headers, body }) {
   );
 }
 
-/** Sends a request and waits for its response, because the kernel connects before the node accepts. */
+/** Opens a connection, and sends a request to be sure that the node has accepted it: the kernel connects earlier. */
 async function connected(port) {
   const socket = net.connect({ host: '127.0.0.1', port, noDelay: true });
   socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
@@ -56,7 +56,7 @@ async function connected(port) {
   return socket;
 }
 
-/** Sends evenly over the seconds. A late timer sends everything due by then. */
+/** Sends the requests evenly over the seconds. If the timer is late, sends every request that is due. */
 function stream(port, idle, requests, seconds, began) {
   const results = [];
   return new Promise((resolve) => {
@@ -78,7 +78,7 @@ function stream(port, idle, requests, seconds, began) {
   });
 }
 
-/** Skips connections that the node has closed as idle. */
+/** Returns an open connection. Skips connections that the node has closed because they were idle. */
 function openOne(idle) {
   for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) {
     if (socket.writable) return socket;

@@ -12,7 +12,7 @@ import { rowNamed } from '../rows.mjs';
 export { HELP, readOptions } from './options.mjs';
 export { ratiosOf, report } from './table.mjs';
 
-/** `most`: requests signed in advance per second. It exceeds the sustained rate. */
+/** `most`: the number of requests signed in advance per second, more than the node can serve. */
 const KINDS = {
   a2: { row: 'orders/create A.2 over the bridge x32', most: 1_000 },
   b: { row: 'orders/create B x32', most: 4_000 },
@@ -20,7 +20,7 @@ const KINDS = {
 const BYSTANDER = 'orders/create B x32';
 /** The bystander's requests per second. */
 const BYSTANDER_RATE = 10;
-/** Enough callers to keep the node busy. */
+/** The number of callers, enough to keep the node busy. */
 const CLIENTS = 32;
 
 /**
@@ -87,11 +87,11 @@ async function measure({ row, most }, { seconds, times, connections, proxy }, ru
     const before = await stored();
     say(`  ${row}: ${offered} a second, ${seconds} s\n`);
     const [flooded, beside10] = await send(offered);
-    // All responses have arrived. Anything stored from now on has no caller.
+    // All responses have arrived. Waits for late writes, then counts the orders whose callers got no success.
     const answered = [...flooded, ...beside10].filter(({ code }) => code === '0').length;
     await delay(3_000);
     const unheard = (await stored()) - before - answered;
-    // A second flood, followed at once by half the rate, to measure the recovery.
+    // Floods again and then sends half the rate immediately, to measure the recovery.
     say(`  ${row}: and after it, ${seconds} s\n`);
     const half = Math.round(sustained.rate / 2);
     const after = await recovery({ flood, row, channel, port, seconds, connections, offered, half });
@@ -121,7 +121,7 @@ async function startProxy(running, program, dataDir, baseUrl) {
   const port = await freePort();
   const config = (await readFile(EXAMPLE, 'utf8'))
     .replace(/^ {2}log \/dev\/log.*$/m, '')
-    // Fewer connections, because a shell limits open files.
+    // Allows fewer connections, because a shell's limit of open files is lower.
     .replace('maxconn 20000', 'maxconn 8000')
     .replace(/bind 127\.0\.0\.1:\d+/, `bind 127.0.0.1:${port}`)
     .replace(/^ {2}acl public.*$/m, '$& /healthz')
@@ -151,7 +151,7 @@ async function untilAnswers(url) {
   }
 }
 
-/** Returns the milliseconds after the flood until no request is refused or slow. */
+/** Floods, then sends at half the rate. Returns the milliseconds after which no request is refused or slow any more. */
 async function recovery({ flood, row, channel, port, seconds, connections, offered, half }) {
   await flood.ask('prepare', { streams: [{ row, channel, count: offered * 2 }] });
   await flood.ask('run', { port, seconds: 2, connections });
@@ -161,7 +161,7 @@ async function recovery({ flood, row, channel, port, seconds, connections, offer
   return bad.length === 0 ? 0 : Math.max(...bad.map(({ at }) => at));
 }
 
-/** Returns per second of sending how many were served and refused, and their latency. */
+/** Returns, for each second in which requests were sent, how many were served and refused, and their latency. */
 function bySecond(results, seconds) {
   return Array.from({ length: seconds }, (_, second) => {
     const sent = results.filter(({ at }) => Math.floor(at / 1000) === second);

@@ -2,7 +2,10 @@ import { aligned, factsText } from '../table.mjs';
 
 const ms = (value) => (value === undefined ? '-' : value.toFixed(0));
 
-/** Returns the ratios of an overloaded node: its share of the sustained rate, and its share of a bystander's requests. */
+/**
+ * Returns the ratios of an overloaded node: the rate it still serves relative to the sustained rate, and the share of
+ * the bystander's requests that it serves.
+ */
 export function ratiosOf({ results }) {
   return results
     .filter(({ failure }) => failure === undefined)

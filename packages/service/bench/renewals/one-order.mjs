@@ -3,8 +3,8 @@ import { BENEFIT_DAYS } from '../../dist/subscriptions/domain/benefits/benefit-e
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 /**
- * Mode B for one order, as lean as a job can be: the same writes as the set-wise statement, without what only sets or
- * last periods need. The update itself checks that the order is still due.
+ * Bills one order of mode B with as little work as a job needs: the same writes as the statement for many orders,
+ * without the parts that only many orders or last periods need. The update itself checks that the order is still due.
  */
 const BILL = {
   name: 'bill-one',

@@ -1,17 +1,17 @@
 import { sealInstitutionNo } from '../../dist/subscriptions/store/agreements/card.js';
 
 /**
- * Orders as a year of business leaves them: numbered in order of creation over the last twelve months, with monthly
- * periods. Orders that are due now were created on this day of an earlier month. They lie in twelve clusters, each
- * among the other orders of its month, and their times are spread over the last day. Only the rows of the last period
- * exist; its events lie in the partitions of earlier weeks.
+ * Creates orders as a year of business leaves them: numbered in order of creation over the last twelve months, with
+ * monthly periods. Orders that are due now were created on this day of an earlier month. They lie in twelve clusters,
+ * each among the other orders of its month, and their times are spread over the last day. Of each order only the last
+ * period has rows, and its events are in the partitions of earlier weeks.
  */
 const MONTHS = 12;
 const FIRST = 300_000_000_001;
-/** Orders per statement: each is a transaction of some seconds. */
+/** The number of orders per statement. Each statement is a transaction of some seconds. */
 const AT_A_TIME = 200_000;
 
-/** Mode B: creates `due` orders to be billed now among `idle` ones. */
+/** Mode B: creates `due` orders to be billed now, spread among `idle` orders that are not due. */
 export async function makeCollected(maker, { channelId, productCode, due, idle = 0 }) {
   const next = counter();
   for (let month = MONTHS; month >= 1; month -= 1) {
@@ -103,7 +103,7 @@ function counter() {
   };
 }
 
-/** Gives the tables statistics and leaves nothing to vacuum, as in an established database. */
+/** Vacuums and analyzes the tables, so that they are in the state of an established database. */
 async function settled(maker) {
   await maker.query('vacuum analyze orders, payments, benefits, agreements');
   await maker.query('checkpoint');

@@ -1,6 +1,6 @@
-// A job queue that does renewals, one job each, in a separate process. A job makes the writes of the set-wise statement
-// for its order in one statement, so in one transaction. In mode A it stores the attempt, calls the institution and
-// settles, as the engine does.
+// A job queue that does renewals, one job each, in a separate process. A job makes, for its order, the same writes as
+// the engine's statement for many orders, in one statement and so in one transaction. In mode A the job stores the
+// attempt, calls the institution and settles, as the engine does.
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import PgBoss from 'pg-boss';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
@@ -18,16 +18,16 @@ import { BRIDGE } from '../rows.mjs';
 import { answer } from './answer.mjs';
 import { billOne } from './one-order.mjs';
 
-/** Found by experiment: more concurrent jobs make neither faster on two cores. */
+/** The number of concurrent jobs, found by experiment: a higher number makes neither queue faster on two cores. */
 const AT_A_TIME = 24;
 /** The number of pg-boss workers, so that one works while another fetches. */
 const WORKERS = 3;
 const QUEUE = 'renew';
-/** Logging every job would be work that the engine does not do. */
+/** Writes no log, because a line per job would be work that the engine does not do. */
 const SILENT = new Logger(() => () => undefined);
 
 let renewal;
-/** Adding twenty thousand jobs takes longer than a statement of the service may. */
+/** The statement timeout for adding jobs: twenty thousand take longer than the service's own statement timeout. */
 const ADDING_LIMIT_MS = 120_000;
 
 let database;
@@ -90,7 +90,7 @@ function counted(count) {
 }
 
 const PEERS = {
-  /** Fetches many jobs at once and completes jobs together that end together (its "batching"). */
+  /** graphile-worker fetches many jobs at once and completes together the jobs that end together (its "batching"). */
   'graphile-worker': (connectionString) => ({
     async prepare() {
       await runMigrations({ connectionString, logger: SILENT });
@@ -126,7 +126,7 @@ const PEERS = {
     },
   }),
 
-  /** Fetches and completes jobs in batches. */
+  /** pg-boss fetches and completes jobs in batches. */
   'pg-boss': (connectionString) => {
     const boss = new PgBoss({ connectionString, max: 4, supervise: false, schedule: false });
     boss.on('error', () => undefined);

@@ -6,10 +6,10 @@ import { walBytes } from '../orders.mjs';
 import { BRIDGE } from '../rows.mjs';
 import { makeCollected, makeDeducted } from './orders.mjs';
 
-/** For a take-over: how many attempts the node must have settled before it is killed. */
+/** The number of attempts that must be settled before a node is killed, in the measurement of a take-over. */
 const SETTLED_BEFORE_KILL = 500;
 
-/** Mode B by the engine or by a peer. */
+/** Measures mode B, done by the engine or by a peer. */
 export async function collected(bench, { label, due, idle = 0, productCode = 'MONTHLY', peer }) {
   return bench.server.withDatabase('renewals_b', async (row) => {
     const { channelId } = row.channel;
@@ -25,7 +25,7 @@ export async function collected(bench, { label, due, idle = 0, productCode = 'MO
   });
 }
 
-/** Mode A by the engine or by a peer, against the institution. */
+/** Measures mode A, done by the engine or by a peer, against the institution. */
 export async function deducted(bench, { label, due, peer }) {
   return withInstitution(bench, async (row) => {
     await makeDeducted(row.maker, { channel: row.channel, productCode: 'MONTHLY', due, paymentChannelCode: BRIDGE });
@@ -36,8 +36,8 @@ export async function deducted(bench, { label, due, peer }) {
 }
 
 /**
- * Runs two nodes and kills one with debits in flight. Measures the last attempt to be settled of all that were open
- * then: the other node's own take milliseconds.
+ * Runs two nodes and kills one with debits in flight. Measures the time until the last attempt is settled that was open
+ * at the kill. The surviving node's own attempts take only milliseconds.
  */
 export async function takeOver(bench, { label, due }) {
   if (due < 2 * SETTLED_BEFORE_KILL)
@@ -50,7 +50,7 @@ export async function takeOver(bench, { label, due }) {
     while ((await settledIn(row.maker)).periods < SETTLED_BEFORE_KILL) await delay(20);
     nodes[0].kill();
     const [{ killed }] = await row.maker.query('select clock_timestamp()::text as killed');
-    // A statement of the killed node that has reached the server still commits.
+    // Waits, because a statement of the killed node that has reached the server still commits.
     const open = `started_at <= $1::timestamptz and (settled_at is null or settled_at > $1::timestamptz)`;
     await delay(1000);
     const [{ held }] = await row.maker.query(`select count(*)::integer as held from debit_attempts where ${open}`, [
@@ -106,7 +106,7 @@ async function withInstitution(bench, work) {
   });
 }
 
-/** Runs everything in one new process, after a checkpoint. */
+/** Runs the row's whole work in one new process, after a checkpoint. */
 async function run({ server, running }, { place, maker, institutionPid }, { command, peer, mode, due }) {
   const worker = peer
     ? running.startHelper(peer, 'renewals/peer.mjs')

@@ -10,7 +10,7 @@ import { provisionChannel } from '../channel.mjs';
 import { CAN_MEASURE, cpuOfDescendants, cpuOfEnded, cpuOfProcess } from '../cpu.mjs';
 import { openOwnServer } from '../own-server.mjs';
 
-/** The renewed products: monthly periods with one benefit or two. */
+/** The products of the renewed orders: monthly periods with one or two benefits. */
 const PRODUCTS = [
   { productCode: 'MONTHLY', benefits: [{ benefitCode: 'VIP_PASS', name: 'VIP pass', faceValueCent: 1500 }] },
   {
@@ -33,15 +33,15 @@ const REST = {
 /** Opens a connection without a timeout, because creating millions of orders takes longer than the service allows. */
 async function longWork(url) {
   const client = new pg.Client({ connectionString: url, options: '-c TimeZone=Asia/Shanghai' });
-  // A lost server fails the query, not the whole bench.
+  // If the server is lost, only the query fails. Without a listener the bench would end.
   client.on('error', () => undefined);
   await client.connect();
   return { query: async (text, values) => (await client.query(text, values)).rows, end: () => client.end() };
 }
 
 /**
- * Opens a server with a separate database for each row, so that vacuum of one does not affect the next. It is the
- * embedded server, or the one whose programs are in `bin`.
+ * Opens a PostgreSQL server with a separate database for each row, so that vacuum of one database does not affect the
+ * next row. Uses the programs in `bin` if given, otherwise the embedded server.
  */
 export async function openServer(dataDir, bin) {
   const server = bin ? await openOwnServer(bin) : await openEmbeddedServer(dataDir);

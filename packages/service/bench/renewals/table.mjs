@@ -20,7 +20,7 @@ twelve months of business leave them: those due are in twelve clusters among tho
 same writes for its one order in one statement, many jobs at a time, fetched and completed in batches.
 `;
 
-/** Returns undefined if there is none. */
+/** Returns the best rate of a job queue, or undefined if no job queue was measured in this mode. */
 function bestPeer(results, mode) {
   const rates = results
     .filter((row) => row.peer && row.mode === mode && row.rate !== undefined)
@@ -28,7 +28,10 @@ function bestPeer(results, mode) {
   return rates.length > 0 ? Math.max(...rates) : undefined;
 }
 
-/** Returns ratios to the better peer and, for rows with more work, to the engine's plain row. */
+/**
+ * Returns each row's ratio to the better job queue. The other rows of mode B also have a ratio to the row "B, the
+ * engine".
+ */
 export function ratiosOf({ results }) {
   const engine = results.filter(({ peer, rate }) => !peer && rate !== undefined);
   const plain = engine.find(({ row }) => row === 'B, the engine');
