@@ -1,5 +1,5 @@
-// Runs the collections of examples/ with Newman and Bruno themselves, installed from npm into a temporary folder. Part
-// of npm run prove -- languages, which without --short does this after its tests.
+// Runs the collections of examples/ with the real Newman and Bruno, installed from npm into a temporary folder. Part of
+// `npm run prove -- languages`, which runs this after its tests unless --short is given.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ try {
 }
 process.exit(failures === 0 ? 0 : 1);
 
-/** Returns how many of the two have failed. */
+/** Runs the collections in both programs. Returns the number of programs that failed. */
 async function runCollections({ baseUrl, appId, appSecret, aesKey }) {
   const values = Object.entries({ baseUrl, appId, appSecret, aesKey }).flatMap(([name, value]) => [
     '--env-var',

@@ -11,7 +11,7 @@ import { isWell, report } from './ha/table.mjs';
 
 const say = (text) => process.stderr.write(text);
 
-/** Plays the faults one after another. If one cannot be played, the next fault gets a new stand. */
+/** Plays the faults one after another. If a fault cannot be played, the next fault gets a new stand. */
 async function playAll({ plays, logs, callers }, interrupted) {
   const rows = [];
   let stand;
@@ -84,5 +84,5 @@ async function main(args) {
 }
 
 const status = await main(process.argv.slice(2));
-// Exits without waiting for abandoned requests, after all output is written.
+// Waits until all output is written, then exits without waiting for abandoned requests.
 process.stdout.write('', () => process.exit(status));

@@ -2,12 +2,13 @@ import { rollingRestart } from '../test/support/rolling-restart.js';
 import { withTemporaryDatabase } from './support/temporary-database.js';
 
 const WHOLE = { callers: 16, drainSeconds: 5, checkMs: 1000 };
-/** Callers pause, so that nodes on a busy machine miss no health check. */
+/** The callers pause between requests, so that nodes on a busy machine miss no health check. */
 const SHORT = { callers: 3, pauseMs: 500, drainSeconds: 3, checkMs: 200 };
 
 /**
- * npm run prove -- rolling [ROUNDS]: three nodes behind haproxy, with the example's own file and production's delays,
- * are each restarted ROUNDS times while 16 callers continue. With --short each is restarted once, with 3 callers.
+ * npm run prove -- rolling [ROUNDS]: restarts each of three nodes behind haproxy ROUNDS times while 16 callers
+ * continue. Uses the example's haproxy file and production's delays. With --short each node is restarted once, with 3
+ * callers.
  */
 export default async function proveRolling(args: readonly string[]): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -1,5 +1,6 @@
 // npm run prove -- signatures [COUNT] [SEED]: diagnoses random requests with one, two or no mistakes in the signature,
-// and counts how often the diagnosis is right. Fails if a request with exactly one mistake gets another diagnosis.
+// and counts how often the diagnosis is right. Fails if a request with exactly one mistake gets the diagnosis of a
+// different mistake.
 import { createHash, createHmac } from 'node:crypto';
 import { diagnoseRequest, MAX_DIAGNOSIS_TRIES, MISTAKES } from '@perennial/wire';
 
@@ -7,7 +8,7 @@ const [given = '20000', seed = String(Date.now())] = process.argv.slice(2);
 const count = given === '--short' ? 2_000 : Number(given);
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** Deterministic random numbers by seed. */
+/** Returns random bytes that depend only on the seed. */
 let drawn = 0;
 const bytes = (length) => createHash('sha512').update(`${seed} ${drawn++}`).digest().subarray(0, length);
 const below = (limit) => bytes(4).readUInt32BE() % limit;
@@ -50,7 +51,7 @@ const key = (name) => (to) => {
   to.key = to.secrets[name];
 };
 
-/** The ways in which programs make each mistake. Pairs are made in this order: moved lines come last. */
+/** The ways in which programs make each mistake. Two mistakes are made in this order, so that moved lines come last. */
 const MAKERS = {
   'secret-of-callback': [key('callbackSecret')],
   'secret-of-encryption': [key('aesKey')],
@@ -90,7 +91,7 @@ const names = Object.keys(MAKERS);
 const missing = MISTAKES.filter(({ mistake }) => mistake !== 'unknown' && !names.includes(mistake));
 if (missing.length > 0) throw new Error(`no way to make: ${missing.map(({ mistake }) => mistake)}`);
 
-/** Only one mistake of a group can be made. */
+/** A request can have only one mistake of each group. */
 const GROUPS = [/^secret-(of|before)/, /^signature-/, /^(body|digest)-/, /^path-/, /^(lines|empty)-/];
 const areApart = (a, b) => a !== b && !GROUPS.some((group) => group.test(a) && group.test(b));
 
@@ -106,7 +107,10 @@ const sign = ({ lines, join, end, key: by, encode }) =>
       .digest(),
   );
 
-/** Returns a request with these mistakes, or undefined if they change nothing, such as the case of a nonce without letters. */
+/**
+ * Returns a request with these mistakes. Returns undefined if they change nothing, such as the case of a nonce without
+ * letters.
+ */
 function make(mistakes) {
   const secretNames = ['appSecret', 'callbackSecret', 'aesKey', 'formerAppSecret'];
   const secrets = Object.fromEntries(secretNames.map((name) => [name, bytes(32)]));

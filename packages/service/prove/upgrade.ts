@@ -19,9 +19,9 @@ import { steadyCalls } from './upgrade/steady-calls.js';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 interface Size {
-  /** Orders from before the upgrade, which every migration has to process. */
+  /** The number of orders from before the upgrade, which every migration has to process. */
   readonly seeded: number;
-  /** Responses to wait for in each phase. */
+  /** The number of responses to wait for in each phase. */
   readonly calls: number;
   readonly callers: number;
   readonly channels: number;
@@ -29,15 +29,15 @@ interface Size {
   readonly nodes: number;
 }
 
-/** One channel per delivery shard, so that nodes of both versions own some. */
+/** Has one channel per delivery shard, so that nodes of both versions own some shards. */
 const WHOLE: Size = { seeded: 50_000, calls: 200, callers: 6, channels: 16, nodes: 2 };
 const SHORT: Size = { seeded: 1_000, calls: 20, callers: 2, channels: 4, nodes: 1 };
 
 /**
- * npm run prove -- upgrade [--short] [REF]: runs nodes of version REF and of this one on one database through a whole
- * upgrade. The schema is migrated under the older nodes, newer nodes join, and the older ones stop, while callers
- * continue. --short uses fewer. REF defaults to the last release, else to the commit before the newest migration. In a
- * clone without history this version plays both parts.
+ * npm run prove -- upgrade [--short] [REF]: runs nodes of version REF and of this version on one database through a
+ * whole upgrade. The schema is migrated under the older nodes, newer nodes join, and the older ones stop, while callers
+ * continue. --short uses fewer orders, calls, channels and nodes. REF defaults to the last release, else to the commit
+ * before the newest migration. In a clone without history this version plays both parts.
  */
 export default async function proveUpgrade(args: readonly string[], { root }: { root: string }): Promise<void> {
   const size = args[0] === '--short' ? SHORT : WHOLE;
@@ -59,13 +59,13 @@ interface Upgrade {
   readonly size: Size;
 }
 
-/** Returns the main program. Before bundling, it was an ordinary module. */
+/** Returns the path of the main program. Versions before bundling have it in a different folder. */
 function mainOf(checkout: string): string {
   const program = (...place: string[]) => path.join(checkout, 'packages/service/dist', ...place, 'main.js');
   return existsSync(program('program')) ? program('program') : program();
 }
 
-/** Returns the migrations that exclude older nodes. */
+/** Returns the names of the contract migrations, which older nodes cannot run with. */
 function contractsOf(checkout: string): string[] {
   const folder = path.join(checkout, 'packages/service/migrations');
   return readdirSync(folder).filter((file) => readFileSync(path.join(folder, file), 'utf8').startsWith('-- Contract'));
@@ -102,7 +102,7 @@ async function upgrade({ older, newer, databaseUrl, size }: Upgrade): Promise<st
     });
     return { running, url: `http://127.0.0.1:${port}` };
   };
-  // One after the other: the first creates the schema and the demo channel.
+  // Starts the nodes one after the other, because the first creates the schema and the demo channel.
   const startNodes = async (checkout: string) => {
     const nodes = [];
     while (nodes.length < size.nodes) nodes.push(await startNode(checkout));
@@ -148,7 +148,7 @@ async function upgrade({ older, newer, databaseUrl, size }: Upgrade): Promise<st
       channels: size.channels,
       say,
     });
-    // Only a few: a retry that gets 409002 took 10 s.
+    // Waits for only a few responses, because a retry that gets 409002 took 10 s.
     await calls.answered(size.calls);
 
     calls.phase('older nodes stop');

@@ -5,7 +5,7 @@ import { claimOnPage } from './page.mjs';
 /** The timeout that the interface recommends to callers. */
 export const PATIENCE_MS = 15_000;
 
-/** Makes one attempt. Returns the service's code, or the network's error. */
+/** Makes one attempt. Returns the service's result code, or a name for the network error. */
 export async function call(node, channel, request, patienceMs = PATIENCE_MS) {
   const signal = AbortSignal.timeout(patienceMs);
   try {
@@ -19,7 +19,8 @@ export async function call(node, channel, request, patienceMs = PATIENCE_MS) {
 
 async function callEndpoint(node, channel, { endpoint, body, key }, signal) {
   const request = signedRequest({ endpoint, body: () => body }, channel);
-  // signedRequest generates a key per request. Here a retry reuses the first attempt's key, or has none.
+  // Replaces the idempotency key that signedRequest generates: a retry has the first attempt's key, and a read has
+  // none.
   const headers = { ...request.headers };
   if (key === undefined) delete headers[HEADERS.idempotencyKey];
   else headers[HEADERS.idempotencyKey] = key;
@@ -28,15 +29,15 @@ async function callEndpoint(node, channel, { endpoint, body, key }, signal) {
   return { code, data, wasReplayed: response.headers.get(HEADERS.idempotencyReplayed) === 'true' };
 }
 
-/** A success or a business refusal: both are stored and replayed. */
+/** Returns true for a success or a business refusal, because the service stores and replays them. */
 export const isFinal = ({ code }) => code === '0' || isRefusal(code) || PAGE_REFUSALS.has(code);
 
 export const isRefusal = (code) => code.startsWith('420');
 
-/** What the redemption page shows for a revoked benefit. */
+/** The results of claimOnPage for a revoked benefit. */
 const PAGE_REFUSALS = new Set(['revoked', 'no button']);
 
-/** The request itself is wrong. The load sends none of these. */
+/** Returns true if the request itself was wrong. The load sends no wrong requests. */
 export const isMistake = ({ code }) => /^4[01]0/.test(code);
 
 function nameOf(error) {

@@ -4,15 +4,21 @@ import { booksOf } from './books.mjs';
 import { call, isFinal } from './call.mjs';
 
 const SETTLE_SECONDS = 150;
-/** Older work is no longer in flight, so the institution may be queried now instead of later. */
+/**
+ * Seconds after which a debit or refund is no longer in flight, so that the engine can query its result without the
+ * usual delay.
+ */
 const OLD_SECONDS = 30;
-/** A single server has little time. Querying a debit in flight is harmless, but proves less. */
+/**
+ * The same with a single server, whose test has little time. Querying a debit that is in flight is harmless, but proves
+ * less.
+ */
 const OLD_SECONDS_ALONE = 2;
 const ASK_EVERY = 5;
 const RESENDERS = 12;
 const RESENDS = 20;
 
-/** Lets the engine query the institution now about debits and refunds, and cancel agreements. */
+/** Statements that let the engine query the results of debits and refunds now, and cancel agreements now. */
 const ASK_NOW = [
   ...['debit_attempts', 'refunds'].map(
     (table) => `update ${table} set ask_at = now()
@@ -50,8 +56,8 @@ export function settled(stand) {
 async function leftOver(database, { debits, owedNotices }) {
   const [counts] = await database.query(LEFT);
   const seen = new Set(debits.map(({ attemptNo }) => attemptNo));
-  // An ended order's debit that the institution has never seen stays open for some minutes, because it might still
-  // arrive.
+  // Does not wait for a debit of an ended order that the institution has never seen. It stays open for some minutes,
+  // because the request could still arrive.
   const open = (await database.query(OPEN_DEBITS)).filter(({ attemptNo, isEnded }) => !isEnded || seen.has(attemptNo));
   const all = { ...counts, 'debits open': open.length, 'notices of the institution not accepted': owedNotices.length };
   return Object.entries(all)
@@ -68,7 +74,7 @@ const withDatabase = async ({ openDatabase }, work) => {
   }
 };
 
-/** Resends every acknowledged write with its key to another node. The response must be the same. */
+/** Resends every acknowledged write with its idempotency key to another node. The response must be the same. */
 export async function acknowledgedAgain({ nodes, channel, interrupted }, writes) {
   const findings = [];
   const left = writes.filter(({ answer }) => answer !== undefined);

@@ -13,7 +13,7 @@ export const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8',
 
 /**
  * The processes of a stand. Each leads its own process group, so that Ctrl-C reaches only the script, which then ends
- * them in order. Each has a log in the folder.
+ * them in order. Each writes a log file in `logDir`.
  */
 export function createChildren({ folder, logDir, dataDirs }) {
   const running = new Set();
@@ -33,7 +33,7 @@ export function createChildren({ folder, logDir, dataDirs }) {
   });
   const tell = () => keeper.connected && keeper.send(kept());
 
-  /** `role` decides how the process is ended; `channel` opens an IPC channel. */
+  /** Starts a process. `role` decides how it is ended; `channel` opens an IPC channel. */
   async function start({ name, role, command, args, as = {}, env = {}, cwd = folder, channel = false }) {
     const log = await open(path.join(logDir, `${name}.log`), 'a');
     const child = spawn(command, args, {
@@ -69,7 +69,7 @@ export function createChildren({ folder, logDir, dataDirs }) {
 
   return {
     start,
-    /** Starts a Node program that receives its options as a message and answers with one. */
+    /** Starts a Node program that receives its options as a message and answers with one message. */
     async startNode({ name, file, options = {}, env = {} }) {
       const one = await start({
         name,

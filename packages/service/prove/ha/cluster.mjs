@@ -15,7 +15,10 @@ const run = promisify(execFile);
 const HOST = '127.0.0.1';
 const NAMES = ['pg1', 'pg2', 'pg3'];
 const START_SECONDS = 120;
-/** Includes rewinding a former primary and its catching up. */
+/**
+ * The longest time until the cluster is complete again. Includes rewinding a former primary and waiting until it has
+ * caught up.
+ */
 const HEAL_SECONDS = 150;
 const ASK_MS = 2_000;
 const RUNNING = new Set(['running', 'streaming']);
@@ -24,7 +27,10 @@ const DATABASE = 'perennial';
 /** Returns the servers' data directories. */
 export const dataDirsIn = (folder) => NAMES.map((name) => path.join(folder, name, 'data'));
 
-/** Starts etcd, three servers under Patroni and haproxy, on their own ports, with the files of deploy/patroni. */
+/**
+ * Starts etcd, three PostgreSQL servers under Patroni, and haproxy, each on its own ports, with the files of
+ * deploy/patroni.
+ */
 export async function startCluster({ folder, children, identity, interrupted }) {
   const [proxyPort, clientPort, peerPort, ...ports] = await freePorts(3 + 2 * NAMES.length);
   const servers = NAMES.map((name, index) => ({
@@ -77,7 +83,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       args: ['--config-file', etcdConfig],
       as: identity,
       cwd: etcdHome,
-      // etcd 3.4 requires this on everything but amd64.
+      // etcd 3.4 refuses to start without this variable on any architecture except amd64.
       env: { ETCD_UNSUPPORTED_ARCH: process.arch },
     });
     const healthy = async () => (await ask(`http://${HOST}:${clientPort}/health`)).ok;
@@ -152,7 +158,10 @@ export async function startCluster({ folder, children, identity, interrupted }) 
 
   const superuserUrl = `postgres://postgres:${superuserPassword}@${HOST}:${proxyPort}/postgres`;
 
-  /** Returns whether haproxy leads to the primary. Before its first checks it takes all servers for the primary, in turn. */
+  /**
+   * Returns whether haproxy leads to the primary. Before its first health checks haproxy takes every server for the
+   * primary, so several connections are checked.
+   */
   async function leadsToPrimary() {
     for (let turn = 0; turn < 2 * NAMES.length; turn += 1) {
       const client = new pg.Client({ connectionString: superuserUrl, connectionTimeoutMillis: ASK_MS });
@@ -199,7 +208,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       signal(cluster.processesOf(server), 'SIGKILL');
     },
 
-    /** Stops processes. Returns a function that continues exactly these. */
+    /** Stops processes with SIGSTOP. Returns a function that continues exactly these processes. */
     freeze(processes) {
       signal(processes, 'SIGSTOP');
       return () => signal(processes, 'SIGCONT');
@@ -217,7 +226,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       const args = ['restart', '-D', dataDir, '-m', 'immediate', '-w', '-s', '-l', path.join(home, 'restart.log')];
       const options = { ...identity, cwd: home, env: ENVIRONMENT };
       await run(`${POSTGRES_BIN}/pg_ctl`, args, options).catch((error) => {
-        // Patroni was faster and has started it.
+        // Not an error: Patroni was faster and has started PostgreSQL.
         if (postgresOf(dataDir).length === 0) throw error;
       });
     },
@@ -237,7 +246,10 @@ export async function startCluster({ folder, children, identity, interrupted }) 
         { seconds: HEAL_SECONDS, interrupted },
       ),
 
-    /** Starts etcd and Patroni where they have ended. Waits for a primary with two standbys, one of them synchronous. */
+    /**
+     * Starts etcd and Patroni where they have ended. Waits for a primary with two standbys, one of which is
+     * synchronous.
+     */
     async heal(seconds = HEAL_SECONDS) {
       if (etcd.hasEnded()) await startEtcd();
       for (const server of servers) if (server.patroni.hasEnded()) await startPatroni(server);

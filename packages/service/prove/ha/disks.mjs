@@ -7,7 +7,10 @@ const run = promisify(execFile);
 const DISK_BYTES = 2 * 1024 ** 3;
 const BALLAST = 'ballast';
 
-/** Mounts a separate file system on a folder, in a sparse file beside it, so that filling it affects nothing else. Needs root. */
+/**
+ * Mounts a separate file system on a folder, so that filling it affects nothing else. It is kept in a sparse file
+ * beside the folder. Needs root.
+ */
 export async function mountDisk(folder, { uid, gid }) {
   const file = `${folder}.ext4`;
   await writeFile(file, '', { mode: 0o600 });
@@ -22,7 +25,8 @@ export async function mountDisk(folder, { uid, gid }) {
 export async function fillDisk(folder) {
   const file = path.join(folder, BALLAST);
   const { bavail, bsize } = await statfs(folder);
-  // Other processes may take the last blocks meanwhile: less than a block must be left.
+  // Tries again with half the size, because other processes may have taken some blocks. Ends when less than one block
+  // is left.
   for (let bytes = bavail * bsize; bytes >= bsize; bytes = Math.floor(bytes / 2)) {
     await run('fallocate', ['--offset', String(await sizeOf(file)), '--length', String(bytes), file]).catch(
       () => undefined,

@@ -4,12 +4,15 @@ const EVERY_MS = 1_000;
 /** The number of orders that fall due each second. */
 const ORDERS = 6;
 
-/** Makes the next period, or the retry of a failed one, due now. The following one is due by the calendar. */
+/**
+ * Makes the next period of random orders due now, or the retry of a failed period. The period after it is due by the
+ * calendar.
+ */
 const FALL_DUE = `update orders set next_due_at = now() where order_no in (
   select order_no from orders where status = 'ACTIVE' and next_due_at > now() + interval '10 minutes'
   order by random() limit $1 for update skip locked)`;
 
-/** Lets orders fall due continuously, except while the database is unavailable. */
+/** Makes orders due continuously, except while the database is unavailable. */
 export async function startDue({ openDatabase }) {
   const { database, close } = await openDatabase();
   let stopping = false;

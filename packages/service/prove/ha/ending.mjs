@@ -6,15 +6,15 @@ import { isThere, postgresOf, signal } from './signals.mjs';
 const PATIENCE_MS = 8_000;
 
 /**
- * Ends a whole stand, whatever state a fault has left it in, and removes its folder. Used by the stand itself, and by
- * the keeper if the stand is gone. `release` ends a server that this process opened.
+ * Ends a whole stand, whatever state a fault has left it in, and removes its folder. Called by the stand itself, or by
+ * the keeper if the stand's process is gone. `release` ends a server that the calling process opened.
  */
 export async function endEverything({ processes, dataDirs, disks, folder }, release) {
   const named = (role) => processes.filter((one) => one.role === role);
   const others = processes.filter((one) => one.role !== 'patroni');
-  // A stopped process does not handle SIGTERM.
+  // Continues stopped processes, because a stopped process does not handle SIGTERM.
   signal(processes, 'SIGCONT');
-  // First the processes that would restart PostgreSQL.
+  // Kills Patroni before PostgreSQL, because Patroni would restart it.
   signal(named('patroni'), 'SIGKILL');
   await gone(named('patroni'));
   signal(others, 'SIGTERM');

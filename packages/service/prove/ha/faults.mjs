@@ -3,7 +3,10 @@ import path from 'node:path';
 import { FAKETIME } from './programs.mjs';
 import { sleep } from './waiting.mjs';
 
-/** The faults that are played under load. A fault ends when what it stopped continues; what it killed is restarted afterwards. */
+/**
+ * The faults that are played under load. When a fault ends, stopped processes continue; killed processes are restarted
+ * afterwards.
+ */
 export const FAULTS = [
   {
     name: 'primary-killed',
@@ -162,7 +165,8 @@ export const FAULTS = [
     about: 'for 25 s the institution drops connections after debits and refunds, fails, and declines for now',
     times: 1,
     async play({ institution, interrupted }) {
-      // The last matching rule applies. Each takes its number of requests and leaves the next ones to the rule before.
+      // The last rule that matches a request applies. When it has been used its number of times, the matching rule
+      // before it applies.
       for (const rule of INSTITUTION_FAULTS) await institution.set(rule);
       await sleep(25, interrupted);
       await institution.clear();
@@ -179,7 +183,7 @@ const INSTITUTION_FAULTS = [
   { fault: 'decline-retryable', operation: 'debit', times: 30 },
 ];
 
-/** A short selection of a few minutes. */
+/** The faults of a short run, which takes a few minutes. */
 export const SHORT = ['primary-killed', 'node-killed', 'primary-restarted'];
 
 const clockFile = ({ folder }) => path.join(folder, 'clock');
@@ -187,7 +191,7 @@ const clockFile = ({ folder }) => path.join(folder, 'clock');
 /** Sets the clock ahead by `seconds`. Processes read the file once a second. */
 const setClock = (stand, seconds) => writeFile(clockFile(stand), `+${seconds}\n`);
 
-/** Changes only the time of day, not monotonic clocks. */
+/** Environment variables that fake the time of day of a process, not its monotonic clocks. */
 const clockSettings = (stand) => ({
   LD_PRELOAD: FAKETIME,
   FAKETIME_TIMESTAMP_FILE: clockFile(stand),

@@ -1,9 +1,9 @@
-// The reference institution as a separate process, with its ledger readable on this machine.
+// The reference institution as a separate process. A request on this machine can read its ledger.
 
 import { startInstitution } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';
 
-/** Pending debits settle soon, so that their notices fall into the fault. */
+/** Debits settle soon, so that the institution sends its notices during the fault. */
 const DELAYS = { settleMs: 2_000, noticeRetryMs: 500, longestNoticeRetryMs: 5_000 };
 
 process.once('message', async ({ key, ...options }) => {

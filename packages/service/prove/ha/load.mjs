@@ -4,13 +4,13 @@ import { call, isFinal, isMistake, isRefusal, PATIENCE_MS } from './call.mjs';
 import { startDue } from './due.mjs';
 import { claim, collectedCreate, deductedCreate, refund, unsubscribe } from './requests.mjs';
 
-/** Each caller sends, waits for the response and then for the rest of its turn. */
+/** The time from one request of a caller to its next, unless the response takes longer. */
 const TURN_MS = 650;
 /** The timeout of every other caller, which thus also receives late responses. */
 const LONG_PATIENCE_MS = 60_000;
 /** The first retry delay that the interface recommends. */
 const RETRY_MS = 1_000;
-/** How long writes may still be retried after the last new one. */
+/** The time after the last new write within which writes can still be retried. */
 const DRAIN_MS = 120_000;
 
 /** The mix of operations, out of fifteen. */
@@ -26,7 +26,7 @@ const MIX = [
   'query',
 ];
 
-/** This many orders are kept, so that some can fall due. */
+/** The number of active orders up to which none is unsubscribed, so that some orders can fall due. */
 const KEPT_ORDERS = 20;
 /** A period is refunded in two parts: first partially, then completely. */
 const PARTS_CENT = [40, 60];
@@ -34,14 +34,17 @@ const PARTS_CENT = [40, 60];
 /** Removes and returns a random element. */
 const take = (list) => list.splice(randomInt(list.length), 1)[0];
 
-/** Starts callers, one node each, that retry unanswered requests at the next node, and orders that fall due meanwhile. */
+/**
+ * Starts callers, one node each, that retry unanswered requests at the next node. Also makes orders due while the
+ * callers run.
+ */
 export async function startLoad(stand) {
   const { nodes, channel, callers } = stand;
   const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
-  /** Orders acknowledged as ACTIVE, and orders whose end was acknowledged. */
+  /** Orders acknowledged as ACTIVE. `ended` has orders whose end was acknowledged. */
   const active = [];
   const ended = [];
-  /** Periods that may still be refunded, and benefits that may still be claimed. */
+  /** Periods that can still be refunded. `claimable` has benefits that can still be claimed. */
   const refundable = [];
   const claimable = [];
   const due = await startDue(stand);
@@ -57,7 +60,7 @@ export async function startLoad(stand) {
     return answer;
   }
 
-  /** Retries with the same key until there is a response, each time at another node. */
+  /** Retries a write with the same idempotency key until there is a final response, each time at the next node. */
   async function settle(request, caller) {
     const write = { ...request, answer: undefined, node: undefined };
     record.writes.push(write);
@@ -86,7 +89,7 @@ export async function startLoad(stand) {
     return undefined;
   }
 
-  /** Checks that every node knows what was acknowledged, and that ended orders stay ended. */
+  /** Checks that a node knows what was acknowledged, and that ended orders stay ended. */
   async function query(caller) {
     const isEnded = ended.length > 0 && randomInt(4) === 0;
     const list = isEnded ? ended : active;
@@ -139,11 +142,11 @@ export async function startLoad(stand) {
     }
   });
   const all = Promise.all(running);
-  // stop() awaits this. Until then a failure must not be unhandled.
+  // stop() awaits this promise. A rejection before that must not be unhandled.
   all.catch(() => undefined);
 
   return {
-    /** Resolves with the record once every write has its response. */
+    /** Ends the load. Resolves with the record as soon as every write has its response. */
     async stop() {
       stopping = true;
       stoppedAt = performance.now();

@@ -8,14 +8,14 @@ const HEADERS = {
 
 /**
  * Opens the page, presses a benefit's button and reads the code on the next page. Keeps the form in `request`, so that
- * a retry posts it again, also to another node.
+ * a retry posts the same form again, also to another node.
  */
 export async function claimOnPage({ baseUrl }, request, signal) {
   if (request.form === undefined) {
     const page = await open(baseUrl, request.path, { signal });
     if (page.status !== 200) return pageAnswer(page);
     request.form = formOf(page.text, request.benefit);
-    // Revoked before the page was opened: there is no button.
+    // The benefit was revoked before the page was opened, so the page has no button.
     if (request.form === undefined) return { code: 'no button', data: null, wasReplayed: true };
   }
   const body = new URLSearchParams(request.form).toString();
@@ -27,7 +27,10 @@ export async function claimOnPage({ baseUrl }, request, signal) {
   return { code: '0', data: { code }, wasReplayed: true };
 }
 
-/** The page answers 409 for a benefit that cannot be claimed. Anything else may be retried. */
+/**
+ * Returns the page's answer as a result. The page answers 409 for a benefit that cannot be claimed; any other status
+ * can be retried.
+ */
 const pageAnswer = ({ status }) => ({
   code: status === 409 ? 'revoked' : `page ${status}`,
   data: null,

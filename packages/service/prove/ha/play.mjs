@@ -2,10 +2,13 @@ import { acknowledgedAgain, booksAgree, settled } from './checks.mjs';
 import { startLoad } from './load.mjs';
 import { sleep } from './waiting.mjs';
 
-/** Undisturbed load before a fault and after the recovery. */
+/** Seconds of undisturbed load before a fault and after the recovery. */
 const SECONDS = { before: 5, after: 5 };
 
-/** Plays one fault under load and checks the result. `history` has earlier findings, so that only new ones are reported. */
+/**
+ * Plays one fault under load and checks the result. `history` has the findings of earlier faults, so that only new
+ * findings are reported.
+ */
 export async function play(fault, stand, { history, say }) {
   const { interrupted, receiver } = stand;
   const seconds = fault.seconds ?? SECONDS;

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
 export const PROGRAMS = { patroni: '/usr/bin/patroni', etcd: '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' };
 
-/** Fakes the time of a process; the variant for threaded programs. */
+/** The library that fakes the time of a process, in its variant for threaded programs. */
 export const FAKETIME = `/usr/lib/${{ x64: 'x86_64', arm64: 'aarch64' }[process.arch]}-linux-gnu/faketime/libfaketimeMT.so.1`;
 
 /** The required packages, each with a file that shows it is installed. */
@@ -22,7 +22,9 @@ const PACKAGES = {
 
 export const isRoot = () => process.getuid?.() === 0;
 
-/** Installs missing packages as root; otherwise says what to install. */
+/**
+ * Installs missing packages if this process runs as root. Otherwise throws an error that names the packages to install.
+ */
 export async function requirePrograms(say) {
   if (process.platform !== 'linux') throw new Error('this needs Linux: processes are found in /proc');
   const missing = await missingPackages();
@@ -50,7 +52,10 @@ const exists = (file) =>
     () => false,
   );
 
-/** Debian starts what it installs unless this file forbids it. The stand starts its own servers on its own ports. */
+/**
+ * While this file exists, Debian does not start the services it installs. The stand starts its own servers on its own
+ * ports.
+ */
 const POLICY = '/usr/sbin/policy-rc.d';
 
 async function withoutStartingServices(work) {
@@ -63,7 +68,10 @@ async function withoutStartingServices(work) {
   }
 }
 
-/** Returns the user of Debian's package if this is root, because PostgreSQL refuses to run as root. */
+/**
+ * Returns the user of Debian's PostgreSQL package if this process runs as root, because PostgreSQL refuses to run as
+ * root.
+ */
 export async function serverIdentity() {
   if (!isRoot()) return {};
   const users = await readFile('/etc/passwd', 'utf8');

@@ -13,7 +13,7 @@ const ADDRESS = '3000::1';
 const PATH = '/events';
 const ACCEPTED = '{"code":"0"}';
 
-/** Starts a receiver that records every push as received, by eventId. */
+/** Starts a receiver that keeps every push in `events`, by eventId. */
 export async function startReceiver(folder) {
   const events = new Map();
   let secret;
@@ -42,7 +42,7 @@ export async function startReceiver(folder) {
   await once(server, 'listening');
   return {
     url: `https://[${ADDRESS}]${PATH}`,
-    /** The variables that a node needs to reach it. */
+    /** The environment variables that a node needs to reach this receiver. */
     env: {
       PROVE_RECEIVER_ADDRESS: ADDRESS,
       PROVE_RECEIVER_PORT: String(server.address().port),

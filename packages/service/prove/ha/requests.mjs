@@ -4,7 +4,10 @@ import { encryptField } from '@perennial/wire';
 /** The payment channel of mode A: the reference institution behind the bridge. */
 export const BANK = 'HABANK';
 
-/** Few periods, so that an unsubscribe does not void hundreds; one benefit each. */
+/**
+ * The product of all orders. It has few periods, so that an unsubscription does not void hundreds, and each period has
+ * one benefit.
+ */
 export const PRODUCT = {
   productCode: 'HA_DAILY',
   productName: 'By the day',
@@ -89,14 +92,14 @@ export const unsubscribe = (orderNo) =>
 
 let refunds = 0;
 
-/** Returns a refund, identified by its reason. */
+/** Returns a refund request. Its unique reason identifies the refund later. */
 export function refund(paymentOrderNo, amountCent) {
   refunds += 1;
   const reason = `refund-${refunds}`;
   return write('refund', 'sandbox/payments/refund', { paymentOrderNo, amountCent, reason }, reason);
 }
 
-/** Returns a claim of the first benefit of the first period, at the link that the channel received. */
+/** Returns a claim of the first benefit of the first period, on the redemption page that the channel's link opens. */
 export function claim({ orderNo, redeemUrl }) {
   const { pathname, search } = new URL(redeemUrl);
   return { ...write('claim', 'redeem/claim', undefined, `${orderNo}/1/1`), path: pathname + search, benefit: '1-1' };

@@ -1,7 +1,10 @@
 import path from 'node:path';
 import { openEmbedded } from '@perennial/embedded-postgres';
 
-/** Starts one PostgreSQL, `databaseUrl` or an embedded one, in place of the cluster. Only nodes can have faults then. */
+/**
+ * Starts a single PostgreSQL instead of the cluster: the one at `databaseUrl`, or an embedded one. Then only nodes can
+ * have faults.
+ */
 export async function startServer({ folder, databaseUrl }) {
   const heal = async () => undefined;
   if (databaseUrl !== undefined) return { createDatabase: async () => databaseUrl, heal };

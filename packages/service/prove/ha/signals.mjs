@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Identifies a process by its id and start time in clock ticks, because ids are reused. Returns undefined if there is none. */
+/**
+ * Returns the process's id and start time in clock ticks, because the system reuses ids. Returns undefined if there is
+ * no such process.
+ */
 export function identify(pid) {
   const stat = statOf(pid);
   return stat && { pid: stat.pid, since: stat.since };
@@ -21,11 +24,14 @@ export function signal(processes, name) {
   }
 }
 
-/** Returns the processes of a data folder's PostgreSQL, the postmaster first, so that it starts no others once stopped. */
+/**
+ * Returns the processes of a data folder's PostgreSQL. The postmaster comes first: once it is stopped, it starts no
+ * others.
+ */
 export function postgresOf(dataDir) {
   const pid = postmasterPid(dataDir);
   const postmaster = pid === undefined ? undefined : identify(pid);
-  // The file may name another process: it must work on this folder.
+  // The id in the file may now belong to another process. Its command line must name this folder.
   if (postmaster === undefined || !commandOf(pid).includes(dataDir)) return [];
   const others = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -20,7 +20,7 @@ import { signal } from './signals.mjs';
 import { freePorts, until } from './waiting.mjs';
 
 const READY_SECONDS = 60;
-/** The program of npm start and of the image. */
+/** The program that `npm start` and the image run. */
 const MAIN = here('../../dist/program/main.js');
 
 /**
@@ -31,7 +31,7 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
   if (!isAlone) await requirePrograms(say);
   const identity = isAlone ? {} : await serverIdentity();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-ha-'));
-  // Only the servers can read their subfolders.
+  // Everyone can pass through the folder, but only the servers can read their subfolders.
   await chmod(folder, 0o711);
   const logDir = path.join(folder, 'logs');
   await mkdir(logDir, { mode: 0o700 });
@@ -79,7 +79,7 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
       callers,
       isAlone,
       interrupted,
-      /** Opens a database connection as an operator's command does. */
+      /** Opens a database connection in the way of an operator's command. */
       openDatabase: async () =>
         openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined, attempts: 3 }),
       /** Restores the state before the fault: all servers, the institution, all nodes. */
@@ -100,10 +100,10 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
 const environment = (databaseUrl) => ({
   DATABASE_URL: databaseUrl,
   MASTER_KEY: randomBytes(32).toString('base64'),
-  // The same for all, as behind a proxy, so that a response replayed by another node has the same link.
+  // The same URLs for all nodes, as behind a proxy, so that a response replayed by another node has the same link.
   PUBLIC_URL: 'https://pay.example',
   REDEEM_URL: 'https://redeem.example',
-  // All users have one address here.
+  // All users of the load have one IP address.
   REDEEM_OPENS_PER_MINUTE: '1000000',
   LOG_LEVEL: 'warn',
 });
@@ -119,7 +119,7 @@ async function withOperator(env, work) {
 }
 
 async function provision(operator, { receiver, bankUrl }) {
-  // The highest limits an operator can set: the load does not test rates.
+  // The highest limits an operator can set, because the load does not test rate limits.
   const limits = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
   const channel = await createChannel(operator, { appId: 'test_ha', name: 'Fail-over', ...limits });
   const { appId } = channel;
@@ -153,14 +153,14 @@ function createInstitution({ children, options, url }) {
     async start() {
       running = await children.startNode({ name: 'institution', file: 'institution.mjs', options });
     },
-    /** Ends it by a signal and waits for the exit. */
+    /** Ends the institution by a signal and waits for its exit. */
     async end(name) {
       signal([running.identity], name);
       await running.ended;
     },
     process: () => running.identity,
     hasEnded: () => running.hasEnded(),
-    /** Sets a fault for the next requests of a kind; `clear` removes all. */
+    /** Sets a fault for the next requests of one kind. `clear` removes all faults. */
     set: (rule) => post({ action: 'set', ...rule }),
     clear: () => post({ action: 'clear' }),
     async ledger() {
@@ -177,7 +177,7 @@ function serviceNode({ children, env, folder, port, name, interrupted }) {
   const node = {
     name,
     baseUrl,
-    /** `more`: settings for this start only. */
+    /** Starts the node. `more` has settings for this start only. */
     async start(more = {}) {
       running = await children.start({
         name,
@@ -188,7 +188,7 @@ function serviceNode({ children, env, folder, port, name, interrupted }) {
       });
       await node.untilReady();
     },
-    /** Ends it by a signal and waits for the exit. */
+    /** Ends the node by a signal and waits for its exit. */
     async end(name) {
       signal([running.identity], name);
       await running.ended;

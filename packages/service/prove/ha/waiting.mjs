@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Polls until there is an answer. An error counts as none. */
+/** Polls until `probe` returns a value. An error counts as no value. */
 export async function until(what, probe, { seconds, interrupted }) {
   let last;
   for (const since = Date.now(); Date.now() - since < seconds * 1000; await delay(200)) {
@@ -20,7 +20,9 @@ export async function until(what, probe, { seconds, interrupted }) {
 
 export const sleep = (seconds, interrupted) => delay(seconds * 1000, undefined, { signal: interrupted });
 
-/** Below the ephemeral ports, so that a killed server finds its port free again. */
+/**
+ * The ports are below the ephemeral ports, so that no other process takes a killed server's port before its restart.
+ */
 const LOWEST_PORT = 20_000;
 const PORTS = 12_000;
 

@@ -17,7 +17,10 @@ export async function withCheckout<T>(root: string, ref: string, work: (place: s
   }
 }
 
-/** Returns the last release, else the commit before the newest migration, if the clone's history has it. */
+/**
+ * Returns the last release, or else the commit before the newest migration. Returns undefined if the clone's history
+ * has neither.
+ */
 export function versionBefore(root: string): string | undefined {
   const ask = (...args: string[]) => {
     const asked = spawnSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

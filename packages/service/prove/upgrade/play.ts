@@ -77,7 +77,10 @@ interface Answered {
   readonly data: unknown;
 }
 
-/** Plays orders of all three kinds with all that follows, each begun at one version and continued at the other. */
+/**
+ * Plays orders of all three kinds, with renewals, refunds and endings. Each order is begun at one version and continued
+ * at the other.
+ */
 export async function crossVersionPlay({ operator, older, newer, events, channels: count, say }: PlayOptions) {
   const { database } = operator;
   const findings: string[] = [];
@@ -204,7 +207,10 @@ export async function crossVersionPlay({ operator, older, newer, events, channel
   }
 
   return {
-    /** After the older nodes are gone: checks that resent requests get the same answers and no money moved twice. */
+    /**
+     * Called after the older nodes are gone. Checks that resent requests get the same answers and that no money moved
+     * twice.
+     */
     async afterwards(url: string): Promise<string[]> {
       for (const { client, name, body, key, data } of toResend) {
         const again = await channelClient(url, client).call(name, body, { idempotencyKey: key });

@@ -1,6 +1,6 @@
 // Loaded into a node before its program: `node --import receiver-address.mjs main.js`. A node pushes events only to
-// public addresses, so the proof's receiver has one that is reserved for documentation (RFC 5737). Connections to it
-// are redirected to this machine.
+// public addresses, so the proof's receiver has an address that is reserved for documentation (RFC 5737). This module
+// redirects connections to that address to this machine.
 import net from 'node:net';
 
 const PUBLIC = '192.0.2.1';
@@ -10,6 +10,6 @@ net.Socket.prototype.connect = function connectHere(...args) {
   // net.connect passes its arguments as one array, tls.connect separately.
   const [options, listener] = Array.isArray(args[0]) ? args[0] : args;
   if (options?.host !== PUBLIC) return connect.apply(this, args);
-  // A copy, because TLS compares the certificate with the original's host.
+  // Changes a copy, because TLS compares the certificate with the host of the original options.
   return connect.call(this, { ...options, host: '127.0.0.1' }, listener);
 };

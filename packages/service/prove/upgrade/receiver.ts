@@ -44,7 +44,7 @@ export async function startReceiver() {
   return {
     /** The certificate authority that a node has to trust. */
     authority: authority.cert,
-    /** By event number; a range of voided periods has one number. */
+    /** The numbers of the received events. A range of voided periods has one event number. */
     received: received as ReadonlySet<number>,
     forged: forged as readonly string[],
     repeated: () => [...pushes.values()].filter((times) => times > 1).length,

@@ -16,8 +16,9 @@ interface Phase {
 }
 
 /**
- * Runs callers through the whole upgrade: each creates an order at one node, resends it to another, queries it at a
- * third and lists its user's orders at a fourth. 409002 asks for a retry and is counted separately.
+ * Runs callers through the whole upgrade. Each creates an order at one node, resends the request to another, queries
+ * the order at a third and lists its user's orders at a fourth. An answer with 409002 asks for a retry and is counted
+ * separately.
  */
 export function steadyCalls(credentials: ChannelCredentials, urls: readonly string[], callers: number) {
   const clients = new Map(urls.map((url) => [url, channelClient(url, credentials)]));
@@ -107,7 +108,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
         ],
       };
     },
-    /** Returns acknowledged orders that do not exist. */
+    /** Returns the acknowledged orders that are not in the database. */
     async lost(database: Database): Promise<string[]> {
       const rows = await database.query<{ orderNo: string }>('select order_no::text as "orderNo" from external_orders');
       const there = new Set(rows.map(({ orderNo }) => orderNo));

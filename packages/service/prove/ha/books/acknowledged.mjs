@@ -7,7 +7,7 @@ const isCreate = ({ endpoint }) => endpoint === 'orders/create';
 const isAnswered = ({ answer }) => answer?.code === '0';
 const of = (writes, endpoint) => writes.filter((write) => write.endpoint === endpoint);
 
-/** Checks that all acknowledged writes are stored, and that nothing is stored that nobody requested. */
+/** Checks that every acknowledged write is stored, and that every stored order, refund and claim was requested. */
 export function acknowledgedOf(state, { writes, ledger }) {
   return [
     ...createsOf(state, writes.filter(isCreate)),
@@ -58,7 +58,7 @@ function endingsOf({ orders }, unsubscribes, writes, { canceledAgreements }) {
   return findings;
 }
 
-/** The statuses that may follow an acknowledged one. */
+/** For each acknowledged status, the statuses that can be stored later. */
 const ORDER_AFTER = {
   INITIALIZING: ['INITIALIZING', 'ACTIVE', 'TERMINATED', 'UNSUBSCRIBED', 'COMPLETED'],
   ACTIVE: ['ACTIVE', 'UNSUBSCRIBED', 'COMPLETED'],
@@ -144,7 +144,7 @@ function recordFindings(about, record, order) {
 
 const REFUND_AFTER = { PROCESSING: ['STARTED', 'SUCCESS', 'FAIL'], SUCCESS: ['SUCCESS'], FAIL: ['FAIL'] };
 
-/** Compares refunds, identified by their reason, which is unique per request. */
+/** Compares the refunds with their requests. The reason identifies a refund, because it is unique per request. */
 function refundsOf({ orders }, requests) {
   const findings = [];
   const stored = new Map();
@@ -175,7 +175,10 @@ function refundsOf({ orders }, requests) {
   return findings;
 }
 
-/** Checks that claimed benefits are claimed, revoked ones are not, and no others are. */
+/**
+ * Checks that benefits whose claim succeeded are claimed, that benefits reported as revoked are not, and that no others
+ * are claimed.
+ */
 function claimsOf({ orders }, claims) {
   const findings = [];
   const benefits = new Map(

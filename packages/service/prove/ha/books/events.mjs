@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 
 export const timeOrNull = (at) => (at === null ? null : formatTime(at));
 
-/** Returns a due time. The stand sells only by the day, so no calendar is needed. */
+/** Returns the time when a period is due. The stand sells only daily products, so no calendar is needed. */
 export const dueAt = ({ createdAt, period }, cycleNo) => createdAt + (cycleNo - 1) * period * DAY_MS;
 
 export const paymentOrderNo = ({ orderNo }, cycleNo) => `${orderNo}${String(cycleNo).padStart(4, '0')}`;
@@ -16,15 +16,15 @@ const REFUNDED = new Set(['REFUND_PART', 'REFUND_FULL']);
 
 /**
  * Compares an order's state with its events in both directions. Each state to be announced has exactly one event, and
- * each event carries what follows from the state and the earlier events. Does not use the service's code for payloads,
- * which it checks.
+ * each event carries what follows from the state and the earlier events. Does not use the service's code that builds
+ * payloads, because that code is being checked.
  */
 export function eventsOfOrder(order) {
   const told = replay(order);
   return [...told.findings, ...orderEvents(order, told), ...periodEvents(order, told)];
 }
 
-/** Replays the events in order of writing, with the totals at each of them. */
+/** Replays the events in the order in which they were written, and checks each against the totals up to it. */
 function replay(order) {
   const told = { findings: [], counts: new Map(), statuses: new Map(), paidCycles: 0, paidCent: 0, refundCent: 0 };
   const refunded = new Map();
@@ -60,8 +60,8 @@ function replay(order) {
 }
 
 /**
- * Returns the data that a stored event's push carries, without the mobile. Of a voided range only the first period is
- * stored; the others have their own numbers and times.
+ * Returns the data that the push of a stored event carries, without the mobile. Of a range of voided periods only the
+ * first is stored; the other periods have their own payment numbers and times.
  */
 export function pushedData(order, { data, isVoided, cycleNo }) {
   if (!isVoided) return data;
@@ -127,13 +127,13 @@ function latestStatus(order, status, { statuses, counts }) {
   const { cycleNo } = order;
   const heard = [...OUTCOMES].reduce((total, outcome) => total + (counts.get(`${cycleNo} ${outcome}`) ?? 0), 0);
   const attempts = order.attempts.filter((one) => one.cycleNo === cycleNo).length;
-  // An ended order is not debited any more, so an attempt without an outcome was in flight.
+  // Not counted as failed: an ended order is not debited again, so an attempt without an event was still in flight.
   if (attempts > heard) return 'PROCESSING';
   const latest = statuses.get(cycleNo);
   return status === 'UNSUBSCRIBED' && latest === 'FAIL_RETRY' ? 'CANCELED' : latest;
 }
 
-/** The states that an order passed, each announced once. */
+/** For each status of an order, the statuses it has passed through. Each is announced once. */
 const ORDER_PATHS = {
   INITIALIZING: [],
   ACTIVE: ['ACTIVE'],
@@ -173,7 +173,7 @@ function periodEvents(order, { counts }) {
 
 const ofUnstarted = ({ status }) => (status === 'UNSUBSCRIBED' ? { CANCELED: 1 } : {});
 
-/** Returns how often each status of a period must have been announced. */
+/** Returns how often each status of a period must have been announced, by the status that the period has now. */
 function ofPayment(order, { cycleNo, status, amountCent }) {
   const failed = order.attempts.filter((one) => one.cycleNo === cycleNo && one.status === 'FAIL').length;
   const refunds = order.refunds.filter((one) => one.cycleNo === cycleNo && one.status === 'SUCCESS');
@@ -187,7 +187,8 @@ function ofPayment(order, { cycleNo, status, amountCent }) {
     case 'REFUND_FULL':
       return { FAIL_RETRY: failed, SUCCESS: 1, ...ofRefunds };
     case 'FAIL':
-      // The last attempt failed it. The stand is too short-lived for late retries.
+      // The last attempt failed the period; each earlier one was announced as FAIL_RETRY. The stand is too short-lived
+      // for late retries.
       return { FAIL_RETRY: failed - 1, FAIL: 1 };
     case 'CANCELED':
       return { FAIL_RETRY: failed, CANCELED: 1 };

@@ -12,7 +12,7 @@ export function differences(what, found, expected) {
 
 const show = (value) => (value === undefined ? 'missing' : JSON.stringify(value));
 
-/** Returns a finding unless something was recorded `expected` times. */
+/** Returns a finding if something was recorded more or less often than `expected`. */
 export function countFinding(found, expected, text) {
   if (found === expected) return [];
   return [(found < expected ? lost : doubled)(`${text}: ${found} instead of ${expected}`)];

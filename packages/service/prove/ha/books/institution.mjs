@@ -11,7 +11,7 @@ export function institutionOf({ orders }, { ledger, writes }) {
   ];
 }
 
-/** The stored status for each status at the institution. */
+/** The service's stored status for each status at the institution. */
 const STATUS_HERE = { SUCCESS: 'SUCCESS', DECLINED: 'FAIL', REFUSED: 'FAIL', PENDING: 'STARTED' };
 
 /** Checks that each debit is stored with its outcome, amount and reference, and that no period was debited twice. */
@@ -31,7 +31,7 @@ function debitsOf(orders, ledger) {
       paid.add(period);
     }
     const says = `debit ${attemptNo} is ${status} here, and ${debit?.status ?? 'unknown'} at the institution`;
-    // An attempt that the institution has never seen may be open, or may have failed without being sent.
+    // An attempt that the institution has never seen can be open, or can have failed before it was sent.
     if (debit !== undefined && STATUS_HERE[debit.status] !== status)
       findings.push(lost(`${says}, which took ${taken} cents`));
     else if (debit === undefined && status === 'SUCCESS') findings.push(lost(`${says}, which took 0 cents`));
@@ -46,7 +46,10 @@ function debitsOf(orders, ledger) {
   return findings;
 }
 
-/** Checks refunds in the same way. The institution keeps their sums with each debit. */
+/**
+ * Checks that each refund is stored with its outcome and amount. The institution keeps the refunded sum with each
+ * debit.
+ */
 function refundsOf(orders, ledger) {
   const findings = [];
   const there = new Map(ledger.map((refund) => [refund.refundNo, refund]));
@@ -66,8 +69,8 @@ function refundsOf(orders, ledger) {
 }
 
 /**
- * Compares the ended shared agreements of both sides. Each agreement that one side has ended must have ended on the
- * other.
+ * Compares the shared agreements that have ended in the service and at the institution. An agreement that has ended on
+ * one side must have ended on the other.
  */
 function agreementsOf(orders, canceled, writes) {
   const ended = new Set(canceled);

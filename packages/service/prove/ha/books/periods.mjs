@@ -48,7 +48,10 @@ function periodOf(order, payment) {
   ];
 }
 
-/** Checks that a claim has its benefit and code, and that only a full refund revokes a benefit, if it is unclaimed. */
+/**
+ * Checks that a claimed benefit has its claim and code, and that a benefit is revoked only if its period was refunded
+ * in full before it was claimed.
+ */
 function benefitOf({ orderNo, cycleNo, position, status, claimNo, claimStatus }, isRefunded) {
   const benefit = `benefit ${orderNo}/${cycleNo}/${position} is ${status}`;
   const isClaimed = status === 'CLAIMED';

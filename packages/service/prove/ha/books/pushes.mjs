@@ -2,7 +2,7 @@ import { decryptField, formatTime } from '@perennial/wire';
 import { pushedData } from './events.mjs';
 import { differences, lost, wrong } from './findings.mjs';
 
-/** Compares the received pushes with the stored events: the receiver has every event, and no others. */
+/** Compares the received pushes with the stored events: the receiver must have every event and nothing else. */
 export function pushesOf({ orders }, { received, writes, aesKey }) {
   const findings = [];
   const key = Buffer.from(aesKey, 'base64');

@@ -1,4 +1,4 @@
-/** Returns SQL for a time as Unix milliseconds. */
+/** Returns an SQL expression for a time column as Unix milliseconds. */
 const ms = (column) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
 const ORDERS = `select order_no::text as "orderNo", external_order_no as "externalOrderNo", channel_user_id as "channelUserId",
