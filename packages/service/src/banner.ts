@@ -2,7 +2,10 @@ import path from 'node:path';
 import type { Listening } from './listen.js';
 import type { Settings } from './platform/settings.js';
 
-/** Returns the console's URL. Default: on this machine, because no proxy of deploy/ leads to it. */
+/**
+ * Returns the console's URL. The default is an address on this machine, because the proxies of deploy/ do not lead to
+ * the console.
+ */
 export const localConsoleUrl = ({ consoleUrl }: Settings, { url, console }: Listening): string =>
   consoleUrl ?? `${console ?? url}/console`;
 
@@ -15,7 +18,10 @@ export interface Ready {
   readonly demoFile: string | undefined;
 }
 
-/** Shows local addresses of operations and the console, which should not be reachable under PUBLIC_URL. */
+/**
+ * Returns the lines printed at the start. Operations and the console are shown with local addresses, because they
+ * should not be reachable under PUBLIC_URL.
+ */
 export function bannerLines(
   settings: Settings,
   { publicUrl, operations, consoleUrl, hasPeople, demoFile }: Ready,

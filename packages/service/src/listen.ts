@@ -39,7 +39,7 @@ export async function listenEverywhere(
 
 /** The listener of a node that does not serve yet. */
 export interface Starting {
-  /** Sets the answer of /readyz. Undefined: the node is starting. */
+  /** Sets the decision that /readyz reports as awaited. Undefined means that the node is only starting. */
   awaitDecision(what: string | undefined): void;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface Starting {
 /**
  * Answers /healthz on its final port while the node waits for a database or a migration. If the interface has another
  * port, that port refuses connections, so that a proxy chooses another node. Does not listen if the system chooses the
- * port, because nobody knows it yet.
+ * port, because nobody knows the port yet.
  */
 export async function answerWhileStarting(settings: Settings, log: Logger): Promise<Starting | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;

@@ -11,7 +11,7 @@ export interface ServingOptions {
   readonly settings: Settings;
   readonly opened: OpenedDatabase;
   readonly log: Logger;
-  /** True if events may go to this machine. */
+  /** True if events may be sent to receivers on this machine. */
   readonly localCallbacks: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function prepareServing({ settings, opened, log, ...more }: Serving
       service.announceStop();
       await delay(settings.drainSeconds * 1000);
     },
-    /** Finishes the work in flight. */
+    /** Finishes the work in flight and stops. */
     stop: () => service.stop(),
   };
 }
@@ -53,6 +53,6 @@ export function toUrls(settings: Settings, { url, console }: Listening) {
   return { publicUrl, consoleUrl: settings.consoleUrl ?? `${console ?? publicUrl}/console` };
 }
 
-/** Returns true if events may go to this machine: a sandbox on its embedded database. */
+/** Returns true if events may be sent to receivers on this machine: in a sandbox on its embedded database. */
 export const allowsLocalCallbacks = ({ environment, databaseUrl }: Settings): boolean =>
   environment === 'sandbox' && databaseUrl === undefined;
