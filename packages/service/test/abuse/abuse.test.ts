@@ -16,7 +16,8 @@ import { installation } from '../support/installation.js';
 import { type Running, SHIPPED_MAIN, serviceUrl, until } from '../support/processes.js';
 import { type SlowCaller, slowCall } from '../support/unread.js';
 
-// Attacks on a separate service process, with a bystander. README.md describes them.
+// Attacks on a separate service process, while another channel (the bystander) calls it normally. README.md describes
+// them.
 
 /** Heap limit of the node. Above it V8 aborts the process. */
 const HEAP_MB = 96;
@@ -32,14 +33,15 @@ beforeAll(async () => {
   const { database, env } = fresh;
   const vault = openVault([Buffer.from(env.MASTER_KEY, 'base64')]);
   operator = { database, vault, environment: 'sandbox', actor: 'test' };
-  // Sets the semi-space too, because Node 24 shrinks it with the old space and then collects constantly.
+  // Sets the semi-space too, because Node 24 makes it smaller if the old space is limited, and then collects garbage
+  // constantly.
   const NODE_OPTIONS = `--max-old-space-size=${HEAP_MB} --max-semi-space-size=16`;
   node = fresh.node({ NODE_OPTIONS, LOG_LEVEL: 'warn' }, SHIPPED_MAIN);
   baseUrl = await serviceUrl(node);
   bystander = await channel();
 });
 
-/** Creates a channel. The default limits are never reached. */
+/** Creates a channel. The default rate limits are so high that the tests never reach them. */
 async function channel(limits = { ratePerSecond: 100_000, rateBurst: 1_000_000 }): Promise<ChannelClient> {
   const created = await createChannel(operator, { name: 'Abuse', ...limits });
   await authorizeProduct(operator, { appId: created.appId, productCode: 'TEST_SPU_001' });
@@ -99,7 +101,7 @@ function expectCodes(replies: readonly Pick<Reply, 'code'>[], mayBe: readonly st
   return codes;
 }
 
-/** Sends requests while `lock` blocks them, and releases it after five rounds of the bystander. */
+/** Sends requests while the table lock `lock` blocks them. Releases the lock after five rounds of the bystander. */
 const attackWhileLocked = (lock: string, calls: () => Promise<Reply>[]) =>
   attack(async (rounds) => {
     let inFlight: Promise<Reply>[] = [];
@@ -120,7 +122,7 @@ const idOf = async ({ credentials }: ChannelClient) => {
   return rows[0]?.id ?? 0;
 };
 
-/** Inserts events of a channel without a callback address. They go to `undelivered_events`. */
+/** Inserts events of a channel without a callback address, so that they go to `undelivered_events`. */
 const writeEvents = (channelId: number, count: number) =>
   fresh.database.query(
     `insert into events (channel_id, order_no, event_type, occurred_at, data)
@@ -136,7 +138,7 @@ it('lists larger than the heap: callers hang up, do not read, or read everything
   await authorizeProduct(operator, { appId: attacker.credentials.appId, productCode: 'LONG' });
   const long = { channelUserId: 'hoarder', productCode: 'LONG' };
   const { data } = await attacker.call('orders/create', collectRequest(attacker, long));
-  // Starts all periods of the order, each paid at a different time of day.
+  // Stores all periods of the order as started, each paid at a different time of day.
   await fresh.database.query(
     `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
      select o.order_no, n, o.channel_id, 'BILLED', at, at + n * interval '1 s', 100
@@ -195,7 +197,10 @@ async function readWhole({ socket, hangUp }: SlowCaller): Promise<number> {
 }
 
 it('concurrent signed bodies of 1 MB', async () => {
-  /** Parts of a JSON object of nearly the maximum size, in an unknown field that the service must ignore. */
+  /**
+   * Texts that compose a JSON object of nearly the maximum size: its value is in an unknown field, which the service
+   * must ignore.
+   */
   const shapes: readonly (readonly [open: string, more: (n: number) => string, close: string])[] = [
     ['{"a":[{}', () => ',{}', ']}'],
     ['{"a":"', () => '\\u00e9', '"}'],
@@ -294,7 +299,7 @@ it('requests and notices with wrong signatures, from the address of the bystande
   const { appId } = bystander.credentials;
   const body = Buffer.from('{}');
   const at = (place: string, headers: Record<string, string>) => send(baseUrl, 'POST', place, headers, body);
-  // A captured request can be resent, but not signed again.
+  // The attacker can resend a captured request, but cannot sign it again.
   const captured = attacker.signedHeaders('products/list', body, { token: await attacker.getToken() });
   const PATH = `${PATH_PREFIX}products/list`;
   expect((await at(PATH, captured)).code).toBe('0');

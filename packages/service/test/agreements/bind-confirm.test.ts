@@ -88,7 +88,8 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     expect(reply.code).toBe('503001');
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', wrong_codes: 0 });
     service.gateway.reset();
-    // The same request after its code has expired, because the institution may have bound it the first time.
+    // The code has expired, but the resent request must not be refused for it, because the institution may have bound
+    // the card the first time.
     service.clock.advance(LIFETIME + 1);
     const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: `unsaid-${bindOrderNo}` });
     expect(again.data.agreementStatus).toBe('BIND_SUCCESS');
@@ -230,7 +231,7 @@ describe('agreements/bind-confirm, wrong codes', () => {
   });
 });
 
-/** Begins a confirmation that the institution answers once it is released. */
+/** Starts a confirmation whose answer the institution holds back until the test releases it. */
 async function held(bindOrderNo: string, outcome: BindOutcome) {
   const slow = gate();
   service.gateway.onConfirm = async () => {

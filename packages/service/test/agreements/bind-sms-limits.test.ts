@@ -29,7 +29,7 @@ describe('agreements/bind-sms in production, how often', () => {
     expect(reply.status).toBe(200);
     expect(reply.code).toBe('429002');
     expect(service.gateway.sends).toHaveLength(1);
-    // The first code is still valid: nothing was changed.
+    // The refused request changed nothing, so the first code is still valid.
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', code_sent: true });
     later(1);
     expect((await sendCode(channel, who, { bindOrderNo })).data.smsStatus).toBe('SEND_SUCCESS');
@@ -43,7 +43,8 @@ describe('agreements/bind-sms in production, how often', () => {
     const who = person({ bankMobile });
     const reply = await sendCode(other, who);
     const again = await sendCode(channel, person({ bankMobile }));
-    // The same answer as for the channel that had it sent: neither who it was nor when.
+    // Every channel gets the same answer as the channel that requested the code. It reveals neither that channel nor
+    // the time.
     expect([reply.status, reply.code, reply.data, reply.envelope.message]).toEqual([
       again.status,
       '429002',
@@ -137,7 +138,7 @@ describe('agreements/bind-sms in production, how often', () => {
     await elsewhere.call('agreements/user-data', { channelUserId: 'for a token' });
     const who = person();
     const body = bindSmsBody(channel, who);
-    // Both are past admission, where neither finds the other, before either continues.
+    // Holds both requests after admission, where neither sees that the other exists.
     const other = await holdNumber(who.bankMobile);
     const twins = [channel, elsewhere].map((by) => by.call('agreements/bind-sms', body, { idempotencyKey: 'twin' }));
     await until('both waiting', async () => (await waitingAtLocks()) === 2);
@@ -151,7 +152,7 @@ describe('agreements/bind-sms in production, how often', () => {
 
 const waitingAtLocks = () => lockWaits(service.fresh.database);
 
-/** Begins another transaction that has counted a code for the number and is not committed. */
+/** Begins a transaction that has counted a code for the number and stays uncommitted until the test ends it. */
 async function holdNumber(bankMobile: string) {
   const hash = await service.bankMobiles.hash(bankMobile);
   const inside = gate();

@@ -73,7 +73,7 @@ describe('agreements/bind-sms, sent', () => {
     });
     expect(await stored(service, reply.data.bindOrderNo)).toMatchObject({ status: 'BIND_ING', code_sent: false });
     expect(await usersOf(who.channelUserId)).toBe(0);
-    // So the user may use another mobile.
+    // No user was stored, so the user can try again with another mobile.
     service.gateway.reset();
     expect((await sendCode(channel, { ...who, mobile: person().mobile })).data.smsStatus).toBe('SEND_SUCCESS');
     expect(await usersOf(who.channelUserId)).toBe(1);
@@ -155,7 +155,8 @@ describe('agreements/bind-sms, encrypted fields', () => {
   it.each(FIELDS)("400002: %s under another channel's key", async (field) => {
     const stranger = await service.channel();
     const who = person();
-    // A wrong key sometimes yields valid padding: the text is then no UTF-8, with the same answer.
+    // Decryption with a wrong key sometimes yields valid padding. The text is then not valid UTF-8, which gets the same
+    // answer.
     const reply = await sendCode(channel, who, { [field]: encrypt(stranger, 'a text of three whole blocks of AES!') });
     expect(reply.code).toBe('400002');
     expect(service.gateway.sends).toEqual([]);
@@ -307,8 +308,8 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
 });
 
 /**
- * Each row no longer breaks the rule that decided the previous row. The service must answer with the first rule that
- * is still broken.
+ * Each row of the table fixes the error that decided the previous row. The service must answer with the first error
+ * that is left.
  */
 describe('agreements/bind-sms, several errors', () => {
   it('the first code in the list of codes wins', async () => {

@@ -16,7 +16,10 @@ import { demoChannel, encrypted, encryptedCard, mobileOf } from '../support/demo
 import { freePort } from '../support/free-port.js';
 import { testService } from '../support/service.js';
 
-/** The service and the reference institution over real connections. Jobs run when a test calls them. */
+/**
+ * Starts the service and the reference institution, which talk over real connections. Jobs run only when a test calls
+ * them.
+ */
 export async function bridged(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ clock: systemClock, ...more });
   service.clock.set(systemClock.now());
@@ -38,7 +41,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     clock: systemClock,
     control: true,
     noticeUrl: `${service.baseUrl}/gateway/v1/notices/BRIDGE`,
-    // Pending debits get their result when a test sets it.
+    // The delay is so long that a pending debit gets its result only when a test sets it.
     delays: { settleMs: 3_600_000, lateNoticeMs: 50, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
   });
   const gateways = createGatewayRegistry(database, {
@@ -55,7 +58,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     institution,
-    /** Runs the job once that cancels agreements at their institution. */
+    /** Runs the job that cancels agreements at their institution, one time. */
     async cancelAgreements() {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);
@@ -68,7 +71,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
   };
 }
 
-/** Returns a test card, by the institution's table of tails. */
+/** Returns a test card number. Its last digits select the institution's behaviour. */
 export const cardOf = (tail: string): string => `622202000000${tail}`;
 
 export interface Card {
@@ -89,7 +92,7 @@ export const askForCode = (channel: ChannelClient, which: Card, more: object = {
 export const confirm = (channel: ChannelClient, bindOrderNo: string, code = '123456') =>
   channel.call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted: encrypted(channel, code) });
 
-/** A.1: binds a card and returns its bindOrderNo. */
+/** Mode A.1: binds a card and returns its bindOrderNo. */
 export async function bind(channel: ChannelClient, which: Card): Promise<string> {
   const sent = await askForCode(channel, which);
   expect(sent.code, sent.text).toBe('0');
@@ -98,7 +101,7 @@ export async function bind(channel: ChannelClient, which: Card): Promise<string>
   return sent.data.bindOrderNo;
 }
 
-/** Returns the numbers on which an order was debited, period by period. */
+/** Returns the agreement numbers on which an order was debited, one per period. */
 export async function debitedOn(institution: ReferenceProgram, orderNo: string): Promise<string[]> {
   const { debits } = await ledgerOf(institution);
   return debits.filter(({ attemptNo }) => attemptNo.startsWith(orderNo)).map(({ institutionNo }) => institutionNo);

@@ -14,7 +14,7 @@ import {
   stored,
 } from './support.js';
 
-/** A node that dies between its two transactions: its institution never answers, and its lease is short. */
+/** Simulates a node that dies between its two transactions: its institution never answers, and its lease is short. */
 const { service, channel } = agreementsOfFile({ environment: 'production' });
 const stuck = institution();
 let at: (channel: ChannelClient) => ChannelClient;
@@ -31,7 +31,7 @@ beforeEach(() => {
   between = gate();
 });
 
-/** Returns the user's agreements, or other stored rows of the user. */
+/** Returns the user's agreements, or the user's rows of another table. */
 const stand = async (table = 'agreements') => {
   const rows = await service.fresh.database.query<{ id?: string }>(
     `select to_jsonb(t) ->> 'agreement_id' as id from ${table} t where channel_user_id = $1`,
@@ -128,7 +128,7 @@ describe('a crash in the middle of bind-confirm', () => {
     const body = confirmBody(channel, bindOrderNo);
     const first = lost.call('agreements/bind-confirm', body, { idempotencyKey: 'two' });
     await between.reached;
-    // Its code expires meanwhile, but it was valid when the request came.
+    // The code expires before the resend, but it was valid when the first request came.
     service.clock.advance(5 * 60_000 + 1);
     const resent = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'two' });
     expect(resent.data).toMatchObject({ agreementNo: `AG${bindOrderNo}`, agreementStatus: 'BIND_SUCCESS' });

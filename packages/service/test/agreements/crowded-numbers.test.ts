@@ -16,9 +16,9 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { costOf } from '../support/cost.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 
-/** Requests cost a few look-ups, however many agreements exist for the same number or card. */
+/** Checks that a request costs only a few look-ups, however many agreements exist for the same number or card. */
 const CROWD = 400;
-/** The maximum number of rows fetched from all tables. */
+/** The maximum number of rows that a request may fetch from all tables. */
 const FEW = 12;
 const PLANS = ['auto', 'force_generic_plan'] as const;
 
@@ -74,7 +74,7 @@ async function crowd(orderNo: string): Promise<void> {
   );
 }
 
-/** Returns a number on which another channel has many orders, all declined. */
+/** Returns an agreement number on which another channel has many orders, all declined. */
 async function triedInVain(): Promise<string> {
   const number = unique('N');
   decline();
@@ -171,7 +171,8 @@ describe('a card that was bound repeatedly', () => {
       log: pino({ level: 'silent' }),
     };
     const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));
-    // About 35 each, and more if the server's caches are cold. Following the chain would add TIMES to each.
+    // A cancellation reads about 35 pages, and more if the server's caches are cold. Following the chain of bindings
+    // would add TIMES pages to each.
     expect(pages).toBeLessThan(TIMES * 60);
   });
 });

@@ -13,8 +13,8 @@ import { anotherNode, type Node } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 
 /**
- * Everything that locks orders and agreements, concurrently, on few numbers that many orders share. There is no
- * deadlock, and no order runs or is debited on an agreement that has ended.
+ * Runs everything that locks orders and agreements concurrently, on few numbers that many orders share. There must be
+ * no deadlock, and no order may run or be debited on an agreement that has ended.
  */
 
 const ROUNDS = soakSize('ENDING_ROUNDS', 8, 12);
@@ -27,7 +27,7 @@ beforeAll(async () => {
   on = await stage();
   const gateways = { of: async () => on.institution };
   nodes = [await anotherNode(on.service, { gateways }), await anotherNode(on.service, { gateways })];
-  // The second period of every order is due.
+  // The engine's clock, at which the second period of every order is due.
   engine = engineNode(on, {}, (await databaseClock(on.service.fresh, Date.UTC(2026, 2, 15))).url);
   notBound = await watchAttempts(on.service.fresh.database);
 });
@@ -53,7 +53,7 @@ it('endings, unsubscriptions, replacements, creations and renewals on the same n
       heard.add(String(reply.status));
     };
 
-    // Two numbers, each with two bindings and as many shared agreements as there are orders on it.
+    // Creates two agreement numbers. Each has two bindings and as many shared agreements as orders.
     const numbers = [unique('number'), unique('number')];
     const bindings: string[] = [];
     for (const institutionNo of [...numbers, ...numbers]) {
@@ -80,7 +80,7 @@ it('endings, unsubscriptions, replacements, creations and renewals on the same n
         return orderNo as string;
       }),
     );
-    // Half of them are being debited. The other half becomes due in the middle of it.
+    // Half of the orders are being debited. The other half falls due while the round runs.
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const half = [...bound.slice(4), ...shared.slice(4)];
     await database.query(`update orders set next_due_at = next_due_at + interval '1 year' where order_no = any($1)`, [
@@ -123,7 +123,7 @@ it('endings, unsubscriptions, replacements, creations and renewals on the same n
        where o.status = 'ACTIVE' and g.status <> 'BIND_SUCCESS'`,
     );
     expect(stranded, `round ${round}`).toEqual([]);
-    // Open debits are answered before the next round.
+    // Gives open debits their result before the next round.
     on.institution.onQuery = async (debit) => paid(debit);
     await on.askPending();
   }
@@ -131,7 +131,7 @@ it('endings, unsubscriptions, replacements, creations and renewals on the same n
   expect([...heard]).toEqual(['200']);
   expect([...codes].filter((code) => !['0', '410002', '420003', '420008'].includes(code))).toEqual([]);
 
-  // A connection has reported all its statistics when it is closed.
+  // Closes the nodes first, because a connection reports its last statistics when it is closed.
   await Promise.all([...nodes.map((node) => node.close()), engine.close()]);
   const [seen] = await database.query('select deadlocks from pg_stat_database where datname = current_database()');
   expect(seen).toEqual({ deadlocks: 0 });

@@ -64,7 +64,7 @@ async function create(body: object, by = on.channel): Promise<{ orderNo: string;
   return reply.data;
 }
 
-/** Creates an order on a binding, in January or later. */
+/** Creates an order on a binding, `days` days after the beginning in January. */
 async function bound(bindOrderNo: string, days = 0): Promise<string> {
   on.service.clock.set(january + days * 86_400_000);
   const { orderNo } = await create(boundRequest(bindOrderNo));
@@ -72,7 +72,7 @@ async function bound(bindOrderNo: string, days = 0): Promise<string> {
   return orderNo;
 }
 
-/** Creates an order on a number of its channel, with its own agreement. */
+/** Creates an order on a shared agreement number. The order gets its own agreement. */
 async function shared(sharedAgreementNo: string, days = 0, by = on.channel): Promise<string> {
   on.service.clock.set(january + days * 86_400_000);
   const channelUserId = unique('user');
@@ -135,7 +135,7 @@ describe('a decline because the agreement is invalid', () => {
     expect(await renew()).toBe(1);
     expect(await statusOf(first)).toBe('UNSUBSCRIBED');
     expect(await told(second)).toEqual(ENDED);
-    // That channel does not want events about voided periods.
+    // The other channel does not receive events about voided periods.
     expect(await told(foreign)).toEqual(['SUCCESS', 'ACTIVE', 'UNSUBSCRIBED']);
     expect(await statusOf(foreign, other)).toBe('UNSUBSCRIBED');
     for (const orderNo of [first, second, foreign])
@@ -188,7 +188,7 @@ describe('a decline because the agreement is invalid', () => {
   });
 });
 
-/** Gives the order another agreement, with this number or another. */
+/** Gives the order another agreement, with the number in `more` or a new one. */
 async function move(orderNo: string, more: Record<string, unknown> = {}): Promise<void> {
   const [row] = await sql<{ user: string }>('select channel_user_id as user from orders where order_no = $1', [
     orderNo,
@@ -239,7 +239,7 @@ describe('all in one transaction', () => {
     const statements = async (count: number) => {
       const number = unique('number');
       const orderNo = await shared(number);
-      // One of them waits for a retry.
+      // One of the orders waits for a retry.
       await sql(`update orders set latest_payment_status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await sql(`update payments set status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await copies(database, orderNo, count - 1);
@@ -276,7 +276,8 @@ describe('all in one transaction', () => {
     };
     const few = await statements(10);
     expect(await statements(400)).toBe(few);
-    // Two more for each five hundred: periods that wait for a retry, and the orders with their events.
+    // Each further five hundred orders may take two more statements: one for periods that wait for a retry, one for the
+    // orders with their events.
     expect(await statements(1000)).toBeLessThanOrEqual(few + 2);
   });
 });
@@ -357,7 +358,7 @@ describe('a debit in flight when the agreement ends', () => {
 });
 
 describe('an active order on an agreement that has ended', () => {
-  /** Creates the state that earlier versions left. */
+  /** Creates an order and an agreement in the state that earlier versions of the service left. */
   async function left(): Promise<{ orderNo: string; agreementId: number }> {
     const orderNo = await shared(unique('number'));
     const { agreement_id: agreementId } = await agreement(orderNo);
@@ -442,7 +443,7 @@ describe('concurrently', () => {
     const { agreement_id: agreementId } = await agreement(orderNo);
     let ending: ReturnType<typeof gone> | undefined;
     await database.transaction(async (tx) => {
-      // Blocks the ending after it has locked the order and before it locks the agreement.
+      // Locks the agreement, so that the ending waits after it has locked the order.
       await tx.query('select from agreements where agreement_id = $1 for update', [agreementId]);
       ending = gone(number);
       await waiting();

@@ -8,7 +8,7 @@ import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** A number that is in force for one channel cannot be shared by another. */
+/** An agreement number that is in force for one channel cannot be shared by another channel. */
 const { on, service, channel } = stageOfFile();
 const node = nodeOfFile(on);
 let other: ChannelClient;
@@ -23,7 +23,7 @@ beforeEach(() => service.fresh.database.query('delete from alerts'));
 
 const common = (commonNumbers: boolean) => updatePaymentChannel(service.operator, { code: 'MOCKPAY', commonNumbers });
 
-/** Returns an A.2 request with this number. */
+/** Returns an A.2 creation request with this agreement number. */
 function sharing(by: ChannelClient, sharedAgreementNo: string, more: Record<string, unknown> = {}) {
   const channelUserId = unique('user');
   const shared = sharedAgreement(by, channelUserId, { sharedAgreementNo });
@@ -35,7 +35,7 @@ const created = (reply: Reply): string => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo;
 };
-/** Returns how often the institution was asked to cancel it. */
+/** Returns how often the institution was asked to cancel this agreement number. */
 const canceled = (number: string) =>
   on.institution.cancellations.filter(({ institutionNo }) => institutionNo === number).length;
 const rows = async () => {
@@ -73,7 +73,7 @@ describe('orders/create with a number that another channel has', () => {
   it('403004: a number that the institution gave to a binding of another channel', async () => {
     const bindOrderNo = await bindCard(channel, unique('user'));
     expect((await share(other, `inst-${bindOrderNo}`)).code).toBe('403004');
-    // Its own channel may share it too.
+    // The channel that bound the card can also share its number.
     created(await share(channel, `inst-${bindOrderNo}`));
   });
 
@@ -90,7 +90,7 @@ describe('orders/create with a number that another channel has', () => {
     expect(seen).toEqual([{ seen: 2 }]);
   });
 
-  /** Each row has one more error than the row below it. */
+  /** Each row has one more error than the row after it. */
   it('the first code in the list of codes wins if several apply', async () => {
     const number = unique('N');
     const externalOrderNo = unique('taken');
@@ -148,11 +148,11 @@ describe('orders/create with a number that another channel has', () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const waiting = await share(channel, number);
     expect(waiting.data.orderStatus).toBe('INITIALIZING');
-    // While a debit of the first channel is in flight, the second cannot share it.
+    // While a debit of the number's channel is in flight, the other channel cannot share the number.
     expect((await share(other, number)).code).toBe('403004');
     on.institution.reset();
     await on.askPending();
-    // Nor does it prevent the cancellation of the number when its owner's order ends.
+    // The other channel's failed order does not prevent the cancellation when the owner's order ends.
     await channel.call('orders/unsubscribe', { orderNo: waiting.data.orderNo });
     await on.cancelAgreements();
     expect(canceled(number)).toBe(1);
@@ -231,7 +231,7 @@ describe('agreements/replace with a number that another channel has', () => {
     expect(await alerts(service.fresh.database)).toMatchObject([
       { kind: 'agreement-number-of-another-channel', subject: expect.stringContaining(other.credentials.appId) },
     ]);
-    // An ended order is refused first.
+    // The service refuses an ended order before it looks at the number.
     await other.call('orders/unsubscribe', { orderNo });
     expect((await other.call('agreements/replace', { orderNo, newSharedAgreement })).code).toBe('420003');
   });

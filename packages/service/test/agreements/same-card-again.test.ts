@@ -5,8 +5,8 @@ import { sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { askForCode, bind, bridged, cardOf, confirm, debitedOn } from './bridged.js';
 
 /**
- * These tests check that one agreement per card is in force. The reference institution's ledger shows which agreements
- * were debited and canceled.
+ * Checks that only one agreement per card is in force. The reference institution's ledger shows which agreements were
+ * debited and canceled.
  */
 const on = ofFile(bridged);
 
@@ -98,7 +98,7 @@ describe('the same user binds the same card at the same payment channel again', 
     for (const bindOrderNo of [first, second]) {
       expect((await call('orders/create', boundRequest(bindOrderNo))).code).toBe('410002');
     }
-    // Bound again, it begins a new line: bindings that ended before stay ended.
+    // Binding the card again creates a new agreement: bindings that ended earlier stay ended.
     const third = await bind(on.channel, which);
     expect(await cardsOf(which.channelUserId)).toEqual([
       [third, 'BIND_SUCCESS'],

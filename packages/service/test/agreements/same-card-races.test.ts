@@ -11,7 +11,7 @@ import { meetingOf } from './support.js';
 /** A card that is bound again while something else happens to it or to its orders. */
 const { on, service, channel, sql } = stageOfFile();
 const node = nodeOfFile(on);
-/** The same channel at the other node. */
+/** The same channel, calling the other node. */
 let there: ChannelClient;
 beforeAll(() => {
   there = node.client(channel);
@@ -29,7 +29,7 @@ const created = async (bindOrderNo: string) => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo as string;
 };
-/** Sends codes that are not confirmed yet. */
+/** Requests codes for a card and returns the unconfirmed bindOrderNos. */
 const codesFor = (card: Card, count: number) =>
   Promise.all(times(count, async () => (await askForCode(channel, card)).data.bindOrderNo as string));
 const inForce = async ({ channelUserId }: Card) => {
@@ -44,7 +44,10 @@ const agreementIdOf = async (orderNo: string) =>
   String((await agreementOf(service.fresh.database, orderNo)).agreement_id);
 const isBound = (reply: Reply) => expect(reply.data?.agreementStatus, reply.text).toBe('BIND_SUCCESS');
 
-/** Locks a row, starts each work in turn until it waits too, and releases the row. They continue in that order. */
+/**
+ * Locks a row and starts each of the works as soon as the previous one waits for the row. Then releases the row, so
+ * that the works continue in that order.
+ */
 async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Promise<Reply[]> {
   const started: Promise<Reply>[] = [];
   await service.fresh.database.transaction(async (tx) => {
@@ -77,7 +80,7 @@ describe('a card bound again, concurrently with', () => {
     // Every bindOrderNo leads to the same binding.
     for (const bindOrderNo of [first, ...bindings]) orders.push(await created(bindOrderNo));
     for (const orderNo of orders) expect(await agreementIdOf(orderNo)).toBe(last);
-    // Each of the others is canceled at the institution once.
+    // Every other binding is canceled at the institution exactly once.
     await on.cancelAgreements();
     const canceled = on.institution.cancellations.map(({ institutionNo }) => institutionNo).sort();
     const others = [first, ...bindings].filter((no) => no !== last);
@@ -143,7 +146,7 @@ describe('a card bound again, concurrently with', () => {
         'select status from agreements where channel_user_id = $1 order by agreement_id',
         [card.channelUserId],
       );
-      // Ended on the old binding, or moved and ended on the new one.
+      // The order ended either on the old binding, or on the new binding after it was moved.
       expect([
         ['CANCELED', 'BIND_SUCCESS'],
         ['REPLACED', 'CANCELED'],

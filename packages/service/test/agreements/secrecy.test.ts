@@ -74,7 +74,7 @@ it('no card, document, name, mobile, code or agreement number is in a table or l
     ]),
   ];
   const places = { tables: await dump(service.fresh.database), log: service.log.text() };
-  // The search finds known texts in both. Otherwise it would prove nothing.
+  // Checks that known texts are found in the tables and in the log. Otherwise the search would prove nothing.
   expect(places.tables).toContain(bound.channelUserId);
   expect(places.tables).toContain(`AG${bindOrderNo}`);
   expect(places.log).toContain('agreements/bind-sms');

@@ -14,7 +14,10 @@ import {
   unique,
 } from '../support/demo.js';
 
-/** The interface's table of agreementStatus, with our decisions where it is silent. Others are impossible. */
+/**
+ * The interface's table of agreementStatus, with our decisions where the interface is silent. Transitions that are not
+ * listed are impossible.
+ */
 const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<AgreementTrigger, AgreementStatus>>>>> =
   {
     none: { 'bind-sms': 'BIND_ING', shared: 'BIND_SUCCESS' },
@@ -30,7 +33,7 @@ const TABLE: Readonly<Record<AgreementStatus | 'none', Readonly<Partial<Record<A
     REPLACED: {},
   };
 
-/** The table, compared with the effect of requests and notices on a row in each status. */
+/** Checks the table against the effect of requests and notices on a stored agreement in each status. */
 describe('agreementStatus of a row', () => {
   const { on, sql } = stageOfFile();
 
@@ -65,7 +68,7 @@ describe('agreementStatus of a row', () => {
     return { agreementId, orderNo, request };
   }
 
-  /** An agreement, and an action to run once the agreement is in a status. */
+  /** An agreement, and an action to run after the agreement was set to a status. */
   interface Way {
     readonly agreementId: number;
     act(from: AgreementStatus): Promise<unknown>;

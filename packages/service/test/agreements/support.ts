@@ -22,7 +22,10 @@ import { testService } from '../support/service.js';
 export type PaymentChannelName = 'PAY' | 'BANK' | 'SOME';
 
 export interface ChannelOptions {
-  /** Defaults to PAY, BANK and SOME. PAY is the default payment channel unless `isDefault` is false. */
+  /**
+   * The payment channels to create. Defaults to PAY, BANK and SOME. PAY is the default payment channel unless
+   * `isDefault` is false.
+   */
   readonly paymentChannels?: readonly PaymentChannelName[];
   readonly isDefault?: boolean;
 }
@@ -128,7 +131,7 @@ async function authorize(operator: Operator, appId: string, options: ChannelOpti
 
 const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('');
 
-/** A user with a card. No number ends in 9, to which the sandbox does not send. */
+/** A user with a card. No mobile ends in 9, because the sandbox sends no codes to such numbers. */
 export interface Person {
   readonly channelUserId: string;
   readonly mobile: string;
@@ -178,7 +181,7 @@ export function confirmCode(client: ChannelClient, bindOrderNo: string, smsCode 
   return client.call('agreements/bind-confirm', confirmBody(client, bindOrderNo, smsCode));
 }
 
-/** Creates a binding whose code was sent. */
+/** Creates a binding whose code was sent, and returns its bindOrderNo. */
 export async function sentBinding(client: ChannelClient, who = person(), more: object = {}): Promise<string> {
   const reply = await sendCode(client, who, more);
   if (reply.data?.smsStatus !== 'SEND_SUCCESS') throw new Error(`bind-sms answered ${reply.text}`);
@@ -225,7 +228,7 @@ export async function stored(service: AgreementsService, bindOrderNo: string): P
   return row;
 }
 
-/** Returns a barrier: every caller waits until `count` have arrived. */
+/** Returns a barrier: every caller waits until `count` callers have arrived. */
 export function meetingOf(count: number): () => Promise<void> {
   let arrived = 0;
   const door = gate();

@@ -16,7 +16,9 @@ const card = (value: string, by = channel) => by.call('agreements/user-data', { 
 const encrypted = (version: EncryptionVersion) =>
   encryptField('6222020000001234567', Buffer.from(channel.credentials.aesKey, 'base64'), version);
 const right = (by = channel) => card(encrypt(by, '6222020000001234567'), by);
-/** Returns a value as an attacker with the appSecret but not the aesKey makes it: with a changed last block. */
+/**
+ * Returns a ciphertext with a changed last block, as an attacker with the appSecret but without the aesKey can make.
+ */
 function tampered(by = channel, version: EncryptionVersion = 'v1'): string {
   const value = encryptField(
     'a text that is longer than a block',
@@ -44,7 +46,7 @@ async function counted(by = channel): Promise<number | undefined> {
   );
   return row?.failures;
 }
-/** Ends the minute, both by the database's clock and in the node's memory. */
+/** Ends the minute in which wrong fields are counted, both in the database and in the node's memory. */
 async function afterTheMinute(by = channel): Promise<void> {
   await service.fresh.database.query(
     `update undecryptable_fields set minute_began = minute_began - interval '1 minute'
@@ -68,14 +70,14 @@ describe('encrypted fields that cannot be read', () => {
       expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60);
     }
     expect(await counted()).toBe(LIMIT);
-    // Requests without encrypted fields, fields in svc_aes_v2, and other channels.
+    // The block does not affect requests without encrypted fields, fields in svc_aes_v2, or other channels.
     expect((await channel.call('agreements/user-data', { channelUserId: 'u' })).code).toBe('0');
     expect((await channel.call('products/list', {})).code).toBe('0');
     expect((await channel.call('orders/query', { orderNo: '1' })).code).toBe('420001');
     expect((await card(encrypted('v2'))).code).toBe('0');
     expect((await card(tampered(channel, 'v2'))).code).toBe('400002');
     expect((await right(other)).code).toBe('0');
-    // A change of the channel does not end it.
+    // Changing the channel's settings does not end the block.
     await setLimits(service.operator, { appId: channel.credentials.appId, ratePerSecond: 9_999 });
     expect((await right()).code).toBe('429001');
   });
@@ -161,7 +163,7 @@ describe('counting', () => {
     expect(replies.map(({ code }) => code)).toEqual(all('400002', LIMIT + 1));
     expect(await counted()).toBeUndefined();
     expect((await right()).code).toBe('0');
-    // The sandbox explains the cause only up to the limit, because that reveals something about v1.
+    // The sandbox explains the cause only up to the limit, because an explanation reveals something about v1.
     const isExplained = replies.map(({ envelope }) => envelope.message !== 'bankCardNoEncrypted cannot be decrypted');
     expect(isExplained).toEqual([...Array<boolean>(LIMIT).fill(true), false]);
   });

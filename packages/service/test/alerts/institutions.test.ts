@@ -81,7 +81,10 @@ describe('the observations of several nodes', () => {
 
   const MINUTE = 60_000;
   const ago = (ms: number | undefined) => (ms === undefined ? undefined : performance.now() - ms);
-  /** Stores a node's observations: how long ago the last answer was, and the period and number of failures after it. */
+  /**
+   * Stores what a node has observed about an institution: how long ago the last answer was, and when and how often
+   * calls failed after it.
+   */
   const store = (calls: { answered?: number; failing?: [from: number, to: number, count: number] }) => {
     const [from, to, failures = 0] = calls.failing ?? [];
     const seen = { answeredAt: ago(calls.answered), failingSince: ago(from), failedAt: ago(to), failures };

@@ -6,7 +6,8 @@ import { BRIDGE_NODE, ledgerPort, type Running, start, until } from '../support/
 import { type WebhookReceiver, webhookReceiver } from './receivers.js';
 
 /**
- * Nodes as separate processes, with an unreachable receiver and nodes that die. Their jobs run more often than usual.
+ * Runs nodes as separate processes, with an unreachable receiver and nodes that die. The nodes' jobs run more often
+ * than usual.
  */
 let fresh: FreshDatabase;
 let receiver: WebhookReceiver;

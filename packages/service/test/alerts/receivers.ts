@@ -12,7 +12,7 @@ export interface Taken {
 export interface WebhookReceiver {
   readonly url: string;
   readonly taken: Taken[];
-  /** The status of its answers from now on. */
+  /** The HTTP status of the receiver's answers from now on. */
   status: number;
   close(): Promise<void>;
 }
@@ -48,11 +48,11 @@ export interface Mail {
 export interface MailServer {
   readonly url: string;
   readonly mails: Mail[];
-  /** The answer instead of accepting a mail. */
+  /** The answer with which the server refuses a mail. Undefined: it accepts the mail. */
   refusal: string | undefined;
   /** The refused addresses, with the server's answers. */
   readonly refusedPeople: Map<string, string>;
-  /** Every command that it received. */
+  /** Every SMTP command that the server received. */
   readonly heard: string[];
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ const open = async (db: Database) =>
     )
   ).map(({ alert }) => alert);
 
-/** Checks that the only open alert stays while its cause exists, and ends with it. */
+/** Checks that the only open alert stays open while its cause exists, and ends after the cause is removed. */
 async function endsWith(db: Database, alert: string, removeCause: () => Promise<unknown>): Promise<void> {
   await resolveEndedAlerts(db);
   expect(await open(db)).toEqual([alert]);
@@ -156,7 +156,7 @@ describe('an agreement', () => {
 it('events that were given up, once they were replayed and accepted', async () => {
   const { appId } = on.channel.credentials;
   await whileAddressed(database, on.channel, () => on.channel.call('orders/create', sharedRequest(on.channel)));
-  // Given up after its last push.
+  // Moves the event to the undelivered events, as if it was given up after its last push.
   const [event] = await database.query<{ eventId: string }>(
     `with given_up as (delete from due_events returning *)
      insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)
@@ -229,7 +229,7 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
   const { database: db } = books.fresh;
   const staying = ALERT_KINDS.filter((kind) => !SELF_ENDING_KINDS.includes(kind));
   for (const kind of staying) await raiseAlert(db, kind as AlertKind, 'x', 'x');
-  // An unreadable subject ends nothing, and does not keep other alerts from ending.
+  // An alert with an unreadable subject stays open, and does not keep other alerts from ending.
   for (const kind of ['debit-unknown-for-a-day', 'reconciliation-failed', 'billing-failed'] as const) {
     await raiseAlert(db, kind, 'not a number', 'x');
   }

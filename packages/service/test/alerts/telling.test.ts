@@ -48,7 +48,7 @@ const turn = async () => {
 };
 const raise = (subject: string, detail = 'the card is closed') =>
   raiseAlert(fresh.database, 'refund-refused', subject, detail);
-/** Moves everything this far into the past. */
+/** Moves all alerts and messages this far into the past, as if the time had passed. */
 const later = (interval: string) =>
   fresh.database.query(
     `with a as (update alerts set told_at = told_at - interval '${interval}'),
@@ -365,7 +365,7 @@ describe('a password for the mail server', () => {
     mail.url.replace('smtp://127.0.0.1', `smtp://ann:s3cret@${host}`) + query;
   const test = (url: string) => perennial(['alert', 'test'], { SMTP_URL: url, ALERT_EMAIL: 'ann@example.com' });
   const wasTold = () => mail.heard.some((line) => line.startsWith('AUTH'));
-  // The same server under an address that does not count as this machine.
+  // An address of the same server that the service does not consider to be on this machine.
   const ELSEWHERE = '0.0.0.0';
 
   it('is not sent to another machine without TLS, and neither is the mail', async () => {

@@ -58,7 +58,9 @@ const query = async (client: ChannelClient, orderNo: string) => {
   return data;
 };
 
-/** The programs of a PostgreSQL server of this machine: a pg_dump of another version than its server may refuse. */
+/**
+ * The folder of the programs of this machine's PostgreSQL server. pg_dump may refuse a server of a different version.
+ */
 const bin = path.dirname(process.env['INITDB'] ?? '');
 
 it('pg_dump beside a running node, and pg_restore elsewhere: all is there', async () => {
@@ -84,7 +86,7 @@ it('pg_dump beside a running node, and pg_restore elsewhere: all is there', asyn
       JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
     expect(await show(restored)).toEqual(await show(original));
   }
-  // Far beyond the numbers that the original may have given out since.
+  // Skips far beyond the numbers that the original may have assigned after the backup.
   expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
   const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
   onTestFinished(() => database.close());

@@ -13,7 +13,8 @@ import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { checkBridge } from './support.js';
 
-// The SDK's HTTP client replaces this for every socket of the process, which other tests share. Restored afterwards.
+// The SDK's HTTP client replaces `destroy` for every socket of the process, which other tests share. It is restored
+// after the tests.
 const { destroy } = Socket.prototype;
 const { createAlipayInstitution } = await import('@perennial/bridge-alipay');
 afterAll(() => {
@@ -22,7 +23,7 @@ afterAll(() => {
 
 const run = promisify(execFile);
 const ONE_CENT = path.join(ROOT, 'examples/bridge/one-cent.mjs');
-/** Generous, because checker, bridge and Alipay share one process on a busy machine. */
+/** A generous timeout, because checker, bridge and Alipay share one process on a busy machine. */
 const PATIENCE_MS = 60_000;
 const PATIENCE = ['--deadline', String(PATIENCE_MS)];
 const DAY_MS = 24 * 3_600_000;
@@ -68,7 +69,8 @@ it('the bridge to Alipay passes every rule that can be tested, over a fake of Al
   const checked = await checkBridge(bridge.url, ...given, ...declines, '--listen', String(noticePort), ...PATIENCE);
   expect(checked.rules.filter(({ verdict }) => verdict === 'broken')).toEqual([]);
   expect([checked.left, checked.useless, checked.code]).toEqual([[], [], 0]);
-  // Agreements are signed in Alipay's app, which does not know channels, and the test cannot restart this bridge.
+  // Not tested: agreements are signed in Alipay's app, which does not know channels, and the test cannot restart this
+  // bridge.
   expect(checked.untried.toSorted()).toEqual([
     'bind-code',
     'bind-confirm',
@@ -78,7 +80,7 @@ it('the bridge to Alipay passes every rule that can be tested, over a fake of Al
     'restart',
   ]);
 
-  // The procedure of docs/bridges.md for a real account.
+  // Follows the procedure of docs/bridges.md for a real account.
   const keyFile = path.join(await temporaryFolder(), 'bridge.key');
   await writeFile(keyFile, KEY.toString('base64'));
   const tryOneCent = (agreement: string) => run(process.execPath, [ONE_CENT, bridge.url, keyFile, agreement]);

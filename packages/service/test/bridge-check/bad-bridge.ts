@@ -35,9 +35,8 @@ const ONCE = [
 ];
 
 /**
- * Faults that the bridge can be told to show, with exactly the rules that each breaks. Faults of one group are tested
- * in
- * one run, because none hides another. Without a fault it keeps every rule.
+ * Faults that the bridge can be told to show, each with exactly the rules that it breaks. Faults of one group are
+ * tested in one run, because none hides another. Without a fault the bridge keeps every rule.
  */
 export const RUNS = [
   {
@@ -150,7 +149,7 @@ interface Line {
   readonly institutionRef: string;
 }
 
-/** Answered with this HTTP status. */
+/** The bridge answers with this HTTP status. */
 class Refused extends Error {
   constructor(readonly status: number) {
     super(`HTTP ${status}`);
@@ -164,9 +163,9 @@ export class BadBridge {
   answersLater = false;
   /** Not a fault: the number of queries that find a debit still pending. */
   pendingFor = 1;
-  /** Not a fault: it refuses all refunds. */
+  /** Not a fault: the bridge refuses all refunds. */
   refundsNothing = false;
-  /** Not a fault: it predates currencies. */
+  /** Not a fault: the bridge is of a version without currencies. */
   isOlder = false;
   /** Not a fault. */
   currency = 'CNY';
@@ -258,7 +257,7 @@ export class BadBridge {
     const { timestamp, nonce, requestId } = BRIDGE_HEADERS;
     const signed = { timestamp: text(timestamp), nonce: text(nonce), requestId: text(requestId) };
     const right = signRequest({ path, query: '', bodySha256: sha256Hex(body), ...signed }, this.#key);
-    // Does not validate the signed headers.
+    // Accepts the request without validating the signed headers.
     const isNear = !(Math.abs(Date.now() - sent) > 300_000);
     if (this.#does('checks no header') && isNear && given === right) return true;
     return this.#does('compares the beginning of a signature') && given !== '' && right.startsWith(given);
@@ -339,7 +338,7 @@ export class BadBridge {
     const isReplay = this.#nonces.has(nonce);
     this.#nonces.add(nonce);
     const before = this.#debits.get(attemptNo);
-    // Concurrent requests do not see the row that is written after this.
+    // Waits after reading the debits, so that concurrent requests do not see each other's debit.
     if (this.#does('debits twice at once')) await someTurns(() => request.socket.destroyed);
     if (before !== undefined && !this.#does('knows no number again')) {
       if (isReplay && this.#does('debits replays')) this.#book('DEBIT', attemptNo, amountCent);
@@ -520,7 +519,7 @@ export class BadBridge {
   }
 }
 
-/** Waits long enough for concurrent requests, and to see that a caller has left: both are in this process. */
+/** Waits until concurrent requests have run, and the loss of a caller was noticed: everything runs in this process. */
 async function someTurns(isEnough: () => boolean = () => false): Promise<void> {
   for (let turns = 0; turns < 50 && !isEnough(); turns += 1) await nextTurn();
 }

@@ -96,7 +96,7 @@ describe('perennial check-bridge', () => {
       expect(ran.stdout.match(/this is HTML, perhaps a proxy’s or a sign-in page/g)).toHaveLength(2);
       expect(ran.stdout).toMatch(/\nNothing was debited\. The numbers begin with CB/);
     }
-    // Tested, because a bridge may be behind it.
+    // The rules are still tested, because a bridge may be behind the proxy that answers 503.
     const down = await check('down');
     expect(down.stdout).toMatch(/seen: \/debit-query was answered with HTTP 503; this is HTML/);
     expect(down.stdout).toMatch(/FAIL {2}signature-missing: .*\n {8}seen: \/\S+ without a signature: HTTP 503/);

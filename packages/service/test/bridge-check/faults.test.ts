@@ -33,7 +33,7 @@ function start(port: number): Promise<ReferenceProgram> {
   });
 }
 
-/** Checks in every run that the reported rest equals what the institution has kept. */
+/** Runs check-bridge. Also checks that the debits it reports as left are those that the institution has kept. */
 async function check(...args: readonly string[]): Promise<Checked> {
   const checked = await checkBridge(institution.url, '--wait', '5', ...args);
   const { debits } = await ledgerOf(institution);
@@ -65,7 +65,7 @@ it('the reference institution keeps every rule, including restart and notices', 
   expect({ code, broken, untried, left }).toEqual({ code: 0, broken: [], untried: [], left: [] });
 });
 
-/** Faults that break a rule. The others are legitimate, and only prevent the test of some rules. */
+/** Faults that break a rule, with the rule. All other faults are legitimate and only prevent the test of some rules. */
 const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
   'answer-lost': ['answered'],
   'error-before': ['status-200'],
@@ -79,17 +79,17 @@ const BREAKS: Readonly<Partial<Record<FaultName, readonly string[]>>> = {
   'refund-wrong-amount': ['refund-amount'],
 };
 
-/** Faults that break no rule, and make the option unused by which they were given. */
+/** Faults that break no rule, with the option that check-bridge then reports as unused. */
 const UNUSED: Readonly<Partial<Record<FaultName, string>>> = {
   'decline-retryable': '--agreement',
   'decline-final': '--agreement',
   'agreement-invalid': '--agreement',
   'cancel-refused': '--cancel-agreement',
 };
-/** Faults under which debits are not refunded. */
+/** Faults that keep debits from being refunded. */
 const KEEPS: readonly FaultName[] = ['refund-refused', 'refund-pending-refused'];
 
-/** Returns the options for the agreement with the fault's tail. */
+/** Returns the options that pass the agreement whose tail selects the fault. */
 function givenFor(name: FaultName, tail: string): string[] {
   const number = `F-${tail}`;
   if (/^pending|notice$/.test(name)) return ['--pending', number, '--listen', String(noticePort)];

@@ -24,9 +24,10 @@ async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Che
       ...['--declines', `RETRYABLE=${retryable}`, '--declines', `FINAL=${final}`],
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
       ...['--card-file', await cardFile({ bankCode: 'ICBC' }), '--sms-code', '123456', '--wrong-sms-code', '000000'],
-      // Only a missing notice takes this long.
+      // The time to wait for a notice. Only a missing notice takes this long.
       ...['--wait', '3', ...more],
-      // In this process, because a process for each run would take longer than all the rest.
+      // Restarts the bridge in this process, because a new process for each run would take longer than the rest of the
+      // test.
       ...(sins.size === 0 || sins.has('forgets at a restart')
         ? ['--restart', await restarter(async () => bridge.restart())]
         : []),
@@ -75,8 +76,8 @@ it.each(RUNS.map((run) => ({ names: Object.keys(run).join('; '), run })))('$name
   const { code, broken, untried, left } = await checkSinful(...(Object.keys(run) as Sin[]));
   expect(broken.toSorted()).toEqual(Object.values(run).flat().toSorted());
   expect(code).toBe(1);
-  // The query was answered, whatever happened to the notice.
+  // The pending debit was tested by a query, even if no notice came.
   if ('sends no notice' in run) expect(untried).not.toContain('pending');
-  // A debit without a usable answer may have been made.
+  // Reported as left, because a debit without a usable answer may have been made.
   if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'its outcome is unknown' });
 });

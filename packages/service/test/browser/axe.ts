@@ -22,7 +22,7 @@ export interface Violation {
 const isLong = process.env['LONG_RUNS'] === 'on';
 const ALIKE_ON_A_PAGE = isLong ? 1_000_000 : 2;
 
-/** Marks of the text styles checked in a context, without those for which axe had no result. */
+/** Hashes of the text styles that were checked in a context, without those for which axe had no result. */
 const judgedBefore = new WeakMap<BrowserContext, Set<string>>();
 
 export async function runAxe(page: Page, { without = [] }: Inspection = {}): Promise<readonly Violation[]> {

@@ -86,7 +86,7 @@ describe('branding', () => {
     expect(new Set(asked)).toEqual(new Set([new URL(on.service.baseUrl).host]));
     expect(await everyViolation(page)).toEqual([]);
 
-    // Files that are not images, or too large, change nothing.
+    // A file that is not an image, or is too large, is refused and changes nothing.
     const logo = page.getByLabel('Logo');
     await logo.setInputFiles(file('big.png', Buffer.alloc(70_000)));
     await page.getByText('The file is 68.4 KB; the limit is 64 KB').waitFor();

@@ -39,7 +39,7 @@ describe('signing in', () => {
     const page = await at.visitor();
     await page.goto(`/console/setup#${setupToken}`);
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
-    // The token is not left in the browser's history.
+    // The URL has no token any more, so the token is not left in the browser's history.
     await page.waitForURL('/console/setup');
     await page.getByLabel('Repeat password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set password' }).click();
@@ -59,7 +59,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: /Your account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await heading(page, 'Sign in').waitFor();
-    // The other window shows that the session has ended. Another operator can sign in there.
+    // The other window shows that the session has ended. A different operator can sign in there.
     await other.getByRole('link', { name: 'Audit log' }).click();
     await other.getByRole('dialog', { name: 'Your session has expired' }).waitFor();
     await other.getByRole('button', { name: 'Sign in with another account' }).click();
@@ -88,7 +88,7 @@ describe('signing in', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('listitem').getByText('a long note that took a while').first().waitFor();
 
-    // A sign-in in another tab ends the dialog here too.
+    // Signing in in another tab closes the dialog in this tab too.
     await page.getByLabel('Write a note').fill('another one');
     await endSession();
     await page.getByRole('button', { name: 'Add note' }).click();
@@ -153,7 +153,7 @@ describe('signing in', () => {
       const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
       await page.clock.runFor(90_000);
       const poll = await answered;
-      // The next poll is one minute after the end of this one.
+      // Waits for the end of this poll, because the next poll is one minute later.
       await poll.finished();
       return poll.request().headers()['x-unattended'];
     };

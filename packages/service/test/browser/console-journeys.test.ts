@@ -241,7 +241,7 @@ describe('a refund', () => {
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
     expect(bookedCents()).toEqual([300]);
-    // The console has read the order again, and the order has the refund.
+    // The console has read the order again, and the order now includes the refund.
     const arrived = /^Your earlier refund of ¥3\.00 was received; only its answer was lost\./;
     await dialog.getByText('At most ¥16.90').waitFor();
     await dialog.getByText(arrived).waitFor();
@@ -258,7 +258,7 @@ describe('a refund', () => {
     await again.waitFor({ state: 'detached' });
     expect(bookedCents()).toEqual([300]);
 
-    // After an answer, the next refund is a new one.
+    // After the answer, the next refund counts as a new one, with no note about the earlier one.
     await button(other, 'Refund…').click();
     await again.getByText('At most ¥16.90').waitFor();
     expect(await again.getByText(arrived).count()).toBe(0);
@@ -276,7 +276,7 @@ describe('a refund', () => {
     await dialog.getByLabel('Note').fill('a month without service');
     await button(dialog, 'Request approval').click();
     await asking.getByText('Approval requested for ¥19.90').waitFor();
-    // The request is shown at the period and in place of the button.
+    // The approval request is shown at the period and instead of the Refund button.
     const waits = asking.getByRole('link', { name: '¥19.90 needs approval' });
     await expect.poll(() => waits.count()).toBe(2);
     expect(await button(asking, 'Refund…').count()).toBe(0);

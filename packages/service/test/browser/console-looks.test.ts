@@ -39,7 +39,7 @@ const one = async (text: string): Promise<string> => {
   return encodeURIComponent(row.value);
 };
 const anOrder = () => one('select order_no::text as value from refunds order by 1 limit 1');
-/** A channel with API calls and delivered events. */
+/** A channel that has API calls and delivered events in the demo's data. */
 const CHANNEL = 'test_sunny_video';
 const press = (name: string | RegExp) => async (page: Page) => {
   await page.getByRole('button', { name }).first().click();
@@ -154,10 +154,13 @@ const LOOKS: Readonly<Record<string, Look>> = {
 const DESK = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const;
 const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
 
-/** A long run checks every page on both screens, a short run checks pages on alternating screens. */
+/**
+ * Returns all items in a long run, and every second item in a short run. So a short run checks pages on alternating
+ * screens.
+ */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const everySecond = <Item>(list: readonly Item[], first: 0 | 1) => list.filter((_, at) => isLong || at % 2 === first);
-/** For additional checks of a page. */
+/** Returns all items in a long run, and every fourth in a short run, for additional checks of a page. */
 const everyFourth = <Item>(list: readonly Item[], first: 1 | 3) => list.filter((_, at) => isLong || at % 4 === first);
 const SCREENS = [
   ['on a desk in daylight', DESK, everySecond(Object.entries(LOOKS), 0)],
@@ -177,12 +180,12 @@ const inShort = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inShort(one)]));
 };
 
-/** The frame of every page, which one test checks. */
+/** Selectors of the frame that every page has. Only one test checks the frame. */
 const AROUND = ['.mantine-AppShell-navbar', '.mantine-AppShell-header'];
-/** The page behind a dialog. */
+/** Selectors of the page behind a dialog. */
 const BEHIND = ['#main article > :not(header)'];
 
-/** Returns the layout faults and violations of a page. */
+/** Returns the layout faults and accessibility violations of a page. */
 async function faultsOf(page: Page, without: readonly string[]): Promise<string[]> {
   return [...(await whatSticksOut(page)), ...(await everyViolation(page, { without }))];
 }
@@ -305,9 +308,11 @@ describe('every page', () => {
   });
 });
 
-/** Pages whose buttons change only the viewer's own account, or show only what a viewer may see. */
+/**
+ * Pages on which a viewer has buttons: they change only the viewer's own account, or show only what a viewer may see.
+ */
 const THEIR_OWN = ['the account', 'finding a user'];
 
-/** Beginnings of buttons that change something or show restricted data. */
+/** Matches the labels of buttons that change something or show restricted data. */
 const CHANGES =
   /^(New |Replace |Set |Change |Save|Suspend|Resume|Authorize|Withdraw\b|Replay|Pause|Send |Acknowledge$|Assign to me|Owner:|Comment$|Reconcile a|Close |Refund…|Debit again|Retry |Unsubscribe…?$|Cancel|Approve$|Decline$|Start$|Stop|Import|Add |Actions for|Show$)/;

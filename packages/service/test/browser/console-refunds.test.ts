@@ -35,7 +35,7 @@ describe('a bulk refund', () => {
     await page.getByText('0 succeeded', { exact: true }).waitFor();
     expect(await button(page, 'Cancel the run').count()).toBe(0);
     expect(await rowsOf(page).getByText('Pending').count()).toBe(2);
-    // It is back, and says no to one of them.
+    // The institution answers again, and refuses one of the two refunds.
     on.bank.onQuery = async ({ refundNo }) =>
       refundNo.includes(orders[0] ?? '')
         ? { kind: 'refused', reason: 'account closed' }
@@ -79,7 +79,7 @@ describe('a refund', () => {
     await page.getByText('¥3.00 refunded').waitFor();
     expect(bookedCents()).toEqual([300]);
 
-    // One that the other tab was refused is not spoken of.
+    // The first tab does not mention a refund that was refused in the other tab.
     const [again, refused] = [await dialogOf(page), await dialogOf(other)];
     await other.route('**/refund', (route) => route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } }));
     await button(refused, 'Refund ¥3.00').click();
@@ -100,7 +100,7 @@ describe('a refund', () => {
     const refunded = page.locator('dl').filter({ hasText: 'Refunded' }).first();
     await refunded.getByText('¥3.00 in progress').waitFor();
 
-    // And it is one of those that the overview counts, and leads to.
+    // The overview counts this refund and links to it.
     const waiting = await on.paidOrder();
     const usual = on.institution.onDebit;
     on.institution.onDebit = async () => ({ kind: 'unknown' });
@@ -140,7 +140,7 @@ describe('a refund', () => {
     await button(again, 'Refund ¥3.00').click();
     await other.getByText('¥3.00 refunded').waitFor();
     await other.close();
-    // The first tab comes to itself.
+    // The first tab's requests reach the service again. Its refund is not made a second time.
     await page.unroute('**/refund');
     await button(dialog, 'Refund ¥3.00').click();
     await page.getByText('¥3.00 refunded').waitFor();

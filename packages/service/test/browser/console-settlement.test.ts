@@ -71,7 +71,7 @@ describe('settlement', () => {
     const stored = await service.fresh.database.query('select distinct month from closed_months order by month');
     expect(stored).toEqual([{ month: '2026-02' }, { month: '2026-03' }]);
 
-    // The menu has the counts of other pages.
+    // The menu shows the counts of open items on other pages.
     await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();
     await menu(page).getByRole('link', { name: 'Failed payments 12 to be retried' }).waitFor();
     await menu(page).getByRole('link', { name: 'Approvals', exact: true }).waitFor();

@@ -116,7 +116,7 @@ async function expectText(page: Page): Promise<void> {
   expect(await page.locator('img[src=x]').count()).toBe(0);
 }
 
-/** Pages, each with the minimum number of occurrences of the text. */
+/** Pages, each with the lowest number of times that it must show the text. */
 const PAGES: readonly (readonly [path: () => string, times: number])[] = [
   [() => '', 1],
   [() => '/orders', 2],
@@ -188,7 +188,7 @@ describe('a script in a text', () => {
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByRole('dialog', { name: `Suspend ${SCRIPT}?` }).waitFor();
     await expectText(page);
-    // An error about a file has the file's name.
+    // An error message about a file shows the file's name.
     await moveTo(page, '/reconciliation');
     await page.getByRole('button', { name: 'Reconcile a day' }).click();
     const dialog = page.getByRole('dialog');

@@ -43,7 +43,7 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
     expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThan(height);
   }
 
-  // The timeline has the reason too, and the next scheduled retry.
+  // The timeline shows the reason too, and the next scheduled retry.
   const past = page.getByRole('list', { name: 'History' });
   const failure = past.getByRole('listitem').filter({ hasText: 'Debit of period 2 failed, attempt 1' });
   await failure.getByText(words).waitFor();
@@ -86,7 +86,7 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
   await past.getByText('Period 2 refunded', { exact: true }).waitFor();
   await past.getByText('first week did not work').first().waitFor();
 
-  // Leaves a note for the next call.
+  // Writes a note for the next call.
   await page.getByLabel('Write a note').fill('Called about period 2. Content with 4.90.');
   await page.getByRole('button', { name: 'Add note' }).click();
   await past.getByText('Called about period 2. Content with 4.90.').waitFor();
@@ -98,7 +98,7 @@ it('support finds a user by mobile, sees why a debit failed, retries it, refunds
   expect(receiver.forged).toEqual([]);
   expect(receiver.pushes.map(({ data }) => data.paymentStatus)).toContain('REFUND_PART');
   await page.reload();
-  // Each event is one line, with its pushes below.
+  // The timeline shows each event as one line, with its pushes below.
   const took = past.getByRole('button', { name: /^1 push: Accepted by the channel, HTTP 200/ });
   await took.first().waitFor();
   expect(await took.count()).toBe(receiver.pushes.length);

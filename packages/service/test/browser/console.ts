@@ -17,7 +17,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
   const free: Page[] = [];
   const usual: BrowserContextOptions = { ...DESKTOP, locale: 'en-GB', reducedMotion: 'reduce' };
 
-  /** Returns a signed-out page for several tests, and its errors. */
+  /** Returns a signed-out page that several tests can share, and its errors. */
   async function open(more?: BrowserContextOptions) {
     const context = { ...usual, baseURL: service().baseUrl, ...more };
     const page = (more ? undefined : free.pop()) ?? (await (await browser.newContext(context)).newPage());
@@ -61,7 +61,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
         onTestFinished(async ({ task }) => {
           if (task.result?.state !== 'fail' || !opened) return;
           await tellWhatIsShown(opened.page);
-          // The next test starts with a new page.
+          // Closes the page, so that the next test starts with a new one.
           await opened.page.context().close();
           opened = undefined;
         });
@@ -78,7 +78,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
   };
 }
 
-/** Logs what the page shows, because the error has only what was expected. */
+/** Logs what the page shows, because the error message only says what was expected. */
 async function tellWhatIsShown(page: Page): Promise<void> {
   process.stderr.write(`${page.url()} shows:\n${await page.evaluate('document.body.innerText')}\n`);
 }
@@ -101,8 +101,8 @@ export async function signIn(page: Page, service: TestService, role: Role, name:
 }
 
 /**
- * Navigates inside the console like a link, without a reload. Goes through an empty page first, so that nothing of the previous
- * page remains.
+ * Navigates inside the console like a link, without a reload. Goes through an empty page first, so that no content of
+ * the previous page remains.
  */
 export async function moveTo(page: Page, path: string): Promise<void> {
   await page.evaluate(`(async () => {

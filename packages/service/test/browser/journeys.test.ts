@@ -48,11 +48,11 @@ describe('claiming', () => {
     expect([code, others]).toEqual([expect.stringMatching(/^[0-9A-Z]{16}$/), []]);
     expect(await claimButton(page, 'VIP pass').count()).toBe(0);
     await page.getByRole('img', { name: 'QR code VIP pass' }).waitFor();
-    // The page opens at the code, without visible scrolling.
+    // The page opens at the claimed code, without visible scrolling.
     expect((await boxOf(page.locator('code'))).y).toBeLessThan(300);
     await page.waitForFunction('globalThis.firstAt > 0');
     expect(await page.evaluate('scrollY - firstAt')).toBe(0);
-    // Waits from before the tap, because the button shows "Copied" for only two seconds.
+    // Begins to wait before the tap, because the button shows "Copied" for only two seconds.
     await Promise.all([
       page.getByRole('button', { name: 'Copied' }).waitFor(),
       page.getByRole('button', { name: 'Copy' }).tap(),
@@ -117,7 +117,7 @@ describe('claiming', () => {
     await page.clock.install();
     await page.goto(url);
     const button = claimButton(page, 'VIP pass');
-    // The browser stays on the page, as if the user had stopped loading.
+    // Answers with 204, so that the browser stays on the page, as if the user had stopped loading.
     await page.route('**/redeem/claim', (route) => route.fulfill({ status: 204 }), { times: 1 });
     await Promise.all([page.waitForResponse('**/redeem/claim'), button.tap()]);
     expect(await button.getAttribute('aria-busy')).toBe('true');
@@ -187,7 +187,7 @@ describe('a hostile logo', () => {
   it('runs no script and sends no request, opened directly and in a page, and is drawn', async () => {
     const { branding } = await setBranding(on.service.operator, { appId: 'test_demo', logo: HOSTILE });
     const address = `${on.service.baseUrl}/redeem/images/${branding.logo?.file}`;
-    // Does not use `phone`, because the script that the policy refuses is an error there.
+    // Does not use `phone`, because it fails the test at the error about a script that the policy refuses.
     const page = await browser.newPage();
     const asked: string[] = [];
     page.on('requestfinished', (request) => asked.push(request.url()));

@@ -44,21 +44,21 @@ export async function phone(browser: Windows, more: BrowserContextOptions = {}):
   return page;
 }
 
-/** Collects errors of the page from now on. */
+/** Returns the list of the page's errors, which grows from now on. */
 export function gatherComplaints(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // Ignores answers with 4xx, which are logged too, because tests cause some.
+    // Ignores failed responses (4xx), which Chromium also logs as errors, because tests cause some.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });
   return complaints;
 }
 
-/** Clicks an element that leads to another page, and waits for the page. */
+/** Clicks an element that leads to another page, and waits until that page is loaded. */
 export async function press(page: Page, what: Locator): Promise<void> {
-  // Waits first, because the load event of the current page may still be outstanding.
+  // Waits for the load event of the current page, which could otherwise be mistaken for that of the next page.
   await page.waitForLoadState();
   const loaded = page.waitForEvent('load');
   await what.click();

@@ -7,7 +7,7 @@ import { readSettings } from '../../src/platform/settings.js';
 import { preparedDataDir } from '../support/data-dir.js';
 import { perennial, perennialProcess } from './perennial.js';
 
-/** Only DATA_DIR is set, so the database is the embedded one. */
+/** Only DATA_DIR is set, so the commands use the embedded database. */
 let dataDir: string;
 
 beforeAll(async () => {

@@ -12,14 +12,17 @@ import { whileAddressed } from '../webhooks/outcomes.js';
 import { BIN } from './perennial.js';
 import { commandLine } from './support.js';
 
-/** Clears the line, moves up, writes another status, reverses and hides the following text, and wraps a line. */
+/**
+ * A text that clears the line, moves up, writes another status, reverses and hides the following text, and wraps a
+ * line.
+ */
 const HOSTILE = `A\n\u001b[2K\u001b[1AStatus${' '.repeat(70)}COMPLETED\r\u009b31m\u202eKO\u2066\u200b\u2028\u007f`;
 const MADE_VISIBLE =
   'A\\u{a}\\u{1b}[2K\\u{1b}[1AStatus ' +
   `${'\\u{20}'.repeat(69)}COMPLETED\\u{d}\\u{9b}31m\\u{202e}KO\\u{2066}\\u{200b}\\u{2028}\\u{7f}`;
-/** A text that an operator may write: control characters are refused, this is not. */
+/** A text that an operator can write: control characters are refused, but these direction marks are not. */
 const TURNED = 'late \u202eyreviled\u202c';
-/** Characters that a terminal does not simply print, except line breaks. */
+/** Characters that a terminal does not print as they are, except line breaks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
@@ -38,7 +41,7 @@ async function printed(...args: readonly string[]): Promise<string> {
 }
 const linesOf = (text: string) => text.split('\n').length;
 
-/** Creates an order with `text` in every field that the channel can set and operators see. */
+/** Creates orders with `text` in every field that the channel can set and operators see. */
 async function orderWith(text: string, more = text) {
   const shared = await create(sharedRequest, { channelUserId: unique(text), externalOrderNo: unique(text) });
   const collected = await create(collectRequest, {

@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Removes the last migrations, as in the previous release. */
+/** Removes a migration's record, as if the database was of the previous release. */
 const forget = (version: number) => fresh.database.query('delete from schema_migrations where version = $1', [version]);
 
 describe('perennial migrate', () => {
@@ -57,7 +57,7 @@ describe('perennial migrate', () => {
     expect(after.stdout).toMatch(/^MIGRATION +KIND +STATE +APPLIED AT\n000001_ground\.sql +expand +applied +\d{4}-/);
     expect(after.stdout).toMatch(/000017_without_older_nodes\.sql +contract +missing\n/);
     expect(await perennial(['migrate', '--status', '--contract'], production)).toMatchObject({ code: 1 });
-    // Without --contract, the contract migration is left.
+    // Without --contract, the contract migration is not run.
     expect((await perennial(['migrate'], production)).stdout).toMatch(
       /no migration was missing; .*; 000017_without_older_nodes\.sql waits for --contract; run it once no older node runs\n$/,
     );

@@ -97,13 +97,13 @@ describe('order', () => {
         CONSOLE_REFUND_APPROVAL_CENT: '1000',
       });
     expect((await refund('--amount-cent', '600', '--key', 'a', '--without-approval', 'not needed')).code).toBe(0);
-    // Together both parts are above the limit.
+    // The sum of both refunds is above the limit.
     const refused = await refund('--amount-cent', '600', '--key', 'b');
     expect([refused.code, JSON.parse(refused.stderr).error]).toEqual([
       1,
       expect.stringMatching(/above 10\.00 CNY .*need a second operator.*--without-approval/),
     ]);
-    // The same refund as before.
+    // The key is that of the first refund, so no second refund is made.
     expect((await refund('--amount-cent', '600', '--key', 'a')).code).toBe(0);
     expect((await refund('--amount-cent', '600', '--key', 'b', '--without-approval', 'ann is away')).code).toBe(0);
     const { items } = await json('audit', 'list', '--subject', orderNo);

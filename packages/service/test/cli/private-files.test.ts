@@ -23,7 +23,7 @@ afterAll(async () => {
 const run = promisify(execFile);
 const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8);
 
-/** Runs the command with a umask that lets others read new files. */
+/** Runs the command with a umask that would let other users read new files. */
 async function report(file: string): Promise<void> {
   const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--output', file];
   await run('sh', ['-c', 'umask 022; exec "$0" "$@"', process.execPath, BIN, ...args], {

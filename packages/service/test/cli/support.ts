@@ -26,7 +26,9 @@ export function commandLine(fresh: () => FreshDatabase, more: Readonly<Record<st
     run,
     text,
     json: async (...args: readonly string[]) => JSON.parse(await text(...args, '--json')),
-    /** Expects exit code 1 and one line, every other time as JSON, and no change. */
+    /**
+     * Expects each command to fail with exit code 1 and one line (every second time as JSON), and to change nothing.
+     */
     async expectRefusals(refusals: readonly Refusal[]): Promise<void> {
       const before = await dump(fresh().database);
       for (const [position, [reason, ...args]] of refusals.entries()) {

@@ -47,7 +47,8 @@ describe('a refund up to the limit', () => {
     const replies = await Promise.all(asked);
     const made = replies.filter(({ body }) => body.status === 'SUCCESS');
     const waiting = replies.filter(({ body }) => body.status === 'WAITING');
-    // 900 are within the limit. The others need an approval, and waiting ones count: 190 are left to request.
+    // Three refunds (900) are within the limit of 1000. Three more wait for an approval and count too. 190 are left, so
+    // the other requests are refused.
     expect(made).toHaveLength(3);
     expect(waiting).toHaveLength(3);
     const refused = replies.filter(({ status }) => status === 409);
@@ -137,7 +138,7 @@ describe('a refund above the limit', () => {
       `approval ${approvalId} is APPROVED: it was decided by bob`,
     ]);
     expect(on.bank.asked).toHaveLength(1);
-    // The requester sees the refund under the key of the request.
+    // The requester repeats the request with the same key and gets the refund.
     expect((await ask(on.ann, orderNo)).body).toMatchObject({ status: 'SUCCESS', refundNo, changed: false });
     const [refund] = await on.sql('select requested_by, note, request_key from refunds where order_no = $1', [orderNo]);
     expect(refund).toEqual({ requested_by: 'ann', note: 'late delivery', request_key: 'k1' });
@@ -291,7 +292,7 @@ describe('a refund above the limit', () => {
 });
 
 describe('a decision whose process ended before the refund was made', () => {
-  /** Returns a request as the decision's transaction leaves it. */
+  /** Returns an approval in the state between the decision's transaction and the refund. */
   async function decidedOnly(orderNo: string): Promise<string> {
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     await on.sql(

@@ -74,7 +74,7 @@ describe('the audit log', () => {
     expect((await viewer.get('/audit/verify')).status).toBe(403);
     await write('one');
     const both = await service.fresh.database.transaction(async (tx) => {
-      // Blocks the first verification, so that the second one runs into it.
+      // Blocks the first verification, so that the second one is refused because the first is still running.
       await tx.query('lock table audit_log in access exclusive mode');
       const asked = [ann.get('/audit/verify'), ann.get('/audit/verify')];
       expect((await Promise.race(asked)).body).toMatchObject({ code: 'audit-being-verified' });

@@ -205,7 +205,7 @@ describe('settlement', () => {
     expect((await viewer.get('/settlement/2026-02/csv')).body).toContain(
       '2026-02,OPEN,test_one,Test channel,LATER,,,1050,2,10,1,0,0',
     );
-    // February has taken them over, so no other month counts them.
+    // February has counted these changes, so no other month counts them.
     await close('2026-02');
     expect(await channelOf('2026-02')).toMatchObject({ laterCent: 1040 });
     expect(await channelOf('2026-03')).toMatchObject({ laterCent: 0 });
@@ -241,7 +241,7 @@ describe('settlement', () => {
     expect(await refusal('2026-01')).toEqual([409, expect.stringContaining('2026-01 was already closed by')]);
     service.clock.set(at('2026-06-01 00:00:00'));
     expect(await refusal('2026-05')).toEqual(nextIs('2026-02'));
-    // Refused, because closing a month before the first channel would require all months since.
+    // Refused, because closing a month from before the first channel would require closing all months after it.
     expect(await refusal('2025-12')).toEqual(nextIs('2026-02'));
     expect((await close('2026-02')).status).toBe(200);
   });
@@ -258,7 +258,7 @@ describe('settlement', () => {
     await expect(showSettlementMonth(production, { month: '2026-05' })).rejects.toThrow(
       '2026-05 has not begun yet in Asia/Shanghai',
     );
-    // The sandbox allows it, because time travel fills future months.
+    // The sandbox shows a future month, because time travel fills future months.
     expect((await viewer.get('/settlement/2026-05')).status).toBe(200);
   });
 

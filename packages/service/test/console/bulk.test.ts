@@ -31,16 +31,16 @@ const items = async (runId: string, query = ''): Promise<[string, string, string
       result,
     ],
   );
-/** Sorted by number, as items are listed. */
+/** Creates paid orders. Returns them sorted by number, because a run lists its items in that order. */
 const many = async (count: number) =>
   (await Promise.all(Array.from({ length: count }, () => on.paidOrder()))).toSorted();
 const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
-/** Stops after this many items. */
+/** Returns a function that stops the job after this many items. */
 const after = (count: number) => {
   let asked = 0;
   return () => {
     asked += 1;
-    // Asked once before a run is leased, and before each item.
+    // The job calls this function one time before it leases a run, and one time before each item.
     return asked > count + 1;
   };
 };
@@ -84,7 +84,7 @@ describe('a dry run', () => {
     expect(again.body.runId).toBe(first.body.runId);
     const other = await prepare(on.support, 'REPLAY', { items: ['1'] }, { key: 'same' });
     expect(refusal(other)).toEqual([409, `the key "same" was already used for run ${first.body.runId} (UNSUBSCRIBE)`]);
-    // Keys belong to an operator.
+    // The same key of another operator creates another run, because a key belongs to an operator.
     const admins = await prepare(on.admin, 'UNSUBSCRIBE', choice, { key: 'same' });
     expect(admins.body.runId).not.toBe(first.body.runId);
     const atOnce = await Promise.all(
@@ -201,7 +201,7 @@ describe('a run', () => {
     await on.workOff();
     await on.follow();
     expect(await run(body.runId)).toMatchObject({ status: 'PENDING', done: 0, pending: 3, failed: 0 });
-    // The order ends before the debit, so there is no attempt.
+    // This order ends before its debit, so it has no debit attempt.
     await on.channel.call('orders/unsubscribe', { orderNo: ended });
     const usual = on.institution.onDebit;
     on.institution.onDebit = async ({ attemptNo }) =>
@@ -308,7 +308,7 @@ describe('a run', () => {
     const short = await prepare(on.support, 'UNSUBSCRIBE', { items: [first] });
     await start(on.support, long.body);
     await start(on.support, short.body);
-    // Fifty items of the long run, then the short one, then the rest.
+    // The job does fifty items of the long run, then the short run, then the rest.
     let turns = 0;
     const stopping = () => {
       turns += 1;
@@ -349,7 +349,7 @@ describe('a run', () => {
     const rest = (await on.viewer.get(`/bulk/${body.runId}/items?limit=2&cursor=${page.nextCursor}`)).body;
     expect(rest).toMatchObject({ items: [{ itemNo: 3, subject: orders[2], orderNo: orders[2] }], nextCursor: null });
     expect((await on.viewer.get('/bulk/999999')).status).toBe(404);
-    // A cursor belongs to one list, and forged ones are refused.
+    // Refuses the cursor of another list and forged cursors.
     const forged = [[-1], [0], ['bulk', -1], ['bulk', 0], ['bulk', 1.5], ['bulk', '1'], ['bulk'], 'bulk'].map((key) =>
       Buffer.from(JSON.stringify(key)).toString('base64url'),
     );

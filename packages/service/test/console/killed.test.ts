@@ -69,7 +69,7 @@ async function paidOrder(): Promise<string> {
   return reply.data.orderNo;
 }
 
-/** Runs until the process is killed. */
+/** Runs an action in a separate process until the process kills itself at `point`. */
 async function killedAt(point: string, ...args: string[]): Promise<void> {
   const settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64'), DATA_DIR: '/nonexistent' };
   const child = start(OPERATORS_NODE, { ...settings, DIES: point }, args);
@@ -119,7 +119,7 @@ describe('a node that works on a run is killed', () => {
     ]);
     return run.runId;
   }
-  /** Another node, once the lease of the first has expired. */
+  /** Continues on another node, after the first node's lease has expired. */
   async function goOn(): Promise<void> {
     expect(await workOffRuns(ann)).toBe(0);
     await fresh.database.query('update bulk_runs set lease_until = now() where lease_until is not null');

@@ -13,9 +13,12 @@ beforeAll(async () => {
   for (const role of ROLES) clients.set(role, await consoleClient(service, role));
 });
 
-/** A path that names nothing that exists. */
+/** Returns a path with an id that does not exist. */
 const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, '999');
-/** Invalid, so that nothing happens even if the role is allowed: the body is checked after the role. */
+/**
+ * An invalid body, so that an operation changes nothing even if the role is allowed: the body is checked after the
+ * role.
+ */
 const body = { nothing: 'that is known' };
 
 const client = (role: Role): ConsoleClient => {
@@ -61,7 +64,7 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
 
   it('checks path and body for allowed roles', async () => {
     const role = ROLES.find((some) => mayDo(some, one.role)) ?? 'admin';
-    // 404, 400 or success, decided by the operation itself.
+    // The operation itself must answer: with 404, 400 or success.
     const reply = await sendAs(role, one);
     expect(['not-signed-in', 'csrf', 'not-allowed', 'fault']).not.toContain(type(reply));
   });
@@ -70,7 +73,6 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
 async function sendAs(role: Role, one: Operation) {
   const { get, post, put, delete: remove } = client(role);
   if (one.method === 'GET') return get(pathOf(one));
-  // Operations that end their own session or set something up would affect the other cases.
   return one.method === 'POST'
     ? post(pathOf(one), body)
     : one.method === 'PUT'

@@ -6,7 +6,7 @@ import { refundStage } from '../refunds/support.js';
 import { declined } from '../renewals/support.js';
 import { consoleClient } from './support.js';
 
-/** Starts a service at the real time with operators of every role: ann and bob are of finance. */
+/** Starts a service at the real time, with operators of every role. Both ann and bob have the role finance. */
 export async function operatorStage(more: Partial<ServiceDeps> = {}) {
   const on = await refundStage(more);
   const { service, operator, institution } = on;
@@ -27,7 +27,7 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}) {
     viewer,
     admin,
     sql: <Row>(text: string, values: readonly unknown[] = []) => database.query<Row>(text, values),
-    /** Debits the next period of the order now. It succeeds unless it is declined. */
+    /** Makes the next period of the order due and debits it. The debit succeeds unless `decline` is given. */
     async renewNow(orderNo: string, decline?: 'retryable' | 'final') {
       const usual = institution.onDebit;
       if (decline) institution.onDebit = async () => declined(decline);
@@ -35,7 +35,7 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}) {
       await on.renew();
       institution.onDebit = usual;
     },
-    /** Runs the engine's jobs once. */
+    /** The engine's jobs. Each function runs its job one time. */
     workOff: (options?: WorkOffOptions) => workOffRuns(operator, options),
     follow: () => followItems(operator),
     finishApproved: () =>

@@ -20,10 +20,10 @@ interface Page {
 
 const on = ofFile(readStage);
 let other: ChannelClient;
-/** Orders by what each is an example of, created a minute apart. */
+/** The order numbers, by what each order is an example of. The orders are created a minute apart. */
 const made: Record<string, string> = {};
 const createdAt: Record<string, number> = {};
-/** Today, so that only orders that a test makes due are due. */
+/** The first day of the test data is today, so that only orders that a test makes due are due. */
 const BASE = floorToDay(Date.now());
 const day = (days: number) => formatTime(BASE + days * DAY_MS).slice(0, 10);
 
@@ -206,12 +206,12 @@ describe('GET /console/api/orders', () => {
     ];
     for (let chosen = 0; chosen < 2 ** filters.length; chosen += 1) {
       const some = filters.filter((_, place) => chosen & (2 ** place));
-      // Three at most, which covers all pairs of indexes; more add nothing.
+      // Combines at most three filters. That covers all pairs of indexes, and more filters would test nothing new.
       if (some.length > 3) continue;
       const query = Object.assign({}, ...some.map(([filter]) => filter));
       const expected = all.filter((order) => some.every(([, isTrue]) => isTrue(order))).map(({ orderNo }) => orderNo);
       const found = (await list(query)).orders.map(({ orderNo }) => orderNo);
-      // Filtered by due time, the list has another order.
+      // A list filtered by due time is sorted by due time, so only the sets are compared.
       const [one, other] = 'dueTo' in query ? [found.toSorted(), expected.toSorted()] : [found, expected];
       expect(one, JSON.stringify(query)).toEqual(other);
     }
@@ -369,7 +369,7 @@ describe('with many orders', () => {
     for (const index of indexes) expect(plan).toContain(`"${index}"`);
     const whole = [...plan.matchAll(/"Seq Scan".*?"Relation Name":"(\w+)"/g)].map(([, table]) => table);
     expect(whole.filter((table) => !['channels', 'payment_channels', 'products'].includes(table ?? ''))).toEqual([]);
-    // The index covers the channel, so orders of others are not read.
+    // The index contains the channel, so the query does not read orders of other channels.
     if ('channelId' in filter) expect(plan).not.toMatch(/"Filter":"[^"]*t\.channel_id/);
   });
 
@@ -383,7 +383,7 @@ describe('with many orders', () => {
 
   it('a page that cannot be filled in time is short, and the list continues behind it', async () => {
     const { database } = on.service.fresh;
-    // Each statement takes two seconds, by the list's clock.
+    // Each transaction takes two seconds by the list's clock.
     const transaction: typeof database.transaction = (work, options) => {
       on.service.clock.advance(2_000);
       return database.transaction(work, options);

@@ -27,7 +27,7 @@ describe('the timeline of an order', () => {
       return created;
     });
     const { agreement_no: agreementNo } = await agreementOf(database, orderNo);
-    // The first event was refused once and then accepted, and a benefit was claimed.
+    // The first event was refused one time and then accepted, and a benefit was claimed.
     await on.sql(
       `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,
          recorded_at, is_payment)
@@ -220,7 +220,7 @@ describe('a retry', () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     const late = await on.service.fresh.database.transaction(async (tx) => {
-      // Has begun, and waits for the order's row lock.
+      // Begins this transaction, and so fixes its time, before the next request makes the retry.
       await tx.query('select now()');
       const first = await on.support.post(`/orders/${orderNo}/periods/2/retry`);
       expect(first.body).toMatchObject({ changed: true });

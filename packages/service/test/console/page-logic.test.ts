@@ -62,7 +62,7 @@ describe('a refund without an answer', () => {
   const ann = { person: 'ann@example.com', orderNo: '17' };
   const small = { cycleNo: 1, amountCent: 300, key: 'small' };
   const large = { cycleNo: 1, amountCent: 1_500, key: 'large' };
-  /** Storage that several tabs share. */
+  /** A fake of the browser's storage, which several tabs share. */
   const storage = (kept = new Map<string, string>()) => ({
     get length() {
       return kept.size;
@@ -117,7 +117,7 @@ describe('a refund without an answer', () => {
       'elsewhere',
       'elsewhere',
     ]);
-    // Another tab received a refusal.
+    // If the request of the other tab was refused, nothing is said about it.
     expect([said('before', false, false), said('elsewhere', false, false)]).toEqual([undefined, undefined]);
   });
 

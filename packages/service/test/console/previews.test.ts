@@ -43,7 +43,7 @@ async function look(orderNo: string) {
   };
 }
 
-/** Carries out the previewed action, and compares. */
+/** Carries out the previewed action and compares its effect with the preview. */
 async function expectWhatWasPreviewed(orderNo: string, preview: Answer, act: () => Promise<unknown>) {
   const before = await look(orderNo);
   await act();

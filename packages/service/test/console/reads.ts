@@ -16,7 +16,7 @@ export async function readStage() {
   const people = createPeople(on);
   return {
     ...on,
-    /** Throws with the status and the detail of a refusal. */
+    /** Reads a path of the console as an operator of `role`. Throws with the status and the detail if it is refused. */
     async ask<T = Answer>(path: string, query: Record<string, string> = {}, role: Role = 'support') {
       const client = await people.of(role);
       const asked = new URLSearchParams(query).toString();
@@ -25,7 +25,7 @@ export async function readStage() {
       return body as T;
     },
     sql: <Row>(text: UncheckedSql, values: readonly unknown[] = []) => database.query<Row>(text, values),
-    /** Runs the counting job a minute after the last time. */
+    /** Runs the figures job one minute after its last run, by the service's clock. */
     count() {
       service.clock.advance(60_000);
       return createFiguresJob({ database, clock: service.clock })();

@@ -18,7 +18,7 @@ const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => ({ file, text: readFileSync(path.join(source, file), 'utf8') }));
 
-/** Returns the service's texts by code; a value is written as {}. */
+/** Returns the service's texts by refusal code. Each inserted value is written as {}. */
 function textsOfService(): Map<string, string[]> {
   const texts = new Map<string, string[]>();
   for (const { text } of sources) {
@@ -31,7 +31,7 @@ function textsOfService(): Map<string, string[]> {
   return texts;
 }
 
-/** Handles values that are calls with braces. */
+/** Replaces each inserted value by {}, also if the value's expression has braces itself. */
 function withBlanks(template: string): string {
   let depth = 0;
   let text = '';
@@ -58,14 +58,15 @@ describe('a refusal', () => {
     for (const [code, texts] of said) {
       const blanks = [...(page.CHINESE[code] ?? '').matchAll(/\{(\d+)\}/g)].map(([, number]) => Number(number));
       const given = texts.map((text) => text.split('{}').length - 1);
-      // Only the command line offers to skip the approval.
+      // Every text of a code has as many values as the Chinese text has blanks.
       expect({ code, values: [...new Set(given)] }).toEqual({ code, values: [Math.max(0, ...blanks)] });
       expect([...new Set(blanks)].length, code).toBe(Math.max(0, ...blanks));
     }
   });
 
   it('always has a code if the console has the step', () => {
-    // Steps of the command line only, or texts of another refusal.
+    // Files whose refusals need no code: steps that only the command line has, and texts that are part of another
+    // refusal.
     const besides = /^operator\/(copies\/|provisioning\/demo|orders\/advance-order)/;
     const uncoded = sources
       .filter(({ file }) => /^(operator|console)\//.test(file) && !besides.test(file))

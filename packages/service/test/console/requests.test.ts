@@ -25,7 +25,7 @@ interface Line {
 }
 
 const path = () => `/channels/${appId}/requests`;
-/** Polls, because the log is written within a second. */
+/** Polls for the log entry of a request, because the log is written within a second. */
 const logged = (requestId: string, of = path()): Promise<Record<string, unknown>> =>
   until(`a line about ${requestId}`, async () => (await viewer.get(`${of}?requestId=${requestId}`)).body.requests[0]);
 
@@ -34,7 +34,7 @@ describe('a request of a channel', () => {
   const ODD = ['{"a",\\b}NULL', '%'.repeat(1024)];
   let refused: Reply;
   let other: ChannelClient;
-  // Sends all of them before looking for the first, because each write waits up to a second.
+  // Sends all requests before the tests look for the first one, because the log is written up to a second later.
   beforeAll(async () => {
     await channel.call('products/list', {}, { requestId: 'good-1' });
     refused = await channel.call('orders/query', { orderNo: 'x'.repeat(100) }, { requestId: 'bad-1' });
@@ -175,7 +175,7 @@ describe('the log', () => {
     address: '127.0.0.1',
   });
 
-  /** Creates a log on a database that answers when the test allows it. */
+  /** Creates a log on a database that answers only when the test tells it to. */
   function heldLog() {
     const batches: number[] = [];
     const answers: ((how: 'taken' | 'away') => void)[] = [];
@@ -205,7 +205,7 @@ describe('the log', () => {
     expect(dropped).toEqual({ full: 30_000 - 500 - 20_000, failed: 0 });
     answers[0]?.('away');
     await turn();
-    // The next batch is written within a second, and at the end.
+    // The next batch is not written immediately, but within a second or when the log stops.
     expect(batches).toEqual([500]);
     expect(dropped['failed']).toBe(500);
     const stopped = log.stop();
@@ -232,7 +232,7 @@ describe('the log', () => {
     const { log, dropped, batches, answers } = heldLog();
     for (let n = 0; n < 2_000; n += 1) log.add(request(`test_${n}`, n));
     for (let n = 0; n < 100; n += 1) log.add(request('test_known', n));
-    // The first 500 are in flight by then.
+    // 500 requests are in flight, and 1,000 of unknown app ids wait. The other 500 were dropped.
     expect(dropped['full']).toBe(500);
     const stopped = log.stop();
     while (batches.length < 4) {

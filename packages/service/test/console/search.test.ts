@@ -173,7 +173,7 @@ it('masks user ids for viewers who have not typed them', async () => {
   const masked = 'zh****-7';
   expect(await find(orderNo, 'order-number', 'viewer')).toMatchObject([{ subtitle: expect.stringContaining(masked) }]);
   expect(await find(agreementNo, 'agreement-number', 'viewer')).toMatchObject([
-    // Leads to an order, because the viewer may not see the user.
+    // The result leads to an order, because the viewer may not see the user.
     { channelUserId: null, orderNo },
   ]);
   expect(JSON.stringify(await search(orderNo, 'viewer'))).not.toContain(USER);

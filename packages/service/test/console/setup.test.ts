@@ -26,7 +26,7 @@ const PRODUCT = {
 };
 const clientOf = (appId: string, credentials: { appSecret: string; aesKey: string; callbackSecret: string }) =>
   channelClient(service.baseUrl, { appId, ...credentials }, () => service.clock.now());
-/** Returns the code of an answer to a request signed with the client's secret. */
+/** Returns the result code for a request that is signed with the client's secret. */
 const answerTo = async (client: ChannelClient) => {
   const { appId } = client.credentials;
   return (await client.callBare('auth/token', { grantType: 'client_credentials', appId })).code;

@@ -10,7 +10,7 @@ import { ask } from './support.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-/** Starts an identity provider that signs in whoever the test names, without asking. */
+/** Starts an identity provider that signs in the person named by the test, without asking for a password. */
 async function startProvider() {
   const codes = new Map<string, { nonce: string; challenge: string }>();
   let claims: Record<string, unknown> = {};
@@ -80,13 +80,13 @@ const service = ofFile(() => {
 });
 beforeEach(async () => {
   await service.fresh.database.query('truncate people, console_sessions, single_sign_on_tries cascade');
-  // So that sign-ins begun by other tests no longer count.
+  // Moves the time, so that sign-ins begun by other tests no longer count.
   service.clock.advance(60_000);
 });
 
 const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 
-/** Follows the redirects as a browser does: here, to the provider, and back. */
+/** Signs in by single sign-on. Follows the redirects to the provider and back, as a browser does. */
 async function goThere(returnTo = '') {
   const begun = await ask(service.baseUrl, 'GET', `/single-sign-on${returnTo}`);
   expect(begun.status).toBe(303);

@@ -22,7 +22,7 @@ export interface SendOptions {
 
 export const PASSWORD = 'correct horse battery';
 
-/** Test hashes with the lowest cost: those of the service take a good part of a second. */
+/** Hash parameters of the lowest cost, because the service's own hashes take a good part of a second. */
 const CHEAP = { N: 2, r: 1, p: 1 };
 const SALT = Buffer.from('salt');
 const HASH = scryptSync(PASSWORD, SALT, 32, CHEAP);
@@ -54,7 +54,7 @@ export async function consoleClient(
     { address: '127.0.0.1', userAgent: 'test' },
     'password',
   );
-  // The first cookie is for HTTPS, the second for this machine.
+  // Has the session's cookie under both names: the first for HTTPS, the second for plain HTTP on this machine.
   const cookie = `__Host-perennial=${token}; perennial=${token}`;
   const csrf = csrfToken(token);
   /**

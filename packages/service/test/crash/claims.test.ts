@@ -19,10 +19,13 @@ import { soakSize } from '../support/soak.js';
 
 const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
-/** One claim in DOOMED_EVERY kills the node itself, and one kill follows each KILL_EVERY answers. */
+/**
+ * One claim in DOOMED_EVERY makes the node kill itself. In addition the test kills the node after each KILL_EVERY
+ * answers.
+ */
 const DOOMED_EVERY = 50;
 const KILL_EVERY = Math.min(60, CLAIMS * 0.6);
-/** The timeout for events that never happen, because a node needs a while to restart. */
+/** The timeout of a wait. It is long, because a node needs a while to restart. */
 const PATIENCE_MS = 90_000;
 const FAULTS = [
   'answer-lost',
@@ -47,7 +50,7 @@ beforeAll(async () => {
   await fresh.database.query('create table test_kills (claim_no text, point text)');
 });
 
-/** A button of a page, with the form that it posts, repeatedly if necessary. */
+/** A button of a redemption page and the form that it posts. The test repeats the post if there is no answer. */
 interface Button {
   readonly claimNo: string;
   readonly form: Readonly<Record<string, string>>;
@@ -78,7 +81,7 @@ it(
     const begun = performance.now();
     await pressAll(buttons, node);
 
-    // The supplier is killed too, while some of its answers are still missing.
+    // Kills the supplier too, while it still owes some answers.
     supplier.running.child.kill('SIGKILL');
     await supplier.running.exited;
     const again = await spawnSupplier({ port: supplierPort }, folder);
@@ -115,12 +118,12 @@ async function agree(buttons: readonly Button[], supplier: TestSupplier): Promis
   expect([...here].toSorted()).toEqual([...there].toSorted());
   expect([...here.keys()].toSorted()).toEqual(buttons.map(({ claimNo }) => claimNo).toSorted());
   expect(rows.every(({ status }) => status === 'CLAIMED')).toBe(true);
-  // Refusals on the way raise alerts, and nothing else does.
+  // Claims that the supplier refused for a while raise alerts. There are no other alerts.
   const alerts = await fresh.database.query<{ kind: string }>('select distinct kind from alerts');
   expect(alerts).toEqual([{ kind: 'claim-refused' }]);
 }
 
-/** Presses every button once, and every fifth twice at once. */
+/** Presses every button one time, and every fifth button twice concurrently. */
 async function pressAll(buttons: readonly Button[], node: KeptAlive): Promise<void> {
   const queue = [...buttons.entries()];
   let answered = 0;
@@ -136,7 +139,7 @@ async function pressAll(buttons: readonly Button[], node: KeptAlive): Promise<vo
   );
 }
 
-/** Repeats until there is an answer, as a user does. */
+/** Posts the form repeatedly until there is an answer, as a user does. */
 async function press({ claimNo, form }: Button, node: KeptAlive): Promise<void> {
   await until(
     `an answer about ${claimNo}`,
@@ -171,7 +174,10 @@ async function pages(client: ChannelClient): Promise<Button[]> {
   return buttons;
 }
 
-/** Makes some claims kill the node between their commit and the call, and some between the answer and its storing. */
+/**
+ * Chooses claims that kill the node: some between their commit and the call of the supplier, some between the
+ * supplier's answer and its storing.
+ */
 async function doom(buttons: readonly Button[]): Promise<void> {
   for (const [n, { claimNo }] of buttons.entries()) {
     const point = { 7: 'before-call', 27: 'after-call' }[n % DOOMED_EVERY];

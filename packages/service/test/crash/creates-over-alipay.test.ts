@@ -30,7 +30,7 @@ afterAll(() => fake.stop());
 
 itAgreesThroughCrashes(alipay());
 
-/** Every second one is paid normally. */
+/** Returns the fate of the nth order. Every second order is paid normally. */
 const fateOf = (n: number) => (n % 2 === 0 ? FATES[(n / 2) % FATES.length] : undefined);
 
 function alipay(): Side {
@@ -38,7 +38,8 @@ function alipay(): Side {
     paymentChannelCode: 'ALIPAY',
     bridge: 'bridge-alipay',
     orders: ORDERS,
-    // The bridges share their kit: with few orders, each of its points is covered over Stripe.
+    // With few orders, only some kill points are tested here: all bridges share one kit, and the test with Stripe
+    // covers every point.
     ...(ORDERS < 24 ? { kills: { bridge: ['institution-called'], service: ['after-call'] } } : {}),
     settings: async (write, webhookUrl) => ({
       ALIPAY_APP_ID: APP_ID,
@@ -46,14 +47,14 @@ function alipay(): Side {
       ALIPAY_PUBLIC_KEY_FILE: await write('alipay.pem', ALIPAY_PUBLIC_KEY),
       ALIPAY_ENDPOINT: fake.url,
       ALIPAY_NOTIFY_URL: webhookUrl,
-      // Alipay has no bill for today.
+      // The bridge's clock is a day ahead, because Alipay has no bill for today.
       INSTITUTION_AHEAD_MS: String(tomorrow.now() - Date.now()),
     }),
     agree(n) {
       const fate = fateOf(n);
       const sharedAgreementNo = `agreement-${n}`;
       if (fate) fake.on(sharedAgreementNo, fate);
-      // Sometimes loses the answer of a debit in flight, and the SDK's own retry too.
+      // Sometimes loses the answer to whichever debit comes next, and the answer to the SDK's own retry.
       if (n % 9 === 4) fake.lose('alipay.trade.pay', 2);
       return sharedAgreementNo;
     },

@@ -17,7 +17,7 @@ import { untilAnswered } from '../support/until-answered.js';
 const ORDERS = soakSize('CREATES', 60, 200);
 const CONNECTIONS = 16;
 const KILL_EVERY = Math.min(80, ORDERS / 2 + 5);
-/** One order in this number kills its node at a named point. */
+/** One order in NAMED_EVERY kills its node at one of the POINTS. */
 const NAMED_EVERY = Math.min(40, ORDERS / 3);
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** Faults of the institution: declined, pending, lost, broken, forged and late answers and notices. */
@@ -61,7 +61,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
   );
   expect(node.kills()).toBeGreaterThanOrEqual(Math.floor(ORDERS / NAMED_EVERY));
 
-  // Time passes: every open debit is queried.
+  // Waits until the engine has queried every open debit.
   await until(
     'every debit known',
     async () => {
@@ -93,7 +93,7 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   const byNumber = new Map(rows.map((row) => [row.externalOrderNo, row]));
   const debited = new Map(ledger.debits.map((debit) => [debit.attemptNo, debit]));
 
-  // No acknowledged order is lost, and every answer is still true or was superseded.
+  // No acknowledged order is lost. Every answer is still true, or the order's status has moved on since.
   expect(acknowledged).toHaveLength(ORDERS);
   for (const { externalOrderNo, reply } of acknowledged) {
     const row = byNumber.get(externalOrderNo);
@@ -102,7 +102,7 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   }
   expect(rows).toHaveLength(ORDERS);
 
-  // No order is debited twice, none is debited and FAIL, none is ACTIVE and not debited; to the cent.
+  // No order is debited twice. No failed order is debited, and every active order is, to the cent.
   expect(new Set(ledger.debits.map((debit) => debit.attemptNo)).size).toBe(ledger.debits.length);
   for (const row of rows) {
     expect(row.attempts).toBe(1);
@@ -116,7 +116,7 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   expect(total).toBe(rows.reduce((sum, row) => sum + row.paid, 0));
   expect(total).toBeGreaterThan(0);
 
-  // Each result once: two events, and the benefits of one period for a paid order.
+  // Each result has its effect one time: two events per order, and the benefits of one period per paid order.
   const [counts] = await fresh.database.query<{ events: number; benefits: number; active: number }>(
     `select (select count(*) from events) as events, (select count(*) from benefits) as benefits,
        (select count(*) from orders where status = 'ACTIVE') as active`,

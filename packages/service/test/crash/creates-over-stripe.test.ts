@@ -15,7 +15,7 @@ const ORDERS = soakSize('STRIPE', 24, 320);
 
 interface Fate {
   readonly card: TestCard;
-  /** Set if it is not paid: declined at once, or after processing for a while. */
+  /** Set if the payment fails: declined immediately, or failed after some processing. */
   readonly ends?: 'declined' | 'failed-later';
 }
 
@@ -61,7 +61,7 @@ function stripe(): Side {
       const { card, ends } = fateOf(n);
       const sharedAgreementNo = fake.attach(card);
       if (ends === 'failed-later') failing.add(sharedAgreementNo);
-      // For any debit in flight.
+      // Sets the fault for whichever debit comes next.
       const fault = n % 3 === 1 ? FAULTS[((n - 1) / 3) % FAULTS.length] : undefined;
       if (fault) fake.fail('POST /v1/payment_intents', fault);
       return sharedAgreementNo;
@@ -71,7 +71,7 @@ function stripe(): Side {
       const fault = n % 2 === 0 ? FAULTS[(n / 2) % FAULTS.length] : undefined;
       if (fault) fake.fail('POST /v1/refunds', fault);
     },
-    /** Repeats all events of Stripe, the latest first. */
+    /** Sends all events of Stripe again, the latest first. */
     async sayAgain() {
       for (const event of fake.events.toReversed()) await until('the webhook is taken', () => tell(event, webhooks));
     },
@@ -81,7 +81,7 @@ function stripe(): Side {
 
 const fateOf = (n: number): Fate => FATES[n % FATES.length] ?? PAID;
 
-/** Continues like Stripe after an event: sends it once, and finishes payments in processing. */
+/** Plays Stripe's part after an event: sends the event one time, and finishes the payments that are processing. */
 function goOn(event: FakeEvent, webhookUrl: string, failing: ReadonlySet<string>): void {
   for (const payment of fake.payments.filter(({ status }) => status === 'processing')) {
     const isFailing = failing.has(`${payment.customer}/${payment.payment_method}`);
@@ -103,7 +103,7 @@ async function tell({ body }: FakeEvent, webhookUrl: string): Promise<boolean> {
   );
 }
 
-/** Counts each PaymentIntent of an attempt as a debit, paid or not. There may be only one. */
+/** Counts every PaymentIntent of an attempt as a debit, paid or not. An attempt must have exactly one. */
 function readLedger(): ReadonlyMap<string, Booked> {
   const numbers = new Set(fake.payments.map(attemptNoOf));
   return new Map([...numbers].map((attemptNo) => [attemptNo, readBooked(attemptNo)]));

@@ -8,12 +8,12 @@ import type { KeptAlive } from '../support/kept-alive.js';
 import { until } from '../support/processes.js';
 import { soakSize } from '../support/soak.js';
 
-/** Orders with two events each. */
+/** The number of orders. Each has two events. */
 const ORDERS = Math.floor(soakSize('EVENTS', 1_000, 4_000) / 2);
 const EVENTS = ORDERS * 2;
 const PORTIONS = Math.max(100, Math.floor(EVENTS / 100));
 const PORTION_MS = 100;
-/** Pushes of each node before one of them is killed. */
+/** The number of pushes that each node sends before one of the nodes is killed. */
 const BEFORE_KILL = 20;
 const PUSHES = 11;
 
@@ -51,7 +51,7 @@ it(
   EVENTS * 10 + 240_000,
 );
 
-/** Writes events in portions, regardless of the earlier ones. */
+/** Writes events in portions, without waiting for the delivery of earlier ones. */
 async function write(world: DeliveryWorld): Promise<void> {
   for (let portion = 0; portion < PORTIONS; portion += 1) {
     if (portion >= PORTIONS / 2) world.recover();
@@ -100,7 +100,7 @@ async function nothingLeft(world: DeliveryWorld): Promise<boolean> {
   return row?.left === false;
 }
 
-/** Checks that every event was accepted once, or given up after the last push. Returns the number of pushes. */
+/** Checks that every event was accepted one time, or was given up after the last push. Returns the number of pushes. */
 async function everyEventEnded(world: DeliveryWorld): Promise<number> {
   const [row] = await fresh.database.query(
     `with ended as (
@@ -132,8 +132,8 @@ async function everyEventEnded(world: DeliveryWorld): Promise<number> {
 }
 
 /**
- * Returns repeated pushes. A push is repeated with the same retryNo only if its outcome was not stored: each repetition
- * but the last was sent by a process that was killed, and each by another one.
+ * Returns the repeated pushes. A push may be repeated with the same retryNo only if its outcome was not stored. So the
+ * process that sent it before must have been killed, and another process must have repeated it.
  */
 function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): Arrival[] {
   const last = new Map<string, Arrival>();
@@ -149,7 +149,7 @@ function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): 
   return repeated;
 }
 
-/** Checks that the first push of an order's first event came before that of its second. */
+/** Checks that the first push of an order's first event came before the first push of its second event. */
 async function toldInOrder(arrivals: readonly Arrival[]): Promise<void> {
   const first = new Map<number, number>();
   for (const [at, { eventNo }] of arrivals.entries()) if (!first.has(eventNo)) first.set(eventNo, at);

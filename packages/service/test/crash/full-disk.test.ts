@@ -64,7 +64,7 @@ it('a full disk: 503001 and not ready meanwhile, recovers without a restart once
   expect(refused.text).not.toMatch(/space|disk|extend/i);
   const isReady = async () => (await fetch(`${baseUrl}/readyz`)).status === 200;
   const isWritable = async () => sampleValue(await scrape(baseUrl), 'perennial_database_writable');
-  // A hundred times, over several write attempts of the node: readiness does not flap while the disk is full.
+  // Asks a hundred times, over several write attempts of the node: it must not become ready while the disk is full.
   for (let asked = 0; asked < 100; asked += 1) expect(await isReady()).toBe(false);
   expect(await isWritable()).toBe(0);
   expect(running.stdout()).toContain('the database cannot write');
@@ -76,7 +76,10 @@ it('a full disk: 503001 and not ready meanwhile, recovers without a restart once
   await until('well again', async () => (await client.call('products/list', {})).code === '0');
   expect(running.child.exitCode).toBeNull();
 
-  /** Every request writes a nonce, so eventually one needs a page that cannot be allocated. */
+  /**
+   * Sends requests until an answer fulfils the condition. Every request writes a nonce, so eventually one needs a disk
+   * page that cannot be allocated.
+   */
   async function firstThat(holds: (reply: Reply) => boolean): Promise<Reply> {
     for (let sent = 0; sent < 20_000; sent += 10) {
       const replies = await Promise.all(Array.from({ length: 10 }, () => client.call('products/list', {})));

@@ -56,7 +56,7 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
   expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED_PER_ROUND);
   expect(unanswered.length).toBeGreaterThan(0);
 
-  /** Resends requests that a slow machine refused because it had not begun them in time, as a channel would. */
+  /** Sends a request. Resends it if a slow machine refused it because it had not begun in time, as a channel would. */
   const send = async ({ ref, key }: Sent): Promise<Reply> => {
     for (;;) {
       const reply = await client.call('test/add', { ref }, { idempotencyKey: key });
@@ -68,7 +68,7 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.data).toEqual(sent.reply?.data);
   }
-  // Interrupted requests are finished by the resend, and then always get the same answer.
+  // A resend finishes an interrupted request. Every further resend gets the same answer.
   const serials = new Set(acknowledged.map((sent) => sent.reply?.data.serial));
   for (const sent of unanswered) {
     const first = await send(sent);
@@ -86,7 +86,8 @@ async function loadUntilKilled(node: Running, baseUrl: string): Promise<Sent[]> 
   let acknowledged = 0;
   let killed = false;
   await client.call('test/add', { ref: 'warm-up' });
-  // In a later turn, when callers that were answered together have sent their next request, which is interrupted.
+  // Kills the node in a later turn of the event loop. By then, callers that were answered together have sent their next
+  // requests, and the kill interrupts these.
   const pullThePlug = () => {
     killed = true;
     killEverything(node, dataDir);
@@ -97,7 +98,7 @@ async function loadUntilKilled(node: Running, baseUrl: string): Promise<Sent[]> 
       sent.push(one);
       try {
         const reply = await client.call('test/add', { ref: one.ref }, { idempotencyKey: one.key });
-        // A dying node may still answer that it cannot serve.
+        // A dying node may answer that it is unavailable.
         if (isToBeSentAgain(reply)) continue;
         expect(reply.code).toBe('0');
         one.reply = reply;

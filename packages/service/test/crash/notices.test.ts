@@ -25,7 +25,7 @@ it(
     }));
     await insertDueOrders(database, { channelId, productCode: 'TOLD', daysAgo: 0, paymentChannelCode: null, orders });
     await database.query('update orders set notice_days = 3');
-    // Each event takes long enough that a node is killed within a statement.
+    // Slows down every insertion of an event, so that a node is killed in the middle of a statement.
     await database.query(
       `create function take_time() returns trigger language plpgsql as $$
        begin perform pg_sleep(0.0003); return new; end $$`,
@@ -48,7 +48,7 @@ it(
   ORDERS * 10 + 240_000,
 );
 
-/** Returns the number of event numbers taken, including those of rolled-back transactions. */
+/** Returns how many event numbers have been used, including those of rolled-back transactions. */
 async function begun(): Promise<number> {
   const [row] = await fresh.database.query<{ n: number }>('select last_value as n from event_numbers');
   return row?.n ?? 0;
@@ -64,7 +64,7 @@ async function found() {
   return row;
 }
 
-/** Cancels a statement, because one that a dead node left behind runs to its end. */
+/** Ends the connection of a running statement. Otherwise the statement of a killed node would run to its end. */
 async function breakOff(): Promise<void> {
   await fresh.database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity

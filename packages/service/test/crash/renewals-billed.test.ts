@@ -10,7 +10,9 @@ import { soakSize } from '../support/soak.js';
 const ORDERS = soakSize('BILLED_ORDERS', 600, 4_000);
 const KILLS = Math.min(6, Math.ceil(ORDERS / 500));
 const CYCLES = 12;
-/** Half of the orders have periods left. The other half is completed. */
+/**
+ * The numbers of due periods. The first half of the orders has periods left afterwards; the other half is completed.
+ */
 const DUE = [6, CYCLES - 1] as const;
 const PERIODS = (ORDERS / 2) * (DUE[0] + DUE[1]);
 
@@ -48,7 +50,7 @@ it(
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const mark = (PERIODS * kill) / (KILLS + 2);
       await until(`${mark} billed`, async () => (await billed()) >= mark, 120_000);
-      // A statement that a dead node left behind runs to its end, so some are canceled too.
+      // Also ends a connection now and then, because the statement of a killed node would run to its end.
       await breakOff();
       const node = nodes[kill % 2];
       await node?.serves();
@@ -58,7 +60,7 @@ it(
     const seconds = (performance.now() - begun) / 1000;
     for (const node of nodes) await node.stop();
 
-    // Each period once, with its event and its benefit, and the events of the completed orders.
+    // Each period exists exactly once, with its event and its benefit. The completed orders have their events too.
     expect(await one(`select count(*) as n, min(status) as lowest, max(status) as highest from payments`)).toEqual({
       n: PERIODS + ORDERS,
       lowest: 'BILLED',
@@ -74,7 +76,7 @@ it(
       ),
     ).toEqual({ payments: PERIODS, orders: ORDERS / 2, benefits: PERIODS });
 
-    // The totals and next due time of every order.
+    // Checks the totals and the next due time of every order.
     const orders = await fresh.database.query<Found>(
       `select order_no as "orderNo", (extract(epoch from created_at) * 1000)::bigint as "createdAt", status,
          cycle_no as "cycleNo", paid_cycles as "paidCycles", paid_amount_cent as "paidCent",

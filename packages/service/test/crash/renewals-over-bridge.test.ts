@@ -11,14 +11,17 @@ import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal
 import { soakSize } from '../support/soak.js';
 
 const RENEWALS = soakSize('RENEWALS', 180, 1_500);
-/** Renewals between two kills: a few seconds. Each node is killed at least once. */
+/** The number of renewals between two kills, which takes a few seconds. Each node is killed at least one time. */
 const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 6 : Math.min(1_000, RENEWALS / 5);
-/** Early in a short run, because each kill costs the wait for the dead node's leases. */
+/**
+ * The number of renewals at the last kill. It is early in a short run, because each kill costs the wait for the dead
+ * node's leases.
+ */
 const LAST_KILL = RENEWALS < 1_000 ? KILL_EVERY * 2 : RENEWALS * 0.9;
-/** Orders of a kind between two that kill their node. */
+/** Of the orders of one kind, one in POINT_EVERY kills its node. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** The maximum delay by the lease of a dead node. */
+/** The longest delay that the lease of a dead node may cause. */
 const TAKEN_OVER_SECONDS = 20;
 
 const fresh = ofFile(freshDatabase);
@@ -54,11 +57,14 @@ interface Kind {
   readonly daysAgo: number;
   readonly faults: readonly Fate[];
   readonly slow?: Fate;
-  /** Points at which a node kills itself, once each. */
+  /** The points at which an order of this kind makes its node kill itself. */
   readonly points?: typeof POINTS;
 }
 
-/** Three kinds: one period due of many, several due, and the last ones due. A quarter of them meets a fault. */
+/**
+ * Creates orders of three kinds: with one period due of many, with several due, and with the last periods due. A
+ * quarter of the orders meets a fault.
+ */
 async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
   const kinds: readonly Kind[] = [
     { productCode: 'MANY', totalCycles: 12, daysAgo: 1, faults: [...TOLD, ...ASKED], slow: SLOW, points: POINTS },
@@ -89,7 +95,7 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
     planned.push(...plans);
     const orders = [];
     for (const { orderNo, externalOrderNo, fate } of plans) {
-      // An agreement that ends has a single order, because all orders on it end with it.
+      // An agreement that is going to end gets a single order, because all orders on it end with it.
       const agreementId = fate.becomes === 'ended' ? await bridge.agreement(fate.tail) : agreements.get(fate.tail);
       orders.push({ orderNo, externalOrderNo, agreementId: agreementId ?? null });
     }
@@ -130,7 +136,7 @@ async function claimsRunOut(): Promise<void> {
   expect(row?.held).toBe(0);
 }
 
-/** Counts events by their sequence, which is quick to read. A settlement has at least one event. */
+/** Returns how many event numbers were used, which is quick to read. Every settlement writes at least one event. */
 async function eventsSoFar(): Promise<number> {
   const [row] = await fresh.database.query<{ n: number }>('select last_value as n from event_numbers');
   return row?.n ?? 0;
@@ -144,7 +150,7 @@ async function nothingLeft(): Promise<boolean> {
   return row?.left === false;
 }
 
-/** Returns the longest time from lease to settlement of attempts whose node died and that had no other fault. */
+/** Returns the longest time from lease to settlement, of attempts whose node died and that met no other fault. */
 async function slowestTakeOver(): Promise<number> {
   const [row] = await fresh.database.query<{ slowest: number | null }>(
     `select max(extract(epoch from settled_at - started_at))::float8 as slowest from debit_attempts

@@ -44,7 +44,8 @@ it(`${CARDS} cards are bound again while the service is killed at each point: on
   const queue = [...bound.entries()];
   const again: { orderNo: string; first: string; second: string }[] = [];
   await Promise.all(
-    // Two at a time, because a kill also interrupts the other one, which may have been about to kill the node too.
+    // Binds only two cards at a time, because a kill also interrupts the other binding, and then the point at which
+    // that one would kill the node is not reached.
     Array.from({ length: 2 }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
         const [n, { card, first, orderNo }] = next;
@@ -55,7 +56,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point: on
   );
   expect(node.kills() - before).toBeGreaterThanOrEqual(CARDS / 2);
 
-  // A month passes: every order is debited again, and the old numbers are canceled.
+  // Makes every order due, as after a month. Every order is debited again, and the old agreement numbers are canceled.
   await fresh.database.query('update orders set next_due_at = now()');
   const { debits, canceledAgreements } = await until(
     'every order debited again and every old number canceled',

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createBatcher } from '../../src/platform/db/sharing/batcher.js';
 import { BACKGROUND_CALLER, NotBegun } from '../../src/platform/db/sharing/caller.js';
 
-/** Batches that end when the test ends them. */
+/** Creates a batcher whose batches end only when the test ends them. */
 function controlled(slots: number, maxBatch: number, channelOf?: (item: number) => number) {
   const batches: { items: readonly number[]; end: (failure?: Error) => void }[] = [];
   const arrived: (() => void)[] = [];

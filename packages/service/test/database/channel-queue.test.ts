@@ -8,7 +8,7 @@ import {
 } from '../../src/platform/db/sharing/channel-queue.js';
 import { connectionShareLimits } from '../../src/platform/db/sharing/connection-shares.js';
 
-/** Work that ends when the test ends it. */
+/** Creates a queue whose work ends only when the test ends it. */
 function controlled(limits: ChannelQueueLimits) {
   const line = createChannelQueue(limits);
   const begun: string[] = [];
@@ -18,7 +18,7 @@ function controlled(limits: ChannelQueueLimits) {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} done`)));
     });
-    // Work that a test leaves waiting is rejected long after the test has ended.
+    // Ignores the rejection of work that a test leaves waiting, because it comes long after the test has ended.
     taken.catch(() => undefined);
     return taken;
   };

@@ -5,7 +5,7 @@ import type { ChannelClient, Reply } from '../support/channel-client.js';
 import { type TestService, testService } from '../support/service.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
-/** Statement that the next request to the test's endpoint runs. */
+/** The statements that the next request to the test's endpoint runs. */
 let ask: (run: (statement: string) => Promise<unknown>) => Promise<unknown>;
 let service: TestService;
 let channel: ChannelClient;
@@ -39,7 +39,7 @@ describe('503001 for a statement that fails with', () => {
     for (const name of ['test/alone', 'test/together']) {
       const reply = await channel.call(name, { orderNo: '1' });
       expectUnavailable(reply);
-      // A part too long to be in a request id by chance.
+      // Looks for this part of the card number, because it is too long to be in a request id by chance.
       expect(reply.text).not.toContain('6222020');
     }
     ask = (run) => run('select 1');
@@ -58,7 +58,7 @@ describe('500001 for a wrong statement', () => {
 describe('a statement that was prepared before the schema changed', () => {
   const FIND = { name: 'find-thing', text: 'select * from things' };
 
-  /** Creates a table whose columns change after the statement was prepared on every connection. */
+  /** Creates a table, prepares a statement on every connection and then changes the table's columns. */
   async function changedTable(name: string) {
     const database = openDatabase({ url: service.fresh.url, pool: 2, name });
     await database.query('create table things (one integer)');

@@ -55,7 +55,10 @@ const called = async (name: string, body: Record<string, unknown>) => {
   return data;
 };
 
-/** Work is due by the clock of the database. */
+/**
+ * Returns the dependencies of the jobs. Their clock is the real time, because the database decides by its clock what is
+ * due.
+ */
 const jobDeps = () => {
   const { vault } = on.service;
   const { database } = noted;
@@ -120,7 +123,7 @@ describe('at production size, statements use these indexes and no sequential sca
   });
 
   it('jobs: renewals of both modes, debits without a result, deliveries', async () => {
-    // By the clock of these tests every order was created long ago.
+    // All orders were created long ago by the real time, so two are due to be billed.
     const bill = async () => expect(await billDueOrders(noted.database)).toBe(2);
     await plansOf(bill, ['orders_to_bill']);
     const renew = async () =>

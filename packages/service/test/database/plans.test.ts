@@ -7,7 +7,7 @@ const fresh = ofFile(() => freshDatabase({ migrated: false }));
 /** A single connection, so that each statement meets the settings left by the previous one. */
 const database = ofFile(async () => openDatabase({ url: fresh.url, pool: 1, name: 'plans' }));
 
-/** True if sequential scans are allowed while a statement of this kind runs. */
+/** Returns true if sequential scans are allowed while a statement with this `byIndex` runs. */
 async function mayScan(db: Queryable, byIndex: boolean | undefined): Promise<boolean> {
   const text = `select current_setting('enable_seqscan') = 'on' as "mayScan"`;
   const [row] = await db.query<{ mayScan: boolean }>(byIndex === undefined ? { text } : { text, byIndex });

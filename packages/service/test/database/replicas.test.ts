@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { until } from '../support/processes.js';
 
-/** A primary whose commits wait for a replica that is missing or does not answer. */
+/** Tests a primary whose commits wait for a replica that is missing or does not answer. */
 let folder: string;
 let server: EmbeddedDatabase;
 let admin: Database;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Polls, because the checkpointer applies the setting with a delay. */
+/** Sets the replicas that commits wait for. Polls, because the checkpointer applies the setting with a delay. */
 async function replicas(names: string): Promise<void> {
   await admin.query(`alter system set synchronous_standby_names = '${names}'`);
   await admin.query('select pg_reload_conf()');

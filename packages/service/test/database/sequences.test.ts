@@ -17,7 +17,7 @@ const SEQUENCES = [
   'order_numbers',
 ];
 
-/** Resets the sequences to used numbers, as after a restore that left them out. */
+/** Resets the sequences to numbers already used, as after a restore that left out the sequences. */
 async function rewind(): Promise<void> {
   const { database } = on.service.fresh;
   for (const sequence of SEQUENCES) await database.query(`alter sequence ${sequence} restart`);
@@ -61,7 +61,7 @@ describe('after a restore that left the sequences out', () => {
     const before = await files();
     const moved = await Promise.all([1, 2, 3].map(() => moveLaggingSequences(database)));
     expect(moved.flat().toSorted()).toEqual(SEQUENCES);
-    // A sequence is not replaced, so its readers do not fail.
+    // Moving a sequence does not replace its file, so concurrent readers do not fail.
     expect(await files()).toEqual(before);
   });
 

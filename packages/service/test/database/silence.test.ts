@@ -8,15 +8,15 @@ import { until } from '../support/processes.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { type Network, network } from '../support/slow-network.js';
 
-/** A node behind a network that can be frozen: sockets stay open, but no bytes pass. */
+/** Tests a node behind a network that can be frozen: sockets stay open, but no bytes pass. */
 const { on } = stageOfFile();
 let between: Network;
 let database: Database;
 let node: Node;
 let channel: ChannelClient;
-/** Statements are given up soon. */
+/** Limits with which the database client gives up statements soon. */
 const IMPATIENT = { statementMs: 1_000 };
-/** No statement is given up during a test, so the node itself detects the silence. */
+/** Limits with which no statement is given up during a test, so that the node itself must detect the silence. */
 const PATIENT = { statementMs: 600_000 };
 async function open(limits: Partial<DatabaseOptions>): Promise<void> {
   between = await network(on.service.fresh.url);
@@ -46,7 +46,7 @@ describe('a database that stops answering while its sockets stay open', () => {
     );
     expect(await ready()).toBe(503);
     expect(codes(await Promise.all(first))).toEqual(new Set(['503001']));
-    // The node knows by now, so no statement is sent.
+    // The node has noticed the silence, so it sends no statement.
     await expect(database.query(`select 'in vain'`)).rejects.toThrow('database unavailable');
     expect(between.hasHeard('in vain')).toBe(false);
     expect((await channel.call('products/list', {})).code).toBe('503001');

@@ -12,12 +12,12 @@ import { type DatabaseClock, databaseClock } from '../support/database-clock.js'
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** The last of August in Asia/Shanghai, and the day before in most of the world. */
+/** A creation time on the last day of August in Asia/Shanghai, which is the day before in most of the world. */
 const ANCHOR = Date.parse('2025-08-31T00:30:00+08:00');
 
 const ZONES = ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia'];
 
-/** A time at which only the second period is due, by the clock of the database. */
+/** A time of the database's clock at which only the second period is due. */
 const OCTOBER = Date.parse('2025-10-01T12:00:00+08:00');
 
 const { on } = stageOfFile();
@@ -27,7 +27,7 @@ beforeAll(async () => {
   october = await databaseClock(on.service.fresh, OCTOBER);
 });
 
-/** Runs work over connections in another time zone. */
+/** Runs `work` with database connections in another time zone. `inOctober` has its clock in October. */
 async function elsewhere<T>(
   TimeZone: string,
   work: (database: Database, inOctober: Database) => Promise<T>,

@@ -10,7 +10,10 @@ import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, type Running, serviceUrl, start, until } from '../support/processes.js';
 import { type Authority, newAuthority, selfSigned } from '../webhooks/certificates.js';
 
-/** A real PostgreSQL with a certificate for 127.0.0.1 and db.test, of an authority that a test may trust. */
+/**
+ * A real PostgreSQL with a certificate for 127.0.0.1 and db.test. A test can choose to trust the certificate's
+ * authority.
+ */
 let folder: string;
 let server: EmbeddedDatabase;
 let admin: Database;
@@ -38,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Sets the server's certificate and its authority for client certificates. */
+/** Gives the server this certificate, and the authority `ours` for client certificates. */
 async function present({ cert, key }: { readonly cert: string; readonly key: string }): Promise<void> {
   const data = path.join(folder, 'data', 'postgres');
   const { uid, gid } = await stat(path.join(data, 'PG_VERSION'));

@@ -94,7 +94,7 @@ describe('synchronous_commit', () => {
     await setForDatabase(said);
     const database = openDatabase({ url: fresh.url, pool: 2, name: 'test' });
     onTestFinished(() => database.close());
-    // Two concurrent statements use two connections.
+    // Two concurrent statements use two connections, so both connections are checked.
     expect(await Promise.all([current(database), current(database)])).toEqual([[{ is }], [{ is }]]);
   });
 
@@ -140,7 +140,7 @@ it('a node whose server becomes read-only is not ready until it accepts writes a
   await endSessions();
   await until('not ready', async () => (await ready()) === 503);
   expect(await ready()).toBe(503);
-  // Existing connections stay read-only, so the node has to open others.
+  // Existing connections stay read-only, so the node has to open new ones.
   await setReadOnly(database, url, 'off');
   await until('ready', async () => (await ready()) === 200);
 });

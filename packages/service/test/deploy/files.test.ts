@@ -24,7 +24,7 @@ readSettings(
   ),
 );
 
-/** Upper-case words that are not settings of the service. */
+/** Matches upper-case words in the files that are not settings of the service. */
 const OTHERS = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD)|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
 
 describe('deploy/', () => {

@@ -16,10 +16,10 @@ import {
   unique,
 } from '../support/demo.js';
 
-/** An entry: the time, its events, and the order's status and next payment as in orders/query. */
+/** One line of a diary: the time, its events, and the order's status and next payment as in orders/query. */
 export type Entry = readonly [when: string, told: string, order: string];
 
-/** How the user's card reacts to a debit. `silent`: the institution answers later. */
+/** How the user's card reacts to a debit. `silent`: the institution gives no answer yet. */
 export type Card = 'pays' | 'short' | 'blocked' | 'gone' | 'silent';
 
 const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
@@ -28,7 +28,7 @@ const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
   gone: 'agreement-invalid',
 };
 
-/** A stage whose institution is behind a bridge, so that time travel really calls it. */
+/** A test service whose institution is behind a bridge, so that time travel really calls the institution. */
 export interface Book extends Stage {
   card: Card;
   /** Creates a product of the given months or days, at 1000 cents each. */
@@ -43,26 +43,26 @@ export interface Book extends Stage {
 
 export interface Diary {
   readonly orderNo: string;
-  /** The institution's number of its first agreement. */
+  /** The institution's number of the order's first agreement. */
   readonly sharedAgreementNo: string;
   readonly entries: readonly Entry[];
-  /** Moves to the next due step: a period, a retry, or the end of an order of one period. */
+  /** Moves the time to the next due step and runs it: a period, a retry, or the end of an order of one period. */
   goOn(times?: number): Promise<void>;
-  /** Does something else at a given time. */
+  /** Moves to a given time, acts, and writes an entry about it. */
   on(when: string, act: () => Promise<unknown>): Promise<void>;
   call(name: string, more?: object): Promise<Reply>;
-  /** Reports the institution's result for the latest attempt of a period. */
+  /** Reports the institution's result for an attempt of a period. */
   result(cycleNo: number, tryNo: number, card: Exclude<Card, 'silent'>): Promise<Reply>;
-  /** Replaces the agreement by another card's. */
+  /** Replaces the agreement by that of another card. */
   replace(retryFailedNow?: boolean): Promise<Reply>;
   /** Lets the user bind the same card again. Returns the institution's number of the new agreement. */
   bindAgain(): Promise<string>;
-  /** Returns each started period in a line, as in payments/query. */
+  /** Returns a line for each started period, as in payments/query. */
   periods(): Promise<string[]>;
   alerts(): Promise<string[]>;
   /** Returns the status of the current agreement. */
   agreementStatus(): Promise<string>;
-  /** Returns the agreement of each attempt of a period, by the institution's number. */
+  /** Returns the institution's agreement number of each attempt of a period. */
   triedOn(cycleNo: number): string[];
 }
 
@@ -83,7 +83,10 @@ export function useBook(): void {
   });
 }
 
-/** Creates a monthly order of 15 January 2027 and moves to its second period, with this card behaviour. */
+/**
+ * Creates a monthly order of 15 January 2027 and moves to its second period, which is debited from a card with this
+ * behaviour.
+ */
 export async function secondPeriod(card: Card, open: 'open' | 'openBound' = 'open'): Promise<Diary> {
   const diary = await book[open]('2027-01-15 10:00', 'TEST_SPU_001');
   book.card = card;
@@ -105,7 +108,7 @@ async function openBook(): Promise<Book> {
   institution.onDebit = async (request) => answer(opened.card, request);
   institution.onQuery = async () => ({ kind: 'not-found' });
 
-  /** Tokens last two hours, diaries years. */
+  /** Calls with a new token, because a token lasts two hours and a diary lasts years. */
   const call = async (name: string, body: object) => channel.call(name, body, { token: await channel.getToken() });
   const bind = async (channelUserId: string) => {
     const { bindOrderNo } = (

@@ -3,7 +3,10 @@ import { book, useBook } from './diary.js';
 
 useBook();
 
-/** Uses the real clock, as in production: the orders of January 2026 have four months behind them and no renewal. */
+/**
+ * Uses the real clock of the database, as in production. The orders of January 2026 are four months old and were never
+ * renewed.
+ */
 describe('the engine was away for three months', () => {
   it('mode A: it catches up one period after another, each on its own', async () => {
     const diary = await book.open('2026-01-31 10:00', await book.product({ totalCycles: 4 }), 'MOCKPAY');
@@ -66,7 +69,7 @@ describe('the engine was away for three months', () => {
     await diary.on('2026-05-02 09:00', async () => {
       while ((await book.renew()) > 0);
     });
-    // Periods that end without a debit have the database's own time.
+    // Compares no times: a period that ends without a debit has the database's own time.
     expect(diary.entries.slice(1).map(([, ...what]) => what)).toEqual([
       ['period 2 FAIL_RETRY', 'ACTIVE, next 2026-03-01 10:00'],
       [told, 'COMPLETED'],

@@ -105,7 +105,7 @@ describe('examples/subscriptions.mjs', () => {
       next: 'nothing',
       redeemUrl: 'none',
     });
-    // Only the resend is a replay.
+    // The resent request is the only one that gets a replayed answer.
     const [first, again] = [calls[8]?.shown, calls[10]?.shown];
     expect(again).toEqual({ ...first, code: '0 success, Idempotency-Replayed: true' });
     expect(calls.filter(({ shown }) => shown['code']?.includes('Replayed'))).toHaveLength(1);
@@ -144,7 +144,7 @@ describe('examples/receiver.mjs', () => {
       await perennial('channel', 'set-callback', 'test_demo', url);
       const { stdout } = await runExample(process.execPath, 'subscriptions.mjs', demoChannel());
       const orderNo = callsIn(stdout)[4]?.shown['order']?.split(' ')[0] ?? '';
-      // The unsubscribed order has three status events and eleven voided periods.
+      // The unsubscribed order has fourteen events: three about its status and eleven about voided periods.
       const received: string[] = [];
       while (received.length < 14) {
         const line: string = (await lines.next()).value;
@@ -204,7 +204,7 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or ser
   it('says in one line that the service is not running', async () => {
     const stopped = path.join(folder, `stopped-${file}.json`);
     const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
-    // Port 1 has no listener.
+    // Nothing listens on port 1.
     await writeFile(stopped, JSON.stringify({ ...channel, baseUrl: 'http://127.0.0.1:1' }, undefined, 2));
     await expect(example(stopped)).rejects.toMatchObject({
       code: 1,

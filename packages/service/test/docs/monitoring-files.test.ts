@@ -8,7 +8,7 @@ import { ROOT, readPage, rowsUnder } from './pages.js';
 interface Expression {
   readonly where: string;
   readonly expr: string;
-  /** Summary of the alert, or legend of the series. */
+  /** The text shown with it: the summary of the alert, or the legend of the series. */
   readonly shown: string;
 }
 
@@ -20,7 +20,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
-/** Parses the rules. An expression is the rest of its line, or the block below it. */
+/** The expressions of the alert rules. An expression is the rest of its line, or the block below it. */
 const ruleExpressions: Expression[] = rules
   .split(/^ +- alert: /m)
   .slice(1)
@@ -109,7 +109,7 @@ describe('rules and dashboard', () => {
       [...ruleExpressions, ...panelExpressions].flatMap(({ expr }) => asked(expr)).map(({ name }) => name),
     );
     const unused = listed.filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
-    // Metrics of a node's internals, for diagnosing a slow node.
+    // Not used by alerts or panels: metrics of a node's internals, for the diagnosis of a slow node.
     expect(unused).toEqual([
       'perennial_http_answers_cut_total',
       'perennial_long_answers',

@@ -70,7 +70,7 @@ const LISTS = [
   },
 ];
 
-// Paging is tested in cursors.test.ts, refused fields in the tests of the schemas.
+// Paging is tested in cursors.test.ts, and refused fields in the tests of the schemas.
 describe.each(LISTS)('$name', ({ name, table, create, authorize, withdraw }) => {
   const list = async (body: object = {}, by = channel) => (await by.call(name, body)).data;
   const codesOf = async (body: object = {}, by = channel): Promise<string[]> =>

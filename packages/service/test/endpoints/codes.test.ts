@@ -56,7 +56,7 @@ const createShared = (more: Record<string, unknown>) => call('orders/create', sh
 const replace = (orderNo: string, user: string, more: Record<string, unknown> = {}) =>
   call('agreements/replace', { orderNo, newSharedAgreement: sharedAgreement(on.channel, user, more) });
 
-/** The user of the orders below, which are on shared agreements and in states that refuse something. */
+/** The user of the orders below. These orders have shared agreements and are in states that refuse some requests. */
 const SOMEBODY = 'somebody';
 const orderOf = (more: object = {}) => create(sharedRequest(on.channel, { channelUserId: SOMEBODY, ...more }));
 async function unsubscribedOrder(): Promise<string> {
@@ -80,7 +80,7 @@ const UNKNOWN = { orderNo: '999999999999' };
 const refund = (orderNo: string) => call('sandbox/payments/refund', { paymentOrderNo: `${orderNo}0001` });
 const advance = (orderNo: string) => call('sandbox/orders/advance', { orderNo, cycles: 1 });
 
-/** A request for each code of each endpoint. */
+/** For each endpoint and each of its result codes, a request that gets that code. */
 const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, () => Promise<Reply>>>>>> = {
   'auth/token': {},
   'products/list': {},
@@ -214,7 +214,8 @@ const REFUSED: Readonly<Record<EndpointName, Readonly<Partial<Record<CodeName, (
   'sandbox/events/pull': {},
 };
 
-// The client of all tests (support/channel-client.ts) checks that an endpoint answers no other codes.
+// The reverse is checked by the client of all tests (support/channel-client.ts): an endpoint answers with no other
+// codes.
 describe.each(endpoints)('$name answers each of its own codes', ({ name, codes }) => {
   const refused = REFUSED[name as EndpointName];
 

@@ -24,7 +24,7 @@ interface Listed {
   readonly body: (by: ChannelClient) => Record<string, unknown>;
   readonly add: () => Promise<unknown>;
   readonly ids: (data: Reply['data']) => string[];
-  /** Another query of the same list. */
+  /** A different query of the same list, for which a cursor of `body` must be refused. */
   readonly otherBody?: Record<string, unknown>;
 }
 
@@ -65,7 +65,7 @@ const LISTS: readonly Listed[] = [
   },
   {
     name: 'agreements/user-data',
-    // Encrypts again for each call, as a channel does.
+    // Encrypts the certificate number again for each call, as a channel does.
     body: (by) => ({ channelUserId: user, certificateNoEncrypted: encrypted(by, '110101199001011234') }),
     add: () => boundBinding(channel, { ...owner, bankCardNo: person().bankCardNo }),
     ids: (data) => data.bankDataList.map((one: { agreementNo: string }) => one.agreementNo),
@@ -99,7 +99,7 @@ async function atLeast(list: Listed, count: number): Promise<string[]> {
   }
 }
 
-/** Reads a list page by page from a first answer, and runs `between` before each further page. */
+/** Reads all pages of a list, beginning with the query `first`. Runs `between` before each further page. */
 async function walk(list: Listed, first: object, rest: object, between = async (): Promise<unknown> => undefined) {
   const replies = [await call(list, first)];
   for (let cursor = replies[0]?.data.nextCursor; cursor !== null; cursor = replies.at(-1)?.data.nextCursor) {

@@ -26,7 +26,7 @@ const START = 1_767_225_600;
 const fresh = ofFile(() => freshDatabase({ statementMs: 0 }));
 beforeAll(async () => {
   const { database } = fresh;
-  // One user has all orders, as in some channels. The oldest orders have one period.
+  // Gives one user all orders, as in some channels. The oldest orders have one stored period.
   await database.query(
     `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
        period_type, period, total_cycles, amount_cent, created_at, cycle_no)
@@ -38,7 +38,8 @@ beforeAll(async () => {
      select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1, product_code
      from orders`,
   );
-  // The oldest agreements have one card and one owner, each replacing the previous one. Half of the others were never bound.
+  // The oldest agreements belong to one card and one owner, each replacing the previous one. Half of the other
+  // agreements were never bound.
   await database.query(
     `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
        card_hash, certificate_hash, card_tail, details)

@@ -73,7 +73,8 @@ describe('a node compares its clock with the database’s', () => {
     const compared = watch.compare();
     setTimeout(() => answer(), 50);
     await compared;
-    // The clock stood still, so it seems to be behind by half of the round trip, which is tolerated.
+    // The node's clock stood still during the round trip, so it seems to be half a round trip behind. The watch
+    // tolerates that.
     expect(watch.skewSeconds()).toBeCloseTo(0, 6);
   });
 });

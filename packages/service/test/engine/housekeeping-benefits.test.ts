@@ -14,7 +14,7 @@ beforeEach(() => {
   tidy = keeper(fresh.database);
 });
 
-/** `expires` is an interval from now: '-2 hours' expired two hours ago. */
+/** Inserts benefits. `expires` is an interval from now: '-2 hours' expired two hours ago. */
 const issue = (orderNo: number, expires: string, { status = 'ISSUED', count = 1 } = {}) =>
   fresh.database.query(
     `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status,
@@ -103,7 +103,7 @@ describe('benefits', () => {
 });
 
 describe('bounded work', () => {
-  /** Records the steps, and may make the table look larger than it is. */
+  /** Records the steps that housekeeping takes. `pages` makes the table look larger than it is. */
   function watched(database: Database, pages?: number) {
     const steps: { readonly pages: readonly unknown[]; readonly rows: number }[] = [];
     const watching = (tx: Transaction) =>
@@ -127,7 +127,7 @@ describe('bounded work', () => {
     const { steps, database } = watched(fresh.database);
     expect(await keeper(database)()).toEqual({ benefitsExpired: 19_998 });
     expect(steps.map(({ pages }) => pages)).toEqual(steps.map((_, n) => [`(${n * 64},0)`, `(${(n + 1) * 64},0)`]));
-    // Each row takes more than 100 of a page's 8192 bytes.
+    // A step reads 64 pages, and each row takes more than 100 of a page's 8192 bytes.
     for (const { rows } of steps) expect(rows).toBeLessThan(64 * 80);
     expect(steps.length).toBeGreaterThan(3);
   });

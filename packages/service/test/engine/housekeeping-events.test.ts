@@ -18,7 +18,7 @@ beforeEach(() => {
   tidy = keeper(fresh.database);
 });
 
-/** SQL: midnight of a Monday in Asia/Shanghai, by the database's clock. */
+/** Returns SQL for midnight of a Monday in Asia/Shanghai, `weeks` weeks from now by the database's clock. */
 const monday = (weeks: number) =>
   `(date_trunc('week', now() at time zone 'Asia/Shanghai') + ${weeks} * interval '7 days') at time zone 'Asia/Shanghai'`;
 /** The week that contains the oldest moment within the retention. */
@@ -39,7 +39,7 @@ async function makeWeek(from: string): Promise<string> {
   return name;
 }
 
-/** Removes the partitions, as after a month without housekeeping. */
+/** Removes the weeks' partitions, as after a month without housekeeping. */
 async function loseWeeks(): Promise<void> {
   for (const name of await weeks()) await fresh.database.query(`drop table ${name}`);
 }
@@ -52,7 +52,7 @@ async function weeks(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Writes only events. Undelivered events have their own housekeeping. */
+/** Inserts events only, not undelivered events, which have their own housekeeping. */
 async function record(recordedAt: string, count = 1): Promise<void> {
   await fresh.database.query(
     `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
@@ -220,7 +220,7 @@ describe('events of a week without a partition', () => {
       while (!moved) moved = (await tidy()).strayEventsGathered === 2000;
       await Promise.all(reading);
       expect([...seen]).toEqual([2000]);
-      // Moves them back for another round.
+      // Moves the events back to the default partition for another round.
       await fresh.database.transaction(async (tx) => {
         await tx.query('create temporary table kept on commit drop as select * from events');
         for (const name of await weeks()) await tx.query(`drop table ${name}`);

@@ -4,7 +4,10 @@ import { ofEachTest } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { freshDatabase } from '../support/database.js';
 
-/** Pushes have weekly partitions and requests daily ones, kept like those of events: housekeeping-events.test.ts. */
+/**
+ * Pushes have weekly partitions and requests daily ones. Housekeeping treats them like those of events
+ * (housekeeping-events.test.ts).
+ */
 const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
 const TODAY = `date_trunc('day', now(), 'Asia/Shanghai')`;
@@ -129,7 +132,7 @@ describe('the request log', () => {
 
   it('is deleted seven days after the end of its day, one day in each run', async () => {
     for (const ago of [7, 8, 9]) await log(`${TODAY} - interval '${ago} days'`);
-    // Rows that are already too old are not gathered.
+    // Rows that are already too old are deleted, not moved to a partition.
     expect(await tidy()).toMatchObject({ strayRequestsDeleted: 2, strayRequestsGathered: 1 });
     expect(await fresh.database.query('select from request_log')).toHaveLength(1);
     for (const ago of [8, 9]) {

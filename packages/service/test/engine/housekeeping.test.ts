@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const MINUTE = 60_000;
 
-/** Returns a slot by the database's clock. */
+/** Returns the nonce slot that is current `ms` milliseconds from now, by the database's clock. */
 async function slotAfter(ms: number): Promise<number> {
   const [row] = await fresh.database.query<{ slot: number }>(
     `select (floor((extract(epoch from now()) * 1000 + $1) / $2)::bigint % 4)::integer as slot`,

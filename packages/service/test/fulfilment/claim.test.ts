@@ -78,7 +78,7 @@ const AT_ONCE = 100;
 
 const other = ofFile(() => on.anotherNode());
 
-/** Sends half of the claims to each of two nodes. */
+/** Claims one benefit concurrently, with half of the claims at each of two nodes. */
 async function claimAtOnce(position: number) {
   const benefit = await on.benefit(position);
   const outcomes = await Promise.all(

@@ -108,7 +108,8 @@ describe('a change of the master key', () => {
     const { database, service, log } = on;
     const claim = { claimNo: 'C1', benefitCode: 'VIP_PASS', faceValueCent: 1, orderNo: 1, cycleNo: 1 };
 
-    // The installation's first key is only in its vault, so both are used until everything is rewrapped.
+    // The test cannot read the installation's first master key, which is only in its vault. So both vaults are used
+    // until everything is rewrapped.
     const renewed = openVault([masterKey]);
     const both = { ...renewed, unwrapKey: (wrapped: string) => openWithEither(wrapped) };
     const openWithEither = (wrapped: string) => {

@@ -10,14 +10,17 @@ import { anotherNode } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 import { claimStage } from './support.js';
 
-/** A realistic number of codes bought at once. */
+/** The number of codes in one import, as many as an operator may buy at once. */
 const CODES = soakSize('CODES', 20_000, 100_000);
 
 const on = ofFile(claimStage);
 let serial = 0;
 let code: string;
 
-/** Creates a product with one benefit whose codes come from an empty pool. */
+/**
+ * Creates a product with one benefit whose codes come from an empty pool. Returns a function that creates such a
+ * benefit.
+ */
 async function freshPool(): Promise<() => Promise<BenefitReference>> {
   serial += 1;
   code = `POOL_${serial}`;
@@ -88,7 +91,7 @@ describe('a pool', () => {
     const benefit = await freshPool();
     const own = code;
     const one = await benefit();
-    // The claim finds no code, and delays its commit until there are some.
+    // Delays the commit of the claim, which finds no code, until codes were imported.
     const database: Database = {
       ...on.database,
       transaction: (work) =>

@@ -1,5 +1,5 @@
-// A reference supplier as a process of its own, from the compiled code (npx tsc -b), so that it can be killed. Its one
-// argument is the options as JSON, the key in base64.
+// A reference supplier as a separate process, from the compiled code (npx tsc -b), so that it can be killed. Its one
+// argument is the options as JSON, with the key in base64.
 
 import { startSupplier } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';

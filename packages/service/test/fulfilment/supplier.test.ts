@@ -18,7 +18,7 @@ async function attached() {
 const claim = (benefit: BenefitReference) => on.node.claim(on.node.channel, benefit);
 const handedOut = async (supplier: TestSupplier, benefit: BenefitReference) =>
   (await supplier.handedOut()).filter(({ claimNo }) => claimNo === formatClaimNo(benefit));
-/** Checks that the code was handed out once, and that the user sees it. */
+/** Checks that the supplier handed out one code, and that the user sees this code. */
 async function isFulfilled(supplier: TestSupplier, benefit: BenefitReference, arrivals: number): Promise<void> {
   const orders = await handedOut(supplier, benefit);
   expect(orders).toMatchObject([{ arrivals }]);
@@ -29,7 +29,7 @@ const alertsAbout = async (benefit: BenefitReference) =>
 
 const SCHEDULE = [10, 30, 60, 300, 900, 3600];
 
-/** Returns the back-off before the next query, minus the time since it was set. */
+/** Returns the seconds until the next query of the claim: the back-off minus the time since it was set. */
 async function askedAfter({ orderNo }: BenefitReference): Promise<number | undefined> {
   const [row] = await on.database.query<{ seconds: number | null }>(
     'select extract(epoch from ask_at - now())::double precision as seconds from claims where order_no = $1',
@@ -39,7 +39,7 @@ async function askedAfter({ orderNo }: BenefitReference): Promise<number | undef
   return SCHEDULE.find((pause) => seconds <= pause);
 }
 
-/** Makes the next query due. */
+/** Makes the next query due and runs it. */
 async function askNow(): Promise<number> {
   await on.database.query('update claims set ask_at = now() where ask_at is not null');
   return on.node.ask('VIP_PASS');
@@ -70,11 +70,11 @@ describe('a claim at a supplier', () => {
     await isAskedAboutOnce(supplier, benefit);
   });
 
-  /** Not before it is due; then the supplier reports the code that it handed out. */
+  /** Checks that the supplier is queried only when the query is due, and then reports the code that it handed out. */
   async function isAskedAboutOnce(supplier: TestSupplier, benefit: BenefitReference): Promise<void> {
     expect(await on.codeOf(benefit)).toBeUndefined();
     expect(await askedAfter(benefit)).toBe(10);
-    // Keeps it from being due, however slow this machine is.
+    // Makes the query due in an hour, so that it is not due now, however slow this machine is.
     await on.database.query(`update claims set ask_at = now() + interval '1 hour' where ask_at is not null`);
     expect(await on.node.ask('VIP_PASS')).toBe(0);
 

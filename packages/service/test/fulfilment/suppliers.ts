@@ -18,7 +18,7 @@ export interface HandedOut {
   readonly arrivals: number;
 }
 
-/** Access to a supplier's own records, and to its control interface. */
+/** Returns access to a supplier's own records and to its control interface. */
 export function supplierTo(url: string, dataDir: string) {
   const ledger = async () => (await fetch(`${url}/ledger`)).json() as Promise<Record<string, never>>;
   const control = (body: object) => fetch(`${url}/control`, { method: 'POST', body: JSON.stringify(body) });
@@ -43,7 +43,7 @@ export async function supplierFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts the reference supplier on a free port of this process. It ends with the test. */
+/** Starts the reference supplier in this process, on a free port. It ends with the test. */
 export async function localSupplier(
   clock: Clock,
   more: Partial<ReferenceProgramOptions> = {},
@@ -72,7 +72,7 @@ export async function spawnSupplier(options: object, dataDir: string): Promise<T
   return { ...supplierTo(url, dataDir), running };
 }
 
-/** Sends the claims of a benefit to a supplier from now on. */
+/** Lets a supplier fulfil the claims of this benefit from now on. */
 export async function supplied(operator: Operator, benefitCode: string, supplierUrl: string): Promise<void> {
   await setFulfilment(operator, { benefitCode, kind: 'supplier', supplierUrl, supplierKey: KEY });
 }

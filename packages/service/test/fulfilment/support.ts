@@ -19,7 +19,7 @@ export async function claimStage() {
   const log = capturedLog();
   const operator = { ...service.operator, clock };
 
-  /** A node's part that handles claims, with its own connections and memory. */
+  /** Creates the part of a node that handles claims, with its own connections and memory. */
   async function nodeOn(own: Database, end: () => Promise<void>, more = {}) {
     const fulfilments = createFulfilmentRegistry({ database: own, vault, clock, log: log.log, ...more });
     const channels = createChannelRegistry(own, vault);
@@ -30,7 +30,7 @@ export async function claimStage() {
     return {
       claim: (of: Channel, benefit: BenefitReference) => claim(own, of, benefit),
       channel,
-      /** Runs the job that queries suppliers once, for the claims that are due. */
+      /** Runs one turn of the job that queries the supplier about the pending claims that are due. */
       ask: (benefitCode: string) => askAboutPendingClaims({ ...deps, channels }, benefitCode),
       serve: () => serveWaitingClaims({ ...deps, vault }),
       async close() {
@@ -41,7 +41,7 @@ export async function claimStage() {
   }
 
   const node = await nodeOn(database, async () => undefined);
-  /** Creates an order in mode B: VIP_PASS at position 1, COUPON at 2. */
+  /** Creates an order in mode B. Its benefits are VIP_PASS at position 1 and COUPON at position 2. */
   const order = async (more: Record<string, unknown> = {}) => {
     const reply = await client.call('orders/create', collectRequest(client, more));
     if (reply.code !== '0') throw new Error(`orders/create answered ${reply.text}`);
@@ -55,13 +55,13 @@ export async function claimStage() {
     log,
     node,
     order,
-    /** Uses the given deadline for suppliers instead of the default. */
+    /** Creates another node. `deadlineMs` replaces the default deadline for suppliers. */
     async anotherNode(more?: { readonly deadlineMs: number }) {
       const own = openDatabase({ url: fresh.url, pool: 16, name: 'another node' });
       return nodeOn(own, () => own.close(), more);
     },
     benefit: async (position: number): Promise<BenefitReference> => ({ orderNo: await order(), cycleNo: 1, position }),
-    /** Returns the code of a claim as a user sees it, or undefined if there is none. */
+    /** Returns the code of a claim as the user sees it, or undefined if the claim has no code. */
     async codeOf(benefit: BenefitReference): Promise<string | undefined> {
       const [row] = await database.query<{ code: string | null }>(
         'select code from claims where order_no = $1 and cycle_no = $2 and position = $3',

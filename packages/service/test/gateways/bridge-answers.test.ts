@@ -22,7 +22,7 @@ const unknown = { kind: 'unknown' };
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void;
 
-/** Starts a bridge that answers as the test defines, after a handshake. */
+/** Starts a bridge that answers the handshake itself and every other request as the test defines. */
 async function bridge(answer: Answer): Promise<string> {
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ async function bridge(answer: Answer): Promise<string> {
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
-/** Sends a correctly signed answer, unless the test changes the signed content. */
+/** Sends an answer that is correctly signed, unless the test changes the signed content. */
 function signed(
   request: http.IncomingMessage,
   response: http.ServerResponse,
@@ -51,7 +51,7 @@ function signed(
   response.end(bytes);
 }
 
-/** Returns an answer with this signed body. */
+/** Returns an Answer function that sends this body, signed. */
 const reply =
   (...[body, change]: ReplyArguments): Answer =>
   (request, response) =>
@@ -146,7 +146,7 @@ function endless(response: http.ServerResponse): void {
 }
 
 describe('the deadline', () => {
-  // Short, so that the test is quick. The test checks that the call ends, not when.
+  // Short deadlines make the test quick. The test checks only that the call ends, not when.
   const deadlineMs = { debit: 150, other: 150 };
 
   it('ends a call to a bridge that never accepts the request', async () => {
@@ -196,7 +196,7 @@ describe('the deadline', () => {
     const gateway = gatewayTo(url, { deadlineMs: { debit: 1_000, other: 60_000 }, connections: 2 });
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
     const next = gateway.queryDebit(debitOf('1'));
-    // Its deadline is after that of the first.
+    // The query before this debit has a later deadline, so only the debit is given up.
     expect(await gateway.debit(debitOf('2'))).toEqual(unknown);
     held.emit('go on');
     expect(await next).toMatchObject({ kind: 'success' });
@@ -255,7 +255,7 @@ describe('a request', () => {
     const url = await bridge((request, response, body) => {
       const { attemptNo } = JSON.parse(body.toString());
       seen.push(attemptNo);
-      // The second one breaks its connection: those behind it get another.
+      // The bridge breaks the connection of the second debit. The debits that wait behind it get a new connection.
       if (attemptNo === '2') request.socket.destroy();
       else signed(request, response, { ...SUCCESS, attemptNo });
     });
@@ -275,7 +275,7 @@ describe('a request', () => {
     await gateway.close();
     expect(await outcomes).toEqual([unknown, unknown]);
     expect(await gateway.debit(debitOf('3'))).toEqual(unknown);
-    // The log has one line for the same cause.
+    // The log has one line for both debits, because the cause is the same.
     expect(lines()).toMatchObject([{ why: 'this node has closed the connection' }]);
   });
 

@@ -62,7 +62,7 @@ it('a bridge with another currency is not called until it has the same', async (
   const { port } = new URL(institution.url);
   await institution.stop();
   const right = await attached({ currency: 'CNY', port: Number(port), dataDir });
-  // The first call may use a connection that the former bridge has closed.
+  // Repeats the debit, because the first call may use a connection that the former bridge has closed.
   await until('a debit at the new one', async () => (await gateway.debit(debitOf('1'))).kind === 'success');
   expect(await gateway.debit(debitOf('2'))).toMatchObject({ kind: 'success' });
   expect(named.slice(4)).toEqual(['CNY']);

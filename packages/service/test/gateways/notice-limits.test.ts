@@ -29,7 +29,7 @@ async function end(): Promise<void> {
   await stop();
   await service.close();
 }
-/** The address of one test. */
+/** The address from which the current test sends. */
 let HERE: string;
 let tests = 0;
 beforeEach(() => {
@@ -142,7 +142,7 @@ describe('database reads for notices', () => {
     service.clock.advance(1000);
     for (let n = 0; n < 30; n += 1) expect((await call()).status).toBe(401);
     expect(asked).toHaveLength(20);
-    // A genuine notice is accepted meanwhile.
+    // A genuine notice is still accepted at this time.
     expect((await notice('REFBANK')).status).toBe(200);
   });
 

@@ -13,7 +13,10 @@ import type { Clock } from '../../src/platform/clock.js';
 
 const KEY = Buffer.alloc(32, 7);
 const MINUTE_MS = 60_000;
-/** Pending debits and refunds have their result after this much of the history's time, unless a step settles them earlier. */
+/**
+ * The institution's delays in the history's time. A pending debit or refund gets its result after settleMs, unless a
+ * step settles it earlier.
+ */
 const DELAYS = { settleMs: 40 * MINUTE_MS, answerMs: 0, lateNoticeMs: 0, noticeRetryMs: 0, longestNoticeRetryMs: 0 };
 
 /**
@@ -25,7 +28,7 @@ export interface Bank {
   readonly ledger: Ledger;
   readonly handler: InstitutionHandler;
   readonly gateway: BridgeGateway;
-  /** Runs what is due at the institution. */
+  /** Runs everything that is due at the institution by now. */
   runAgenda(): void;
   signed(path: string, notice: NoticeMessage): { headers: Readonly<Record<string, string>>; body: Buffer };
   close(): Promise<void>;

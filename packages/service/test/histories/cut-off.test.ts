@@ -5,8 +5,8 @@ import type { Step } from './steps.js';
 import { openWorld, PRODUCTS, type World } from './world.js';
 
 /**
- * Creates an order of one period while the node dies at each of its commits and calls in turn, before or after it. Then
- * the engine runs, which may complete the order, and the channel retries.
+ * Creates an order of one period while the node dies, in turn before and after each of its commits and calls. Then the
+ * engine runs, which may complete the order, and the channel retries.
  */
 let world: World;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const POINTS: readonly Crash[] = (['commit', 'call'] as const).flatMap((at) =>
 
 const BEFORE_COMMIT: Crash = { at: 'commit', nth: 0, side: 'before' };
 
-/** The product of one period. */
+/** The index of the product that has one period. */
 const ONCE = PRODUCTS.findIndex(({ totalCycles }) => totalCycles === 1);
 
 it.each(['A1', 'A2', 'B'] as const)(

@@ -22,7 +22,7 @@ export async function timePasses(history: History, step: Disturbed<TimePasses>):
   return engineRunsAt(history, Math.max(now, next) + pause, upcoming, step.asksAgain);
 }
 
-/** Moves the time by some hours. */
+/** Moves the time by some hours and lets the engine do what is due. */
 export async function hoursPass(history: History, hours: number): Promise<Expected> {
   return engineRunsAt(history, history.world.clock.now() + hours * HOUR_MS, await comingUp(history), false);
 }
@@ -67,7 +67,7 @@ async function untilDone(history: History): Promise<void> {
 
 interface Coming {
   readonly at: number;
-  /** The number of the attempt or refund to query; null: an order is due. */
+  /** The attempt or refund number to query. Null means that an order is due. */
   readonly question: string | null;
 }
 

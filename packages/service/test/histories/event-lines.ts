@@ -1,7 +1,10 @@
 import { formatTime } from '@perennial/wire';
 import { cycleOf, dueOf, lastPeriod, nextPayTime, type OrderModel, paidPeriods, refundedCent } from './order.js';
 
-/** Events as comparable lines, from the model and from the database. Each contains everything that the event states. */
+/**
+ * Formats events as comparable lines, from the model and from the database. A line contains everything that the event
+ * states.
+ */
 const orNone = (time: string | null) => time ?? 'none';
 const timeOrNull = (at: number | null) => (at === null ? null : formatTime(at));
 
@@ -73,7 +76,7 @@ export function tellPayment(order: OrderModel, cycleNo: number, at: number): Ord
   return { ...order, told: [...order.told, line] };
 }
 
-/** Announces all periods not started, in one row. */
+/** Adds one event line that announces all periods from `from` on as voided, because they were not started. */
 export function tellVoided(order: OrderModel, from: number, at: number): OrderModel {
   const line = paymentLine(
     `${from} to ${order.product.totalCycles}`,

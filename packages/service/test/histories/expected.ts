@@ -5,7 +5,7 @@ import { fallsDue, type Outcome, refundSettled, settled, unsubscribed } from './
 import { type OrderModel, openAttempt, runsOn } from './order.js';
 import type { Heard } from './world.js';
 
-/** The possible states of an order: every intermediate state, and the final ones. */
+/** The possible states of an order: `all` includes every intermediate state, `ends` only the final ones. */
 export interface Reachable {
   readonly all: readonly OrderModel[];
   readonly ends: readonly OrderModel[];
@@ -14,7 +14,7 @@ export interface Reachable {
 export interface Circumstances {
   readonly orderNo: number;
   readonly heard: readonly Heard[];
-  /** Set if the jobs have run: everything due by then has happened. */
+  /** The time at which the jobs last ran, if they ran: everything due by then has happened. */
   readonly ranAt: number | undefined;
   /** Whether the agreement had ended before this step. */
   readonly agreementEnded: boolean;
@@ -52,7 +52,8 @@ function following(order: OrderModel, circumstances: Circumstances): OrderModel[
       const result = isNeverSent(order, outcome, at) ? NEVER_SENT : finalDebit(outcome, order.product.amountCent);
       if (!result) continue;
       const isFirst = order.status === 'INITIALIZING' && result.kind === 'success';
-      // Before or after, if the other order's debit was declined at the same time.
+      // If another order's debit was declined at the same time, this agreement can have ended before or after this
+      // result.
       const ended = isFirst ? [agreementEnded, ...gone.map(() => true)] : [false];
       for (const one of new Set(ended)) next.push(settled(order, result, at, one));
     }
@@ -68,19 +69,22 @@ function following(order: OrderModel, circumstances: Circumstances): OrderModel[
   return next;
 }
 
-/** Returns the institution's statements on a number, without duplicates. */
+/** Returns the outcomes that the institution reported for this attempt or refund number, without duplicates. */
 function about(heard: readonly Heard[], number: string): Heard[] {
   const said = heard.filter((one) => one.number === number);
   return said.filter((one, index) => said.findIndex((other) => isDeepStrictEqual(other, one)) === index);
 }
 
-/** Returns whether the institution has not seen a debit of an order that ended long ago, so that it cannot arrive any more. */
+/**
+ * Returns true if the institution does not know the debit of an order that ended long ago, so that the debit can no
+ * longer arrive.
+ */
 function isNeverSent({ unsubscribedAt }: OrderModel, outcome: Heard['outcome'], at: number): boolean {
   return outcome.kind === 'not-found' && unsubscribedAt !== null && at - unsubscribedAt >= 11 * 60_000;
 }
 const NEVER_SENT: Outcome = { kind: 'declined', decline: 'final' };
 
-/** Returns the final outcome. A success with another amount is none. */
+/** Returns the final outcome, or undefined if it is not final. A success with a different amount is not final. */
 function finalDebit(outcome: Heard['outcome'], amountCent: number): Outcome | undefined {
   if (outcome.kind === 'declined') return { kind: 'declined', decline: outcome.decline };
   if (outcome.kind !== 'success' || !('paidAt' in outcome) || outcome.amountCent !== amountCent) return undefined;

@@ -8,8 +8,8 @@ import { openWorld, type World } from './world.js';
 /**
  * Plays random histories of orders against a small model (model.ts), with real PostgreSQL and the reference
  * institution. After each step it compares model, sums, ledger, events and interface (history.ts, invariants.ts).
- * HISTORIES sets the number, HISTORY_SEED the seed: `npm test` always uses the same. The printed command repeats a
- * history.
+ * HISTORIES sets the number of histories, HISTORY_SEED the seed; `npm test` always uses the same seed. The command
+ * printed after a failure repeats the history.
  */
 const HISTORIES = soakSize('HISTORIES', 8, 250);
 const SEED = Number(process.env['HISTORY_SEED'] ?? (isProof ? Math.floor(Math.random() * 2 ** 31) : 20_260_131));

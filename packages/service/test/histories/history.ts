@@ -13,15 +13,18 @@ import { BANKS, type World } from './world.js';
 export interface Tracked {
   readonly orderNo: number;
   model: OrderModel;
-  /** Agreements may end through another order, so this is the state found after the previous step. */
+  /** Whether the order's agreement had ended after the previous step. It can end through another order. */
   agreementEnded: boolean;
-  /** Its card was bound again after the order no longer needed its agreement, which is now without effect. */
+  /**
+   * True if the order's card was bound again when the order no longer needed its agreement. The new binding does not
+   * affect the order.
+   */
   agreementReplaced: boolean;
-  /** Alerts about attempts with contradictory results of the institution. */
+  /** The expected alerts about attempts for which the institution reported contradictory results. */
   readonly contradictions: Set<string>;
 }
 
-/** An answered write: a resend must get the same answer. */
+/** An acknowledged write: a resend must get the same answer. */
 export interface Acknowledged {
   readonly name: string;
   readonly body: object;
@@ -37,7 +40,7 @@ export interface Binding {
   readonly institutionNo: string;
 }
 
-/** An agreement ended by a decline, with the declined debit. */
+/** An agreement that ended because a debit was declined, with the attempt number and the order of that debit. */
 interface Declined extends Gone {
   readonly number: string;
   readonly orderNo: number;
@@ -48,14 +51,17 @@ export class History {
   readonly orders: Tracked[] = [];
   readonly acknowledged: Acknowledged[] = [];
   binding: Binding | undefined;
-  /** How often an agreement with more than one order has ended. */
+  /** The number of times that an agreement with more than one order has ended. */
   endedTogether = 0;
-  /** Agreements ended at the institution, by the bank or by operators. */
+  /** Agreements that ended at the institution, whether the bank or an operator ended them. */
   readonly gone = new Set<string>();
-  /** Set for an undisturbed step: what an institution must have been asked about, besides every new debit. */
+  /**
+   * Set for an undisturbed step: attempt and refund numbers that an institution must have been asked about, besides
+   * every new debit.
+   */
   mustBeHeard: readonly string[] | undefined;
   #serial = 0;
-  /** When the engine last ran in this step. */
+  /** The time at which the engine last ran in this step. */
   #ranAt: number | undefined;
 
   constructor(
@@ -86,14 +92,14 @@ export class History {
     this.acknowledged.push({ name, body, key, code, data, at: this.world.clock.now() });
   }
 
-  /** Runs the engine's jobs once. From here on, what is due may have happened to any order. */
+  /** Runs each of the engine's jobs one time. From then on, what is due may have happened to any order. */
   async engineTurn(): Promise<void> {
     this.#ranAt = this.world.clock.now();
     await this.world.node().turn(BANKS);
     await this.world.node().quiet();
   }
 
-  /** Returns the possible states after the institutions' answers in this step. */
+  /** Returns the possible states of an order after the institutions' answers in this step. */
   follow({ orderNo, agreementEnded }: Tracked, from: OrderModel) {
     const { heard } = this.world;
     const gone = this.#declined().filter((one) => one.orderNo !== orderNo);
@@ -116,8 +122,8 @@ export class History {
     const declined = this.#declined();
     for (const { name } of declined) this.gone.add(name);
     const answered = new Set(this.world.heard.map(({ number }) => number));
-    // Computed for all orders before any model advances, because a decline that is already settled ends other orders
-    // too.
+    // Computes the possible states of all orders before any model advances, because a decline that is already settled
+    // ends other orders too.
     const possibleOf = new Map(
       this.orders.map((tracked) => [tracked, expected.get(tracked) ?? this.follow(tracked, tracked.model).all]),
     );
@@ -159,7 +165,9 @@ export class History {
     return goesOn && !this.gone.has(runsOn(order) ?? '');
   }
 
-  /** Returns agreements that this step reported as ended, by declining a debit without an earlier result. */
+  /**
+   * Returns the agreements that ended in this step, because an institution declined a debit that had no earlier result.
+   */
   #declined(): Declined[] {
     const known = new Set(
       this.orders.flatMap(({ orderNo, model }) =>
@@ -206,7 +214,7 @@ export class History {
   }
 }
 
-/** Compares line by line with the most likely state: the last possible one. */
+/** Compares the order, line by line, with the last possible state, which is the most likely one. */
 function differences(possible: readonly OrderModel[], actual: Shown): string {
   const last = possible.at(-1);
   if (!last) return ': nothing was possible';

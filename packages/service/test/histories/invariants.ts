@@ -11,7 +11,7 @@ import { type OrderModel, required } from './order.js';
 
 const PAID = `('SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED')`;
 
-/** A name and a condition that must be true for an order `o`. */
+/** Pairs of a name and an SQL condition that must be true for an order `o`. */
 const HOLDS: readonly (readonly [name: string, condition: string])[] = [
   [
     'paid amount is the sum of the paid periods',
@@ -87,7 +87,7 @@ const HOLDS: readonly (readonly [name: string, condition: string])[] = [
        where b.order_no = o.order_no and b.cycle_no = p.cycle_no and b.status = 'REVOKED'), 0))`,
   ],
   [
-    // An agreement shared with another order is not canceled by completing this one.
+    // Applies only to agreements that no other order shares. Completing an order does not cancel its agreement.
     'an agreement that only this order had ends with it',
     `o.status <> 'UNSUBSCRIBED' or not exists (select from agreements g where g.agreement_id = o.agreement_id
        and g.status = 'BIND_SUCCESS' and not exists (select from agreements s left join orders l
@@ -133,7 +133,7 @@ export function brokenLedger(order: StoredOrder, model: OrderModel, banks: Reado
     const number = formatAttemptNo(orderNo, cycleNo, tryNo);
     const debit = banks.get(paymentChannelCode)?.ledger.debits.get(number);
     if (debit === undefined) {
-      // A debit of an ended order may have failed for that reason.
+      // A debit that was never at the bank can have failed because its order ended.
       const isGivenUp = status === 'FAIL' && model.unsubscribedAt !== null;
       if (status !== 'STARTED' && !isGivenUp) wrong.push(`${number} is ${status}, and was never at the bank`);
       return;
@@ -177,7 +177,10 @@ interface Transition {
   readonly emitsEvent: boolean;
 }
 
-/** Returns whether the state tables lead from `from` through the announced states to `now`, without other announcements. */
+/**
+ * Returns true if the state tables lead from `from` through the announced states to `now`, and no other state on the
+ * way must be announced.
+ */
 function leads(rows: readonly Transition[], from: string, told: readonly string[], now: string): boolean {
   const [next, ...rest] = told;
   if (next === undefined && from === now) return true;
@@ -188,7 +191,9 @@ function leads(rows: readonly Transition[], from: string, told: readonly string[
   });
 }
 
-/** Checks that the events are exactly those of the state tables, and that the last one matches the state. */
+/**
+ * Checks that the events are exactly those that the state tables require, and that the last event matches the state.
+ */
 export function brokenEvents(order: StoredOrder): string[] {
   const wrong: string[] = [];
   const told = order.events.filter(({ type }) => type === 'order.status.changed').map(({ data }) => data.orderStatus);
@@ -209,7 +214,7 @@ export function brokenEvents(order: StoredOrder): string[] {
   return wrong.map((line) => `order ${order.orderNo}: ${line}`);
 }
 
-/** Checks that after an undisturbed run of the jobs nothing is due and everything started was sent. */
+/** Checks that, after an undisturbed run of the jobs, nothing is due and every started debit and refund was sent. */
 export async function leftUndone(db: Queryable, orderNos: readonly number[]): Promise<string[]> {
   const [row] = await db.query<{ undone: string | null }>(
     `select string_agg(what, '; ') as undone from (

@@ -20,7 +20,7 @@ import {
 
 /**
  * The model of one order: pure, small, and written from the interface and the decisions, not from the tested code.
- * Every function returns the order after one thing has happened to it.
+ * Every function returns the order after one event, such as a debit's result.
  */
 export type Outcome =
   | { readonly kind: 'success'; readonly paidAt: number }
@@ -51,10 +51,13 @@ export function created(mode: OrderModel['mode'], product: Product, at: number, 
   };
 }
 
-/** Completing an order of one period is a separate step. */
+/**
+ * Returns when the step after the first period is due. An order of one period is due immediately, because its
+ * completion is a separate step.
+ */
 const afterFirst = (product: Product, at: number) => (product.totalCycles === 1 ? at : periodDueAt(at, product, 2));
 
-/** Returns a due order after it is billed, debited or completed, or after its retry came too late. */
+/** Returns the order after its due step ran: it was billed, debited or completed, or its retry came too late. */
 export function fallsDue(order: OrderModel, at: number): OrderModel {
   const { totalCycles } = order.product;
   const waits = lastPeriod(order).status === 'FAIL_RETRY';
@@ -70,7 +73,9 @@ export function fallsDue(order: OrderModel, at: number): OrderModel {
   return next === totalCycles ? completed(after, at) : after;
 }
 
-/** No attempt of a period is made at or after the time of the next period. */
+/**
+ * Returns true if a retry would be at or after the time of the next period, because then no attempt is made any more.
+ */
 const isTooLate = (order: OrderModel, cycleNo: number, at: number) => at >= dueOf(order, cycleNo + 1);
 
 function startDebit(order: OrderModel, cycleNo: number): OrderModel {
@@ -89,14 +94,17 @@ function completed(order: OrderModel, at: number): OrderModel {
 }
 
 /**
- * Applies the institution's result of the open debit. `agreementEnded`: for a first debit, whether the order's
- * agreement ended while it was in flight.
+ * Applies the institution's result of the open debit. `agreementEnded` matters only for a first debit: true if the
+ * order's agreement ended while the debit was in flight.
  */
 export function settled(order: OrderModel, outcome: Outcome, at: number, agreementEnded = false): OrderModel {
   return withOutcome(order, required(openAttempt(order)), outcome, at, agreementEnded);
 }
 
-/** Applies a late success while the period waits for a retry: it is paid, and not debited twice. */
+/**
+ * Applies a late success of a failed attempt. If the period waits for a retry, it becomes paid and is not debited
+ * again.
+ */
 export function paidLate(order: OrderModel, attempt: Attempt, paidAt: number, at: number): OrderModel {
   const waits = order.status === 'ACTIVE' && order.periods[attempt.cycleNo - 1]?.status === 'FAIL_RETRY';
   return waits ? withOutcome(order, attempt, { kind: 'success', paidAt }, at, false) : order;
@@ -163,7 +171,8 @@ function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
 
 function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: number): number | undefined {
   const isReplaced = attempt.agreement !== currentAgreement(order);
-  // A failure on a former agreement says nothing about the current one.
+  // Only a final failure on the current agreement prevents a retry. A failure on a former agreement says nothing about
+  // the current one.
   if (!isReplaced && decline !== 'retryable') return undefined;
   const waits = !isReplaced || attempt.retryBySchedule;
   const delay = waits ? order.product.retryDelays[attempt.tryNo - 1] : 0;
@@ -172,7 +181,7 @@ function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: num
   return isTooLate(order, attempt.cycleNo, retryAt) ? undefined : retryAt;
 }
 
-/** Unsubscribes an active order, whoever requested it. */
+/** Unsubscribes an active order. The effect does not depend on who requested it. */
 export function unsubscribed(order: OrderModel, at: number): OrderModel {
   const open = order.periods.find(({ status }) => status === 'FAIL_RETRY');
   const voided = open ? withPeriod(order, open.cycleNo, { status: 'CANCELED' }) : order;
@@ -191,7 +200,10 @@ export function replaced(order: OrderModel, agreement: Agreement, retryNow: bool
   return retries ? startDebit(switched, cycleNo) : switched;
 }
 
-/** Applies a new binding of the order's card: the order continues with the new agreement, and a planned retry stays. */
+/**
+ * Applies a new binding of the order's card: the order continues with the new agreement, and a planned retry keeps its
+ * time.
+ */
 export function boundAgain(order: OrderModel, agreement: Agreement): OrderModel {
   const goesOn = order.status === 'ACTIVE' || order.status === 'INITIALIZING';
   return goesOn ? { ...order, agreements: [...order.agreements, agreement] } : order;
@@ -202,7 +214,7 @@ export function madeDue(order: OrderModel, at: number): OrderModel {
   return { ...order, nextDueAt: Math.min(required(order.nextDueAt), at) };
 }
 
-/** Returns what may still be refunded of a period: 0 unless it was paid. */
+/** Returns the amount of a period that can still be refunded: 0 unless the period was paid. */
 export function refundable(order: OrderModel, cycleNo: number): number {
   const period = order.periods.find((one) => one.cycleNo === cycleNo);
   if (order.mode === 'B' || period === undefined || !['SUCCESS', 'REFUND_PART'].includes(period.status)) return 0;
@@ -232,7 +244,10 @@ export function refundSettled(order: OrderModel, refund: Refund, refundedAt: num
   return tellPayment(after, cycleNo, at);
 }
 
-/** Returns the newest benefits that fit into the refunded amount not yet covered by revoked ones. */
+/**
+ * Returns the benefits with those revoked that fit into the refunded amount, the newest first. Benefits revoked earlier
+ * use up a part of the amount.
+ */
 function revokedFor({ benefits }: Period, refundCent: number): Benefit[] {
   let left = benefits.reduce((rest, one) => (one.revoked ? rest - one.faceValueCent : rest), refundCent);
   return benefits

@@ -13,7 +13,7 @@ import { type Expected, pick } from './writes.js';
 
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
-/** Refunds as an operator does, and repeats the request after a crash. */
+/** Makes a refund as an operator does, and repeats the request after a crash. */
 export async function refund(history: History, step: Disturbed<Refund>): Promise<Expected> {
   const { world } = history;
   const tracked = pick(history.orders, step.order);
@@ -55,7 +55,7 @@ export async function refund(history: History, step: Disturbed<Refund>): Promise
   return new Map([[tracked, ends]]);
 }
 
-/** Sends an institution's notice on a debit: its result, a repetition, or a contradiction. */
+/** Sends an institution's notice about a debit: its result, a repetition, or a contradiction. */
 export async function news(history: History, step: Disturbed<News>): Promise<Expected> {
   const { world } = history;
   const all = history.orders.flatMap((tracked) => tracked.model.attempts.map((attempt) => ({ tracked, attempt })));
@@ -82,7 +82,7 @@ export async function news(history: History, step: Disturbed<News>): Promise<Exp
   return new Map([[tracked, crashed ? reached.all : reached.ends]]);
 }
 
-/** Sends a contradiction, which always raises an alert. */
+/** Sends a notice that contradicts the stored result, which always raises an alert. */
 async function contradicts(
   history: History,
   step: News,
@@ -99,7 +99,7 @@ async function contradicts(
   const takenBack = { attemptNo: number, status: 'DECLINED', decline: 'FINAL', reason: 'taken back' } as const;
   if (step.notices === 0) return new Map();
   const after = attempt.status === 'FAIL' ? paidLate(model, attempt, now, now) : model;
-  // In this case the bank has really debited; otherwise its notice is wrong.
+  // If the success changes the model, the bank has really debited. Otherwise its notice is wrong.
   if (after !== model) debit.result = { status: 'SUCCESS', amountCent };
   const code = required(model.agreements[attempt.agreement]).paymentChannelCode;
   const tell = async () => {
@@ -109,7 +109,7 @@ async function contradicts(
   };
   world.arm();
   for (let sent = 0; sent < step.notices && !world.node().dead; sent += 1) await tell();
-  // A bank retries until it is answered.
+  // If the node died, sends the notice again, because a bank retries until it gets an answer.
   if (await world.revive()) await tell();
   tracked.contradictions.add(`${after === model ? 'debit-contradiction' : 'debit-late-success'} ${number}`);
   return new Map([[tracked, [after]]]);
@@ -137,7 +137,7 @@ export async function agreementEnds(history: History, step: Disturbed<AgreementE
   );
 }
 
-/** Whether the agreement has ended. 'maybe' if the node died: then completely or not at all. */
+/** Whether the agreement has ended. 'maybe' if the node died: then it has ended completely or not at all. */
 type HasEnded = 'yes' | 'no' | 'maybe';
 
 async function canceled({ world }: History, picked: Tracked, running: readonly Tracked[]): Promise<HasEnded> {

@@ -17,7 +17,10 @@ import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch
 import { until } from '../support/processes.js';
 import { nodeDeps } from '../support/service.js';
 
-/** Where a node dies: before or after its nth call to an institution, or its nth commit, including reads. */
+/**
+ * The point at which a node dies: before or after its nth call to an institution, or its nth commit. Reads count as
+ * commits.
+ */
 export interface Crash {
   readonly at: 'call' | 'commit';
   readonly nth: number;
@@ -25,20 +28,20 @@ export interface Crash {
 }
 
 /**
- * A node that can be made to die at a named point. From then on nothing of it reaches the database or an institution,
- * whatever its code attempts: for everybody else it is as dead as after kill -9.
+ * A node that can be made to die at a named point. After that, nothing that its code attempts reaches the database or
+ * an institution: for everybody else it is as dead as after kill -9.
  */
 export interface DoomedNode {
   readonly baseUrl: string;
   readonly database: Database;
   readonly gateways: Gateways;
   readonly dead: boolean;
-  /** Returns the log's reason for a request answered with 503001. */
+  /** Returns the reason that the log gives for a request answered with 503001. */
   whyUnavailable(requestId: string): Promise<string>;
   arm(crash: Crash | undefined): void;
-  /** Runs every job once. Returns the amount of work. */
+  /** Runs every job one time. Returns the number of items processed. */
   turn(paymentChannelCodes: readonly string[]): Promise<number>;
-  /** Resolves when nothing that it began before its death is in flight. */
+  /** Resolves when nothing that the node began before its death is still in flight. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
@@ -168,7 +171,7 @@ export async function startNode({ database: real, gateways: banks, vault, clock 
   };
 }
 
-/** Captures the log lines of requests answered with 503001. They are written after the answer. */
+/** Captures the log lines of requests answered with 503001. The node writes them after the answer. */
 function capturedRefusals() {
   const lines: string[] = [];
   const write = (line: string) => void (line.includes('"503001"') && lines.push(line));

@@ -4,7 +4,7 @@ import { epochMs, shanghaiText } from '../../src/platform/db/time-sql.js';
 import { lineOfStored, type StoredEvent } from './event-lines.js';
 import { currentAgreement, cycleOf, dueOf, lastPeriod, type OrderModel, paidPeriods, refundedCent } from './order.js';
 
-/** An order as lines, so that a difference is readable: the model's and the database's. */
+/** An order as lines of text, from the model or from the database, so that a difference is readable. */
 export interface Shown {
   readonly order: string;
   readonly periods: readonly string[];
@@ -57,7 +57,7 @@ export interface StoredOrder {
   readonly attempts: readonly StoredAttempt[];
   readonly refunds: readonly StoredRefund[];
   readonly events: readonly StoredEvent[];
-  /** Alerts of the kinds that a history can predict: kind and subject. */
+  /** The alerts of predictable kinds, each as kind and subject. */
   readonly alerts: readonly string[];
 }
 

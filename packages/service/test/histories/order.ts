@@ -1,7 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { periodDueAt } from '../../src/subscriptions/domain/orders/calendar.js';
 
-/** The model's data of one order, and what follows from it alone. Times are Unix milliseconds. */
+/** The model's data of one order, and functions that depend on this data alone. Times are Unix milliseconds. */
 export interface Product {
   readonly productCode: string;
   readonly periodType: 'DAY' | 'MONTH';
@@ -42,10 +42,10 @@ export interface Period {
 export interface Attempt {
   readonly cycleNo: number;
   readonly tryNo: number;
-  /** The index of the order's agreement. */
+  /** The index of the attempt's agreement in the order's `agreements`. */
   readonly agreement: number;
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
-  /** Whether a retry after a failure on a former agreement still waits for the schedule. */
+  /** After a failure on a former agreement: true if the retry still waits for its scheduled time. */
   readonly retryBySchedule: boolean;
 }
 
@@ -69,14 +69,14 @@ export interface OrderModel {
   readonly status: OrderStatus;
   readonly successAt: number | null;
   readonly unsubscribedAt: number | null;
-  /** When the next step is due automatically. */
+  /** The time at which the engine does the order's next step. Null if there is none. */
   readonly nextDueAt: number | null;
   readonly periods: readonly Period[];
   readonly attempts: readonly Attempt[];
   readonly refunds: readonly Refund[];
   /** All agreements in order; the last is the current one. */
   readonly agreements: readonly Agreement[];
-  /** One line per event, in the order of sending. */
+  /** One line per event, in the order in which they are sent. */
   readonly told: readonly string[];
 }
 
@@ -93,7 +93,7 @@ export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${p
 export const runsOn = ({ agreements }: OrderModel) => agreements.map(nameOf).at(-1);
 export const refundedCent = (order: OrderModel) => order.periods.reduce((sum, { refundCent }) => sum + refundCent, 0);
 
-/** Returns the time of a failed period's retry, else of the next period; null for an ended order. */
+/** Returns the time of a failed period's retry, or else of the next period. Returns null if the order has ended. */
 export function nextPayTime(order: OrderModel): string | null {
   if (order.status !== 'ACTIVE') return null;
   if (lastPeriod(order).status === 'FAIL_RETRY') return formatTime(required(order.nextDueAt));

@@ -81,7 +81,7 @@ function planOf({ orders }: History, step: Step): Plan {
   };
 }
 
-/** Runs until every query has its answer, with institutions that work. */
+/** Runs the engine with working institutions until no debit or refund is without a result. */
 async function comesToRest(history: History): Promise<void> {
   const { world, orders } = history;
   const isOpen = () =>
@@ -104,7 +104,10 @@ async function said(what: string, { clock }: World, work: () => Promise<void>): 
   }
 }
 
-/** Ensures that nothing of this history falls due in the next one, which has its own clock. */
+/**
+ * Removes the due times of this history's orders, so that nothing of it falls due in the next history, which has its
+ * own clock.
+ */
 async function leaveBehind({ world, orders, user }: History): Promise<void> {
   await world.database.query(
     `with o as (update orders set next_due_at = null where channel_user_id = $1),

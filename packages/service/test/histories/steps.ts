@@ -45,7 +45,7 @@ const crash: fc.Arbitrary<Crash> = fc.record({
   side: fc.constantFrom('before' as const, 'after' as const),
 });
 
-/** Four in five steps are undisturbed. In the others the node may die; then the caller retries or the engine recovers. */
+/** Returns the step with a crash in one of five cases. After a crash the caller retries, or the engine recovers. */
 function disturbed<T extends object>(
   step: fc.Arbitrary<T>,
 ): fc.Arbitrary<T & { readonly crash?: Crash; readonly asksAgain: boolean }> {
@@ -63,7 +63,7 @@ const create = fc.record({
   mode: fc.constantFrom('A2' as const, 'A2' as const, 'A2' as const, 'A1' as const, 'B' as const),
   product: fc.constantFrom<number[]>(0, 0, 0, 1, 1, 1, 2, 3),
   bank: number,
-  /** On an agreement that the user already has. */
+  /** Whether the order uses an agreement that the user already has. */
   sameAgreement: fc.boolean(),
   debits: fc.oneof({ weight: 3, arbitrary: fc.constant([undefined]) }, { weight: 2, arbitrary: debits }),
   /** Whether the engine runs before the retry after a crash. */
@@ -73,7 +73,7 @@ export type Create = Value<typeof create>;
 
 const time = fc.record({
   kind: fc.constant('time' as const),
-  /** Moves to the next step, to the next period or retry, or past it as after an outage. */
+  /** How far the time moves: to the next step, to the next period or retry, or beyond it as after an outage. */
   to: fc.oneof(
     { weight: 2, arbitrary: fc.constant('next step' as const) },
     { weight: 5, arbitrary: fc.constant('next due' as const) },
@@ -120,7 +120,7 @@ const refund = fc.record({
 });
 export type Refund = Value<typeof refund>;
 
-/** For a pending debit its result, for others another notice: a repetition or a contradiction. */
+/** A notice about a debit. A pending debit gets its result; any other debit gets a repetition or a contradiction. */
 const news = fc.record({
   kind: fc.constant('news' as const),
   pick: number,
@@ -137,7 +137,10 @@ const agreementEnds = fc.record({
 });
 export type AgreementEnds = Value<typeof agreementEnds>;
 
-/** A step is plain data, so that a history can be printed, shrunk and replayed. Numbers select among what exists. */
+/**
+ * A step is plain data, so that a history can be printed, shrunk and replayed. The numbers in it select among the
+ * orders and agreements that exist.
+ */
 const step = fc.oneof(
   { weight: 26, arbitrary: disturbed(time) },
   { weight: 9, arbitrary: disturbed(create) },
@@ -152,13 +155,13 @@ const step = fc.oneof(
 export type Step = Value<typeof step>;
 
 export interface HistoryPlan {
-  /** Days after 1 January 2027: month ends and a leap year follow. */
+  /** The history's first day, in days after 1 January 2027. Month ends and a leap year follow. */
   readonly day: number;
   readonly second: number;
   readonly steps: readonly Step[];
 }
 
-/** Orders that share an agreement from the beginning, so that one affects the others. */
+/** Orders that share an agreement from the beginning, so that events of one order affect the others. */
 const companions: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc.constantFrom('A1' as const, 'A2' as const),

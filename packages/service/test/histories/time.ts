@@ -5,8 +5,8 @@ import { freshDatabase } from '../support/database.js';
 import { databaseClock } from '../support/database-clock.js';
 
 /**
- * The time of a history. Service, institutions and database all use it, so that the engine's own statements, which ask
- * the database what is due, run through a year in a second.
+ * The time of a history. Service, institutions and database all use it. The engine's statements ask the database what
+ * is due, so they run through a year in a second.
  */
 export interface HistoryTime {
   readonly clock: Clock;
@@ -15,7 +15,10 @@ export interface HistoryTime {
   close(): Promise<void>;
 }
 
-/** Migrates under that clock too, so that column defaults use it. */
+/**
+ * Creates the time of a history with a database. The migrations also run under this clock, so that column defaults use
+ * it.
+ */
 export async function historyTime(start: number): Promise<HistoryTime> {
   const fresh = await freshDatabase({ migrated: false });
   let time = start;

@@ -5,7 +5,7 @@ import { cycleOf, dueOf, nextPayTime, type OrderModel, paidPeriods, refundedCent
 const timeOrNull = (at: number | null) => (at === null ? null : formatTime(at));
 const BENEFIT_DAYS_MS = 90 * 86_400_000;
 
-/** Returns the main order as the interface shows it; for the redemption link only whether there is one. */
+/** Returns an order of the model as the interface shows it. Instead of the redemption link it has only `redeemable`. */
 export function viewOf(order: OrderModel, orderNo: number, now: number) {
   const { product } = order;
   const rest = { ACTIVE: 'WAIT', UNSUBSCRIBED: 'CANCELED', INITIALIZING: '', COMPLETED: '', TERMINATED: '' }[
@@ -52,7 +52,7 @@ export function viewOf(order: OrderModel, orderNo: number, now: number) {
   };
 }
 
-/** Returns the same view of an answer. */
+/** Returns an answer of the interface in the same form. */
 export function seen({ externalOrderNo: _, redeemUrl, ...order }: Record<string, unknown>) {
   return { ...order, redeemable: redeemUrl !== null };
 }

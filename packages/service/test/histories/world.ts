@@ -45,7 +45,10 @@ export const PRODUCTS: readonly Product[] = [
 
 /** The faults of the institutions in this step. */
 export interface Plan {
-  /** The fault for the first arrival of a debit of this order; `nth` counts those of the step. */
+  /**
+   * Returns the fault for a debit of this order when it arrives for the first time. `nth` counts the debits of this
+   * step.
+   */
   debit(orderNo: number, nth: number): DebitFault;
   readonly refund: RefundFault;
   readonly query: QueryFault;
@@ -71,13 +74,13 @@ export interface World {
   operator(): OperatorWithGateways;
   moveTo(now: number): Promise<void>;
   begin(plan: Plan, crash: Crash | undefined): void;
-  /** From here on the node may die as the step says; preparations are undisturbed. */
+  /** Lets the node die at the step's crash point from now on. What a step prepares earlier is undisturbed. */
   arm(): void;
-  /** Returns debits stored for agreements that were not bound at that moment, since the last call. */
+  /** Returns the debits, since the last call, that were stored for agreements not bound at that moment. */
   attemptsNotBound(): Promise<string[]>;
-  /** Starts a new node if this one has died. Returns whether it had. */
+  /** Starts a new node if the current node has died. Returns whether it had died. */
   revive(): Promise<boolean>;
-  /** Returns undefined if the node died during the call. */
+  /** Calls an endpoint as the channel. Returns undefined if the node died during the call. */
   call(name: string, body: object, key?: string): Promise<Reply | undefined>;
   notice(code: string, notice: Parameters<Bank['signed']>[1]): Promise<Reply | undefined>;
   close(): Promise<void>;

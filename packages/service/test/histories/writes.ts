@@ -13,12 +13,14 @@ import { BANKS, PRODUCTS } from './world.js';
 export type Expected = Map<Tracked, readonly OrderModel[]>;
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
-/** A node's lease on an unfinished request. */
+/** Slightly longer than a node's lease on an unfinished request. */
 const LEASE_MS = 31_000;
 export const bankOf = (number: number) => required(BANKS[number % BANKS.length]);
 export const pick = <T>(items: readonly T[], number: number): T | undefined => items[number % items.length];
 
-/** Makes one write of the channel. If the node dies, the write may be sent again, to a new node. */
+/**
+ * Sends one write of the channel. If the node dies, the step decides whether the write is sent again, to a new node.
+ */
 async function write(history: History, step: Disturbed<object>, name: string, body: object, engineFirst = false) {
   const { world } = history;
   const key = step.asksAgain ? history.unique('key') : undefined;
@@ -58,7 +60,7 @@ export async function create(history: History, step: Disturbed<Create>): Promise
   if (reply) expect(reply.code, reply.text).toBe('0');
   const orderNo = reply ? Number(reply.data.orderNo) : await stored(history, externalOrderNo);
   if (orderNo === undefined) return new Map();
-  // For a resent creation, either the first or the second request created the order.
+  // If the creation was resent, either the first or the second request created the order.
   const times = [at, ...(crashed ? [world.clock.now()] : [])];
   const tracked = history.track(orderNo, created(step.mode, product, at, by));
   const possible = times.flatMap((time) => {
@@ -68,12 +70,12 @@ export async function create(history: History, step: Disturbed<Create>): Promise
   if (!reply) return new Map([[tracked, possible]]);
   const now = world.clock.now();
   const answered = possible.filter((one) => answers(reply, one, orderNo, now));
-  // A replayed answer shows the order before the crash. The order may have changed since, because due work has run.
+  // A replayed answer shows the order before the crash. Due work may have changed the order since then.
   const isOld = reply.headers['idempotency-replayed'] === 'true';
   return new Map([[tracked, isOld ? answered.flatMap((one) => history.follow(tracked, one).all) : answered]]);
 }
 
-/** Returns whether an answer shows this order. */
+/** Returns true if the answer shows the order in this state. */
 function answers(reply: Reply, order: OrderModel, orderNo: number, now: number): boolean {
   const view = viewOf(order, orderNo, now);
   const shown = seen(reply.data);
@@ -98,7 +100,10 @@ async function stored(history: History, externalOrderNo: string): Promise<number
   return row?.orderNo;
 }
 
-/** Returns the agreement: in A.2 a shared number, in A.1 a bound card. Both may serve several orders. */
+/**
+ * Returns the agreement for an order: in A.2 a shared number, in A.1 a bound card. Several orders can use the same
+ * agreement.
+ */
 async function agreementFor(history: History, step: Create): Promise<Agreement & { bindOrderNo?: string }> {
   if (step.mode === 'A2') return sharedNumber(history, step);
   if (!step.sameAgreement || history.binding === undefined) {
@@ -141,7 +146,10 @@ async function bind(history: History, paymentChannelCode: string): Promise<Bindi
   return binding;
 }
 
-/** Moves the orders of the card's earlier binding at this payment channel to the new one: it is always the same card. */
+/**
+ * Moves the orders of the earlier binding at this payment channel to the new binding, because a history always binds
+ * the same card.
+ */
 function takeOver({ orders }: History, binding: Binding): void {
   for (const tracked of orders) {
     const { model, agreementEnded } = tracked;
@@ -174,7 +182,7 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
   if (reply) expect(reply.code, reply.text).toBe(refusal);
   if (refusal !== '0') return new Map();
   const after = replaced(model, next, retryFailedNow !== false, history.world.clock.now());
-  // For an order moved before, only the agreement's id shows another move.
+  // Without an answer, the agreement's id shows whether the order was moved: its number can be the same as before.
   if (!reply) return new Map([[tracked, [(await agreementIdOf(history, orderNo)) === before ? model : after]]]);
   const retried = openAttempt(after) && !openAttempt(model);
   expect(reply.data.retriedNow).toEqual(
@@ -215,7 +223,7 @@ export async function unsubscribe(history: History, step: Disturbed<Unsubscribe>
     const { reply } = await write(history, step, 'orders/unsubscribe', { orderNo: String(orderNo) });
     if (!reply) return new Map([[tracked, [model, before]]]);
     expect(reply.code, reply.text).toBe(refusal);
-    // After a retry, either request may have taken effect.
+    // If the request was repeated after a crash, the first or the second request unsubscribed the order.
     const possible = [before, ended()];
     if (refusal !== '0') return new Map();
     const now = world.clock.now();
@@ -233,7 +241,7 @@ export async function unsubscribe(history: History, step: Disturbed<Unsubscribe>
   return new Map([[tracked, [before]]]);
 }
 
-/** Returns whether the operator is refused. A dead node gives no answer. */
+/** Returns true if the action is refused. Returns false if it succeeds or the node dies. */
 async function operatorRefuses({ world }: History, action: () => Promise<unknown>): Promise<boolean> {
   try {
     await action();
@@ -257,7 +265,7 @@ export async function retry(history: History, step: Extract<Step, { kind: 'retry
   return status === 'FAIL_RETRY' ? new Map([[tracked, [madeDue(model, world.clock.now())]]]) : new Map();
 }
 
-/** A day less than the window of idempotency keys. */
+/** The age up to which a request can be resent: a day less than the window of idempotency keys. */
 const WINDOW_MS = 6 * 86_400_000;
 
 export async function resend(history: History, step: Extract<Step, { kind: 'resend' }>): Promise<Expected> {

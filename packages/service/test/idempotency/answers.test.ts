@@ -7,12 +7,12 @@ import { type ChannelClient, type ChannelCredentials, channelClient } from '../s
 import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
 
-/** Idempotency as a channel sees it, on two real nodes over one database. */
+/** Tests idempotency as a channel sees it, on two real nodes over one database. */
 let fresh: FreshDatabase;
 let channel: ChannelCredentials;
 let other: ChannelCredentials;
 const nodes: Running[] = [];
-/** Client of a node whose work is not taken over for an hour. */
+/** Client of a node that keeps its lease on a request for an hour. `b` is a client of the other node. */
 let a: ChannelClient;
 let b: ChannelClient;
 /** Client of a node that waits for a duplicate at most 400 ms. */
@@ -62,7 +62,7 @@ const calls = async (ref: string) =>
   (await fresh.database.query<{ n: number }>('select count(*) as n from test_calls where ref = $1', [ref]))[0]?.n;
 const ids = () => ({ ref: randomUUID(), key: randomUUID() });
 
-/** Closes a gate until the returned function is called. */
+/** Takes an advisory lock (the gate) and holds it until `open` is called. */
 async function closedGate(): Promise<{ gate: number; open: () => Promise<void> }> {
   const gate = 1_000_000 + Math.floor(Math.random() * 1_000_000);
   const held = newGate();

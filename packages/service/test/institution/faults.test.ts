@@ -5,7 +5,7 @@ import { attached, BEHALF, control, debitOf, ledgerOf, noticeEndpoint } from './
 
 type Kind = DebitOutcome['kind'] | 'not-found';
 
-/** For each fault: the debit's response, the query's response, and the amount really debited. */
+/** For each fault: the response to the debit, the response to the query, and the amount really debited. */
 const EXPECTED: Record<FaultName, { debit: object; query: object; debitedCent: number | undefined }> = {
   'decline-retryable': declined('retryable'),
   'decline-final': declined('final'),
@@ -55,7 +55,7 @@ describe('a debit on a card whose tail is', () => {
   it.each(FAULTS)('$tail ($name) is answered as documented, and the ledger has the truth', async ({ tail, name }) => {
     const endpoint = await noticeEndpoint();
     const { institution, gateway } = await attached(
-      // Nothing settles on its own, so that the first answer is PENDING.
+      // Long delays, so that no debit settles during the test and the first answer is PENDING.
       { noticeUrl: endpoint.url, delays: { settleMs: 3_600_000, answerMs: 3_600_000 } },
       { deadlineMs: { debit: name === 'delay' ? 1_500 : 8_000 } },
     );

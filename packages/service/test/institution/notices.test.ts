@@ -56,7 +56,7 @@ describe('a notice', () => {
     await gateway.debit(debitOf('1', '0011'));
     expect(await gateway.queryDebit(debitOf('1', '0011'))).toEqual({ kind: 'pending' });
     await control(institution, { action: 'settle', attemptNo: '1' });
-    // Another debit's notice, settled later, arrives first.
+    // The notice about the second debit, which settled later, arrives before that of the first.
     await gateway.debit(debitOf('2', '0004'));
     await control(institution, { action: 'settle', attemptNo: '2' });
     await endpoint.count(1);

@@ -38,7 +38,7 @@ describe('agreements', () => {
     await gateway.sendBindCode(request);
     expect(await gateway.confirmBind(confirmation)).toMatchObject({ kind: 'refused' });
     expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'refused' });
-    // Another code may be requested.
+    // A new code can be requested, and its confirmation succeeds.
     await gateway.sendBindCode(request);
     expect(await gateway.confirmBind({ ...confirmation, smsCode: '123456' })).toMatchObject({ kind: 'bound' });
   });
@@ -77,7 +77,7 @@ describe('the statement', () => {
     expect(dayOne.find(({ number }) => number === 'a41')).toMatchObject({ status: 'PENDING', bookedAt: NOON });
     expect((await read(gateway.statement(second))).map(({ number }) => number)).toEqual(['b1']);
 
-    // Settled on the second day: booked there, and no longer here.
+    // The debit settled on the second day, so it moves from the first day's statement to the second's.
     await control(institution, { action: 'settle', attemptNo: 'a41' });
     expect(await read(gateway.statement(first))).toHaveLength(42);
     const dayTwo = await read(gateway.statement(second));

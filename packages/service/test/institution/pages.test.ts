@@ -106,7 +106,7 @@ describe('docs/bridge.openapi.json', () => {
       const name = operation.replace(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
       valid(`${name}Request`, request);
       valid(`${name}Answer`, answer);
-      // Every request is on behalf of a channel, except the statement and the handshake.
+      // Every request names the channel, except those for a statement and for the handshake.
       const isForChannel = operation !== 'statement' && operation !== 'handshake';
       expect(request).toMatchObject({ currency: 'CNY', ...(isForChannel ? BEHALF : {}) });
     }
@@ -114,7 +114,7 @@ describe('docs/bridge.openapi.json', () => {
   });
 });
 
-/** Forwards every request unchanged and reports it. */
+/** Starts a proxy that forwards every request unchanged and reports it to `heard`. */
 async function listeningProxy(
   target: string,
   heard: (entry: { operation: Operation; request: unknown; answer: unknown }) => void,

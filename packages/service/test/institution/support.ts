@@ -23,7 +23,7 @@ import { INSTITUTION, type Running, start, until } from '../support/processes.js
 export type { LedgerView };
 
 export const KEY = Buffer.alloc(32, 7);
-/** The channel on whose behalf the service asks. */
+/** The fields that name the channel for which the service sends a request. */
 export const BEHALF = { appId: 'test_demo' };
 
 export async function temporaryFolder(): Promise<string> {
@@ -41,7 +41,7 @@ export interface Attached {
   readonly dataDir: string;
 }
 
-/** Starts a real institution on a real port, with the service's adapter to it. Both end with the test. */
+/** Starts a real institution on a real port, and the service's gateway to it. Both end with the test. */
 export async function attached(
   options: Partial<InstitutionOptions> = {},
   gatewayOptions: Partial<BridgeOptions> = {},
@@ -66,7 +66,7 @@ export function gatewayTo(url: string, options: Partial<BridgeOptions> = {}): Br
   return gateway;
 }
 
-/** Starts an institution that can be killed. */
+/** Starts an institution in a separate process that can be killed. */
 export async function spawnInstitution(options: object): Promise<{ readonly running: Running; readonly url: string }> {
   const given = JSON.stringify({ port: 0, key: KEY.toString('base64'), control: true, ...options });
   const running = start(INSTITUTION, {}, [given]);
@@ -81,7 +81,7 @@ export async function spawnInstitution(options: object): Promise<{ readonly runn
   return { running, url };
 }
 
-/** Returns a debit on a shared agreement with the given tail. */
+/** Returns a debit request on a shared agreement whose number ends in `tail`. */
 export function debitOf(attemptNo: string, tail = '8888', more: Partial<DebitRequest> = {}): DebitRequest {
   return {
     ...BEHALF,
