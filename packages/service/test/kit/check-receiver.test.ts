@@ -55,9 +55,9 @@ async function check(url: string, more: readonly string[] = [], options: Command
   return { status, verdicts, unmet: names(false), unjudged: names(null) };
 }
 
-/** A typical handwritten receiver with one fault. */
+/** The ways in which a typical handwritten receiver differs from a correct one. Each test sets one fault. */
 interface Wrong {
-  /** Signed instead of the received bytes. */
+  /** Returns the bytes over which the receiver verifies the signature. Default: the received body. */
   readonly signed?: (body: Buffer) => Buffer | string;
   readonly isSigned?: (isSigned: boolean, request: http.IncomingMessage) => boolean;
   readonly path?: (path: string) => string;
@@ -65,7 +65,7 @@ interface Wrong {
   readonly secrets?: readonly string[];
   /** Compares signatures. */
   readonly isSame?: (given: string, expected: string) => boolean;
-  /** Whether the timestamp is too old, given its age in milliseconds. */
+  /** Returns whether the receiver rejects the timestamp as too old, given its age in milliseconds. */
   readonly isStale?: (ageMs: number) => boolean;
   readonly takesGet?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: receivers look into events freely
@@ -115,7 +115,7 @@ const unsigned = [
   'another event id',
 ];
 
-/** Each fault by name, with the cases that detect it. */
+/** Each fault by name, with the receiver that has it and the checks that it fails. */
 const FAULTS: Readonly<Record<string, readonly [wrong: () => Wrong, unmet: readonly string[]]>> = {
   'checks no signature': [() => ({ isSigned: () => true }), unsigned],
   'checks a signature only if there is one': [
@@ -213,7 +213,7 @@ describe('check-receiver detects a receiver that', () => {
       response.once('close', () => {
         busy -= 1;
       });
-      // Processing one event takes longer than the others take to arrive.
+      // Handling takes 50 ms, so that other events arrive before the first is finished.
       if (busy > 1) response.writeHead(503).end();
       else setTimeout(handle, 50, request, response);
     });
@@ -372,7 +372,7 @@ describe('check-receiver passes', () => {
     const port = await freePort();
     const receiver = start(path.join(ROOT, 'examples', 'receiver.mjs'), {}, [file, String(port)]);
     await until('a receiver that listens', () => receiver.stdout().includes('listening'));
-    // The receiver survives a client that disconnects during an event, and one that sends too large a body.
+    // The receiver survives a client that disconnects during an event, and a client whose body is too large.
     net.connect(port, '127.0.0.1').end('POST /events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
     await until('a receiver that has seen it go', () => receiver.stdout().includes('failed: aborted'));
     const large = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body: 'x'.repeat(1_000_001) });

@@ -11,7 +11,10 @@ import { packageRoot } from '../support/processes.js';
 export const EXAMPLES = path.join(packageRoot, '..', '..', 'examples');
 const VECTORS = path.join(packageRoot, '..', 'wire', 'vectors');
 
-/** None of our settings, no proxy to this machine, and no home with a compiler cache. */
+/**
+ * The environment of the example programs: none of our settings, no proxy to this machine, and no home folder with a
+ * compiler cache.
+ */
 export const ENV = {
   PATH: process.env['PATH'] ?? '',
   HOME: os.tmpdir(),
@@ -24,7 +27,7 @@ const PHP = process.env['PHP'] ?? 'php';
 const GO = process.env['GO'] ?? 'go';
 const JAVA = process.env['JAVA'] ?? 'java';
 const JAVAC = process.env['JAVAC'] ?? 'javac';
-/** By the names that users type. */
+/** The paths of the programs, by the names that users type. */
 export const TOOLS: Readonly<Record<string, string>> = {
   python3: PYTHON,
   php: PHP,
@@ -34,7 +37,7 @@ export const TOOLS: Readonly<Record<string, string>> = {
   node: process.execPath,
 };
 
-/** Short-lived programs do not benefit from a second compiler and a parallel collector. */
+/** Java options for short-lived programs, which do not benefit from a second compiler and a parallel collector. */
 export const SHORT = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 const run = promisify(execFile);
@@ -47,12 +50,12 @@ export interface Outcome {
 
 export interface Receiver {
   readonly url: string;
-  /** The printed lines, as they arrive. */
+  /** The lines that the receiver prints, as they arrive. */
   readonly lines: AsyncIterator<string>;
   stop(): Promise<void>;
 }
 
-/** One client, by the commands that a developer would type. */
+/** The example client of one language. Each function runs a command that a developer would type. */
 export interface Client {
   readonly name: string;
   vectors(folder?: string): Promise<Outcome>;
@@ -64,7 +67,7 @@ export interface Client {
 export function clients(folder: string): Client[] {
   const go = path.join(folder, 'perennial-go');
   const classes = path.join(folder, 'classes');
-  // Leaves cgo on, because Debian's Go ships its library compiled for cgo: it need not be compiled again.
+  // Leaves cgo on: Debian's Go ships its library compiled for cgo, so that it need not be compiled again.
   const builtGo = outcome(GO, ['build', '-o', go, './cmd/perennial'], {
     cwd: path.join(EXAMPLES, 'go'),
     env: { ...ENV, GOCACHE: path.join(folder, 'go-cache'), GOPROXY: 'off', GOFLAGS: '-mod=mod' },
@@ -97,7 +100,7 @@ function compiled(name: string, built: Promise<Outcome>, command: string, args: 
   const ready = built.then(({ code, stderr }) => {
     if (code !== 0) throw new Error(`${name} was not compiled: ${stderr}`);
   });
-  // The waiting caller gets the error. Until then it must not be unhandled.
+  // The caller that awaits `ready` gets the error. Until then the rejection must not be unhandled.
   ready.catch(() => undefined);
   return {
     name,
@@ -128,7 +131,7 @@ async function listening(command: string, args: string[], more: NodeJS.ProcessEn
   return { url, lines, stop };
 }
 
-/** PHP's own server prints its address on standard error, among other lines. */
+/** Starts PHP's own server, which prints its address on standard error, among other lines. */
 async function phpReceiver(channelFile: string): Promise<Receiver> {
   const child = spawn(PHP, ['-S', '127.0.0.1:0', path.join(EXAMPLES, 'php', 'receive.php')], {
     env: { ...ENV, PERENNIAL_CHANNEL: channelFile },
@@ -151,11 +154,14 @@ async function cgiReceiver(channelFile: string): Promise<Receiver> {
   const { url, said, stop } = await serveCgi(path.join(EXAMPLES, 'sh', 'receive.sh'), {
     env: { PERENNIAL_CHANNEL: channelFile },
   });
-  // Printed before the answer was given.
+  // The script prints an event before the server answers, so its lines are complete here.
   return { url, stop, lines: { next: async () => ({ done: false, value: said.shift() ?? 'nothing was said' }) } };
 }
 
-/** Starts a web server that passes each request to a CGI script. `said`: lines on standard error. */
+/**
+ * Starts a web server that passes each request to a CGI script. `said` has the lines that the script wrote to standard
+ * error.
+ */
 export async function serveCgi(script: string, { cwd, env: more }: { cwd?: string; env?: NodeJS.ProcessEnv }) {
   const said: string[] = [];
   const server = http.createServer(async (request, response) => {

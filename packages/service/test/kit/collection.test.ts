@@ -21,7 +21,9 @@ interface PostmanCollection {
   readonly variable: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** The collections as downloaded. `npm run prove -- languages` lets Newman and Bruno send every request. */
+/**
+ * Tests the collections as users download them. `npm run prove -- languages` lets Newman and Bruno send every request.
+ */
 describe('collections', () => {
   const urls = Object.keys(ENDPOINTS).map((name) => `{{baseUrl}}/openapi/v1/${name}`);
   let service: TestService;

@@ -34,7 +34,10 @@ const SCREENS: readonly [string, BrowserContextOptions][] = [
   ['a desktop, dark', { ...WIDE, colorScheme: 'dark' }],
 ];
 
-/** A long run tests every page on all screens, a short run on two that cover each width and scheme, in turn. */
+/**
+ * A long run tests every page on all screens. A short run tests each page on one of two screens, which together cover
+ * each width and colour scheme.
+ */
 describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (name, screen) => {
   const first = SCREENS.findIndex(([one]) => one === name);
   const ofThis = (paths: readonly string[]) => paths.filter((_, place) => isLong || place % 2 === first);
@@ -211,7 +214,7 @@ describe('signature diagnosis', () => {
 
   const quoted = `'${BODY.replaceAll("'", `'\\''`)}'`;
   const inHeaders = headers(rightSignature).map((one) => `-H '${one}'`);
-  /** Returns a correct request with these options. */
+  /** Returns a curl command with these options for a correct request. */
   const command = (options: string, sent = inHeaders) =>
     `curl ${options} https://pay.example${parts.path} ${sent.join(' ')}`;
   const RIGHT = 'The signature is correct';

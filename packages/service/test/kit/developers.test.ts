@@ -27,15 +27,15 @@ const POLICY =
   "frame-ancestors 'none'; base-uri 'none'";
 
 let service: TestService;
-/** In production, without the pages. */
+/** A production service that does not serve the developers' pages. */
 let without: TestService;
-/** In production, with an address that has to be escaped, and a limit that a test can reach. */
+/** A production service with an address that has to be escaped, and with a file limit that a test can reach. */
 let behindPath: TestService;
 const MOST_FILES = 30;
 beforeAll(async () => {
   const environment = 'production';
   [service, without, behindPath] = await Promise.all([
-    // Real time, because scripts use it.
+    // Uses the real time, because the pages' scripts use it.
     testService({ clock: systemClock }),
     testService({ environment, developers: 'off', publicUrl: () => 'https://pay.example/<&"sub' }),
     testService({
@@ -118,7 +118,7 @@ describe('every page', () => {
 });
 
 describe('code on a page', () => {
-  /** Returns the code blocks as a reader copies them, by name. */
+  /** Returns a page's code blocks by name, as a reader copies them. */
   async function codeOf(page: string): Promise<Map<string, string>> {
     const { text } = await get(page);
     const plain = (html: string) =>

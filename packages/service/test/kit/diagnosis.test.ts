@@ -42,7 +42,7 @@ interface Wrong {
   readonly requestId?: string;
   readonly appId?: string;
   readonly body?: string;
-  /** The loopback address that sends it. */
+  /** The loopback address from which the request is sent. */
   readonly from?: string;
 }
 
@@ -70,7 +70,9 @@ function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
   };
 }
 
-/** Only the sandbox sends the header, and only after a diagnosis. */
+/**
+ * Returns the mistakes that the answer's header names. Only the sandbox sends the header, and only after a diagnosis.
+ */
 const namesIn = ({ headers }: Reply): string[] => String(headers['x-svc-diagnosis'] ?? '').split(', ');
 const isDiagnosed = ({ headers }: Reply): boolean => headers['x-svc-diagnosis'] !== undefined;
 const get = (service: TestService, requestId: string) =>

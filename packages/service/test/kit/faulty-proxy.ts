@@ -8,7 +8,10 @@ export interface Seen {
   readonly body: string;
 }
 
-/** The fate of a request: a fault answers it, or the service answers and the answer is lost. */
+/**
+ * What happens to a request: the proxy answers it with an error, or the service handles it and the proxy drops the
+ * answer.
+ */
 export type Fault = 'lose-the-answer' | { status: number; headers?: Record<string, string>; body: string };
 
 export interface FaultyProxy {
@@ -19,11 +22,11 @@ export interface FaultyProxy {
 
 const PREFIX = '/openapi/v1/';
 
-/** Starts a proxy to the service. Requests to some endpoints meet a fault; all others pass unchanged. */
+/** Starts a proxy to the service. Requests to the endpoints in `faults` can meet a fault; all others pass unchanged. */
 export async function faultyProxy(
   serviceUrl: string,
   faults: Readonly<Record<string, (seen: Seen) => Fault>>,
-  /** Decides by whether it is the endpoint's first request. */
+  /** Returns true if the proxy should break the request. `isFirst`: it is the first request to its endpoint. */
   isFaulty = (isFirst: boolean) => isFirst,
 ): Promise<FaultyProxy> {
   const seen: Seen[] = [];
@@ -56,7 +59,9 @@ export async function faultyProxy(
   };
 }
 
-/** Keeps the connection open, because a client that reuses it has more that can go wrong. */
+/**
+ * Removes the header that would close the connection: a client that reuses its connection has more that can go wrong.
+ */
 function keptOpen({ connection: _, ...others }: http.IncomingHttpHeaders): http.IncomingHttpHeaders {
   return others;
 }

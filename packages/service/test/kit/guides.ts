@@ -21,14 +21,14 @@ const DOWNLOADS = {
 export type Language = keyof typeof DOWNLOADS;
 export const LANGUAGES = Object.keys(DOWNLOADS) as Language[];
 
-/** A folder as the first page instructs, with the guides' programs as pasted. */
+/** A folder as the guides' first page tells the reader to create, with the guides' programs pasted into files. */
 export interface Shop {
   readonly folder: string;
-  /** Runs the first page's program by its instructions. */
+  /** Runs the program of the first page as the page instructs. */
   order(): Promise<Outcome>;
-  /** Runs the examples of the guide on the three ways. The order numbers begin with the language. */
+  /** Runs the examples of the guide on the three ways to sell. The order numbers begin with the language. */
   sellInThreeWays(): Promise<Outcome>;
-  /** Starts the receiver by the instructions of the guide on events. */
+  /** Starts the receiver as the guide on events instructs. */
   receive(): Promise<{ readonly url: string; stop(): Promise<void> }>;
 }
 
@@ -55,7 +55,7 @@ export async function openShop(folder: string, language: Language, channel: obje
   const [, order = '', runOrder = ''] = await blocksOf('start', language);
   const ways = (await blocksOf('three-ways', language)).map((part) => part.replaceAll('own-100', `${language}-100`));
   const whole = WHOLE[language](ways);
-  // The first page's command has already compiled the whole folder.
+  // Skips the compilation, because the first page's command has already compiled the whole folder.
   const [compile = ''] = /javac [^&]*&& /.exec(runOrder) ?? [];
   const [receiver = '', runReceiver = ''] = (await blocksOf('webhooks', language)).map((one) =>
     one.replaceAll('3000', String(port)).replace(compile, ''),
@@ -107,7 +107,10 @@ interface Program {
   readonly run: string;
 }
 
-/** Joins the parts, each of which continues from the first page's client, into one program. */
+/**
+ * For each language, joins the guide's code blocks into one program. Each block uses the client that the first page
+ * creates.
+ */
 const WHOLE: Readonly<Record<Language, (parts: readonly string[]) => Program>> = {
   Node: (parts) => ({
     name: 'three-ways.mjs',
@@ -159,7 +162,7 @@ const WHOLE: Readonly<Record<Language, (parts: readonly string[]) => Program>> =
   curl: (parts) => ({ name: 'three-ways.sh', text: ['set -e', ...parts].join('\n'), run: 'sh three-ways.sh' }),
 };
 
-/** Runs a command until it is stopped, with all its descendants. */
+/** Starts a command. `stop` ends it with all its descendants. */
 async function serve(command: string, cwd: string, url: string) {
   const child = spawn('sh', ['-c', command], { cwd, env: environment(cwd), detached: true, stdio: 'ignore' });
   await until(`a receiver at ${url}`, async () => {

@@ -21,7 +21,7 @@ let folder = '';
 let service: TestService;
 let channel: ChannelClient;
 let all: Client[] = [];
-/** All clients sell concurrently, because each waits a second or two. */
+/** The running sales by client. They run concurrently, because each of them waits a second or two. */
 const sales = new Map<string, { line: FaultyProxy; file: string; outcome: Promise<Outcome> }>();
 
 beforeAll(async () => {
@@ -260,7 +260,7 @@ const VECTOR_FILES = [
   'redeem-link',
 ] as const;
 
-/** Returns the expected output for the given number of cases per file. */
+/** Returns the output that a client prints for these numbers of cases per file. */
 const casesOf = (...counts: readonly number[]): string =>
   VECTOR_FILES.map((name, at) => `${name.padEnd(20)} ${counts[at]} cases\n`).join('');
 
@@ -295,7 +295,7 @@ async function push(url: string, { eventId = '4711', retryNo = 0, sentAgo = 0, s
   const paid = { orderNo: '700000000000001', externalOrderNo: '订单-🎈', cycleNo: 1, paymentStatus: 'SUCCESS' };
   const { eventType = 'payment.status.changed', data = paid } = of;
   const event = { eventId, eventType, occurredAt: '2026-01-31 08:09:10', retryNo, data };
-  // Spaced as no library does, so that only the raw bytes verify.
+  // The JSON has spaces that no library would produce, so that only the raw bytes verify.
   const body = JSON.stringify(event, undefined, 3);
   const timestamp = String(Date.now() - sentAgo);
   const nonce = randomBytes(16).toString('hex');

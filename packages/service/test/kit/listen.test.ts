@@ -96,7 +96,7 @@ async function makeEvents(): Promise<string[]> {
   return (await pulled()).filter(({ orderNo }) => orders.includes(orderNo)).map(({ eventId }) => eventId);
 }
 
-/** Returns every event, as pushed. */
+/** Returns every event as a push would carry it. */
 async function pulled(): Promise<{ eventId: string; orderNo: string }[]> {
   const found: { eventId: string; orderNo: string }[] = [];
   for await (const { eventId, body } of client.sandbox.events.pullAll({ path: '/' })) {
@@ -108,7 +108,7 @@ async function pulled(): Promise<{ eventId: string; orderNo: string }[]> {
 const haveCome = (ids: readonly string[]) =>
   until(`all of ${ids}`, () => ids.every((id) => receiver.came.some(({ eventId }) => eventId === id)));
 
-/** Waits until all of these are stored in the state, so that nothing is in flight. */
+/** Waits until the state file has all of these event ids, so that no event is in flight. */
 const isIdle = (state: string, ids: readonly string[]) =>
   until('a state that has them all', async () => {
     const text = await readFile(state, 'utf8');
@@ -151,7 +151,7 @@ describe('listen', () => {
     expected.push(...(await makeEvents()));
     const busy = listen();
     await haveCome(expected);
-    // Killed during a push: that push is repeated, earlier ones are not.
+    // The program is killed during a push. After a restart it repeats this push, but no earlier one.
     const [inFlight, held] = [receiver.came.length + 4, new AbortController()];
     receiver.refusing.work = async () => {
       if (receiver.came.length === inFlight && !held.signal.aborted) await once(held.signal, 'abort');
@@ -346,7 +346,7 @@ describe('listen with a back-log of one second', () => {
     readonly more?: readonly string[];
   }
 
-  /** Starts a service and a listener that ends when stopped. */
+  /** Starts a service and a listener. The listener ends when `onPush` stops it. */
   async function play({ state, pushes = backLog, onPush, more = [] }: Play) {
     const stop = new AbortController();
     const [came, asked]: [string[], string[]] = [[], []];
@@ -417,7 +417,7 @@ describe('listen with a back-log of one second', () => {
     const written = left.filter(({ file }, place) => file !== left[place - 1]?.file);
     expect(written.length).toBeLessThan(5);
 
-    // The file as it was during the fifth push from the end, and with a truncated last line.
+    // Continues from the state file as it was during the fifth push from the end, also with its last line truncated.
     const inFlight = all.length - 5;
     const { whole = '' } = left[inFlight] ?? {};
     for (const [text, from] of [
@@ -435,7 +435,7 @@ describe('listen with a back-log of one second', () => {
       expect(again.came).toEqual(all.slice(from));
     }
 
-    // All refused events, in one pass through the pages.
+    // Sends all refused events again, in one pass through the pages.
     const refused = all.filter(isRefused);
     const expected = refused.filter((eventId) => all.indexOf(eventId) < inFlight - 1);
     const last = await play({

@@ -116,7 +116,8 @@ describe('the document', () => {
       for (const inner of Object.values(part)) look(inner);
     };
     look(document);
-    // Anchors, ASCII classes and repetitions only: no escapes and no groups that only some languages have.
+    // The patterns have only anchors, ASCII classes and repetitions: no escapes or groups that only some languages
+    // know.
     for (const pattern of patterns) expect(pattern).toMatch(/^\^(-\?|[ :-]|\[[ -Z_-~]+\]|[+*]|\{\d+(,\d+)?\})+\$$/);
     expect(patterns.size).toBeGreaterThan(4);
   });
@@ -211,7 +212,7 @@ const SAMPLES: Document = {
   certificateNoEncrypted: 'x',
 };
 
-/** Returns each example with every choice of its optional fields. Fields without rules stay. */
+/** Returns each example with every combination of its optional fields. Fields without a sample stay as they are. */
 function combinationsOf({ properties, required = [] }: Document, examples: Document[]): Document[] {
   const known = Object.assign({}, SAMPLES, ...examples);
   const chosen = Object.keys(properties).filter(
@@ -224,7 +225,7 @@ function combinationsOf({ properties, required = [] }: Document, examples: Docum
         if ((bits >> place) & 1) body[name] = name in example ? example[name] : known[name];
         else delete body[name];
       }
-      // A separate rule, which a schema cannot express.
+      // Keeps a rule that a schema cannot express: both objects must have the same user.
       if (body.sharedAgreement) body.sharedAgreement = { ...body.sharedAgreement, channelUserId: body.channelUserId };
       return body;
     }),
@@ -259,7 +260,7 @@ describe('the story of the examples', () => {
     expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
     const { data } = await channel.call('sandbox/events/pull', { path: '/events', size: 4 });
     const told: Document[] = data.pushes.map(({ body }: { body: string }) => readable(JSON.parse(body)));
-    // The third is a notice, which the story does not enable.
+    // Skips the third example, a notice, because the story does not enable notices.
     for (const [at, example] of EVENT_EXAMPLES.slice(0, 2).entries()) {
       expect(names.learn(example, told[at + 1])).toEqual(example);
     }
@@ -274,7 +275,7 @@ function createValidators(): (schema: Document) => ValidateFunction {
   const made = new Map<string, ValidateFunction>();
   return (schema) => {
     const text = JSON.stringify(schema);
-    // With the components it may refer to.
+    // Includes the components, because the schema may refer to them.
     const validate = made.get(text) ?? ajv.compile({ ...schema, components });
     made.set(text, validate);
     return validate;
@@ -300,7 +301,7 @@ const FRESH = new Set([
 
 const formOf = (number: string): string => number.replaceAll(/\d+/g, '0');
 
-/** The story's numbers, and the numbers that the service assigned instead. */
+/** Maps the numbers in the story to the numbers that the service assigned. */
 class Numbers {
   private readonly real = new Map<string, string>();
 
@@ -312,7 +313,9 @@ class Numbers {
     return JSON.parse(text);
   }
 
-  /** Returns the answer with the story's numbers in place of the real ones, where the story has its own. */
+  /**
+   * Returns the answer with the story's numbers instead of the real ones, at the places where the story has a number.
+   */
   learn(told: unknown, came: unknown, field = ''): unknown {
     if (Array.isArray(told) && Array.isArray(came)) {
       return came.map((one, index) => this.learn(told[index], one, field));
@@ -324,7 +327,7 @@ class Numbers {
     if (FRESH.has(field)) return told;
     if (field === 'body') return JSON.stringify(this.learn(JSON.parse(told), JSON.parse(came)));
     if (!/(No|Id)$/.test(field) || field === 'externalOrderNo' || field === 'channelUserId') return came;
-    // AG1 matches AG7, but only with the same letters.
+    // Only a number of the same form is replaced: AG7 by AG1, but not by another prefix.
     if (formOf(told) !== formOf(came)) return came;
     const known = this.real.get(told);
     if (known === undefined) this.real.set(told, came);

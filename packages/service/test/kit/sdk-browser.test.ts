@@ -10,7 +10,7 @@ import { demoChannel, mobileOf, unique } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** The package's file, where nothing of Node exists. */
+/** Tests the SDK's published file in a browser, where no part of Node exists. */
 
 let service: TestService;
 let browser: Browser;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all([browser.close(), service.close()]);
 });
 
-/** Proxies to the service, because it refuses requests of other origins. */
+/** Passes a request on to the service, because the service refuses requests from pages of other origins. */
 function passOn(request: http.IncomingMessage, response: http.ServerResponse): void {
   const { method, url, headers } = request;
   const onward = http.request(`${service.baseUrl}${url}`, { method, headers }, (answer) => {

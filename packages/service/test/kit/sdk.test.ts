@@ -24,7 +24,7 @@ import { packageRoot } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { createSendingNode, localOperator } from '../webhooks/sending.js';
 
-/** The built package against the service. */
+/** Tests the built package against the service. */
 
 let service: TestService;
 let options: PerennialClientOptions & { readonly callbackSecret: string };
@@ -106,7 +106,7 @@ describe('selling', () => {
     expect(bankDataList).toEqual([
       { bindOrderNo, agreementNo: bound.agreementNo, ...card, agreementStatus: 'BIND_SUCCESS' },
     ]);
-    // A query by an encrypted field finds it, too.
+    // A query by an encrypted field also finds the card.
     expect((await client.agreements.userData({ bankCardNo: card.bankCardNo })).bankDataList).toContainEqual(
       bankDataList[0],
     );
@@ -217,7 +217,7 @@ describe('refusals', () => {
 
   it('every endpoint has a method', async () => {
     for (const { name } of endpoints.filter((one) => !asked.has(one.name as EndpointName))) {
-      // Any answer to an empty body, except that the endpoint does not exist.
+      // Any answer to an empty body is right, except that the endpoint does not exist.
       const outcome = await client.send(name as 'events/replay', {}).catch((error: unknown) => error);
       if (outcome instanceof Error) expect(outcome).toMatchObject({ name: 'PARAM_INVALID' });
     }

@@ -14,7 +14,7 @@ import { type TestService, testService } from '../support/service.js';
 import { localOperator } from '../webhooks/sending.js';
 import { type FaultyProxy, faultyProxy } from './faulty-proxy.js';
 
-/** The sample shop as users start it, with a user who buys. */
+/** Tests the sample shop as developers start it, with a user who buys. */
 
 const SHOP = path.join(ROOT, 'examples', 'shop', 'shop.mjs');
 
@@ -48,7 +48,7 @@ async function openShop(port: string): Promise<void> {
   });
 }
 
-/** Sets whether the service sends events to the shop. */
+/** Switches the service's events to the shop on or off. */
 const tellShop = (isOn: boolean) =>
   setCallback(localOperator(service), {
     appId: 'test_demo',
@@ -68,7 +68,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
 
-/** Returns the events on an order's page, once there are at least `count`. */
+/** Waits until an order's page shows at least `count` events, and returns them. */
 async function eventsOn(page: Page, count: number): Promise<string[]> {
   const events = page.locator('.timeline li');
   await events.nth(count - 1).waitFor();
@@ -124,7 +124,7 @@ describe('the sample shop', () => {
     await benefits.getByRole('link', { name: 'End subscription' }).click();
     await benefits.getByLabel('Last four digits').fill(digits ?? '');
     await benefits.getByRole('button', { name: 'End subscription now' }).click();
-    // Only the service notified the shop: one event for the order and one for each voided period.
+    // The shop learned of the end only from the service's events: one for the order and one for each voided period.
     expect((await eventsOn(page, 14))[2]).toBe('Subscription Ended');
     await page.getByRole('heading', { name: 'Monthly membership Ended' }).waitFor();
     expect(await link(page, 'Open your benefits').count()).toBe(0);
@@ -174,7 +174,7 @@ describe('the sample shop', () => {
     await openShop(new URL(shopUrl).port);
     await page.reload();
     await page.getByRole('heading', { name: 'Seven days Active' }).waitFor();
-    // Each was sent twice, the last one once.
+    // Each of the shop's attempts was sent twice, except the last one.
     const creates = line.seen.slice(before).filter(({ endpoint }) => endpoint === 'orders/create');
     const keys = creates.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^[0-9a-f-]{36}$/)));
@@ -201,7 +201,7 @@ describe('the sample shop', () => {
     await page.reload();
     expect(await eventsOn(page, 2)).toEqual(['Period 1 Paid', 'Subscription Active']);
 
-    // Future event types are acknowledged and shown as far as possible.
+    // The shop acknowledges event types that it does not know, and shows what it can.
     const { callbackSecret } = JSON.parse(await readFile(channelFile(), 'utf8'));
     const externalOrderNo = pathname.split('/')[2] ?? '';
     const period = { orderNo: '1', externalOrderNo, cycleNo: 2, expectPayTime: '2026-02-28 12:00:00' };

@@ -29,7 +29,7 @@ export interface CommandOutcome {
 export interface CommandOptions extends Partial<Pick<Io, 'hasColours' | 'pushTimeoutMs' | 'env' | 'readInput'>> {
   readonly input?: string;
   readonly stop?: AbortSignal;
-  /** Called with each printed line. */
+  /** Called with each line that the command prints. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -73,7 +73,7 @@ export interface KitService {
   readonly credentials: ChannelCredentials;
   readonly operator: Operator;
   run(argv: readonly string[], options?: CommandOptions): Promise<CommandOutcome>;
-  /** Stops the node; `start` starts another at the same address. */
+  /** Stops the node. `start` starts another node at the same address. */
   stop(): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;

@@ -17,7 +17,7 @@ interface Told {
   readonly data: { readonly paymentStatus?: string; readonly orderStatus?: string };
 }
 
-/** Removes repetitions, such as a period that fails four times or ten renewals. */
+/** Removes consecutive repetitions, such as a period that fails four times or ten renewals. */
 const withoutRepeats = (told: readonly string[]) => told.filter((one, place) => one !== told[place - 1]);
 
 const promised = (names: readonly EventScenarioName[]): string[] =>
@@ -43,7 +43,7 @@ describe('trigger', () => {
     async ({ name, mode, names, created }) => {
       const { status, json, err } = await trigger(name, '--settlement-mode', mode);
       expect([status, err]).toEqual([0, '']);
-      // Events after a later query are not shown yet.
+      // The other events follow only after a later query, so they are not shown yet.
       const now = name === 'first-payment-pending' ? names.slice(0, 1) : names;
       const isFirst = name.startsWith('first-payment');
       const expected = promised([...(isFirst ? [] : [created]), ...now]);

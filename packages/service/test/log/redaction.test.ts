@@ -71,7 +71,7 @@ describe('the log of requests', () => {
     const aesKey = Buffer.from(channel.credentials.aesKey, 'base64');
     const token = await channel.getToken();
     secrets.set('token', token);
-    // In the middle, because not all bits of the last character count.
+    // Changes a character in the middle, because some bits of the last character are not used.
     const changed = token.slice(0, 20) + (token[20] === 'A' ? 'B' : 'A') + token.slice(21);
     const ciphertext = encryptField(CARD, aesKey);
     secrets.set('ciphertext', ciphertext.slice('svc_aes_v1:'.length));
@@ -113,7 +113,7 @@ describe('the log of requests', () => {
     secrets.set('new token', await after.getToken());
     await after.callBare('test/taking', { orderNo: '1' }, { token });
 
-    // The log exists and mentions all of them.
+    // The log has a line for every fault and request, so the search below is meaningful.
     expect(captured.lines().filter((line) => line.msg === 'fault')).toHaveLength(faults.length);
     expect(captured.lines().filter((line) => line.msg === 'request').length).toBeGreaterThanOrEqual(answered.length);
     secrets.set('number', '9'.repeat(19));

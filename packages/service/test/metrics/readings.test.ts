@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const sql = (text: string, values: unknown[] = []) => on.service.fresh.database.query(text, values);
 
-/** Returns the reader of a node. Each call reads once and returns the values of a scrape. */
+/** Returns a function that reads the database one time, as a node does, and returns the values of a scrape. */
 function reader(bounds: Partial<ReadingBounds> = {}) {
   const registry = new Registry();
   const metrics = createBusinessMetrics(registry, '1.2.3');
@@ -173,7 +173,7 @@ it('the age of a backup exists once one was reported', async () => {
     const samples = (await readOnce()).get('perennial_backup_age_seconds')?.samples ?? [];
     return Object.fromEntries(samples.map(({ labels, value }) => [labels['way'], value]));
   };
-  // As stored by an earlier version.
+  // A row as an earlier version stored it.
   await sql(`insert into backups (way, made_at) values ('COPY', now())`);
   expect(await ages()).toEqual({});
   await recordOtherBackup(on.operator);

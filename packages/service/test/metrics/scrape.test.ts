@@ -15,7 +15,7 @@ it('a scrape does not query the database: it answers without one, with the age o
   node = await seenNode();
   const { database } = node.service.fresh;
   expect(sampleValue(await node.scrape(), 'perennial_reading_age_seconds')).toBeLessThan(30);
-  // Closed, so that no statement passes from now on.
+  // Closes the node's database, so that no statement succeeds from now on.
   await database.close();
   const { scrape } = node;
   const first = sampleValue(await scrape(), 'perennial_reading_age_seconds') ?? 0;
@@ -68,7 +68,7 @@ it('unread values are absent: with the engine off, and before the first reading'
   const on = await testService({ engine: true, database: fresh.database, testLimits: { readingSeconds: 0.1 } });
   const before = await scrape(on.baseUrl);
   expect(await shown(before)).toEqual([]);
-  // This metric shows a node that never reads.
+  // This metric shows that a node never reads.
   expect(before.has('perennial_reading_age_seconds')).toBe(true);
   expect(sampleValue(before, 'perennial_engine_on')).toBe(1);
   release();

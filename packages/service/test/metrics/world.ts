@@ -5,14 +5,14 @@ import { stage } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 
-/** A node that also runs the engine, with three codes of a benefit in its pool. */
+/** Starts a node that also runs the engine, with three codes of a benefit in its pool. */
 export async function seenNode(more: Partial<ServiceDeps> = {}) {
   const on = await stage({ engine: true, testLimits: { readingSeconds: 0.05 }, ...more });
   const { operator, clock, baseUrl } = on.service;
   const node = {
     ...on,
     scrape: () => scrape(baseUrl),
-    /** Resolves when a reading has this value. */
+    /** Resolves when the metric has this value. */
     async reads(name: string, value: number, labels?: Record<string, string>) {
       await until(`${name} is ${value}`, async () => sampleValue(await scrape(baseUrl), name, labels) === value);
     },

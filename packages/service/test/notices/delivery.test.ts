@@ -10,7 +10,7 @@ import { until } from '../support/processes.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from '../webhooks/sending.js';
 
-/** The notice that a receiver gets before a debit, and its uses. By the database's clock all of them are long due. */
+/** Tests the notice that a receiver gets before a debit. By the database's clock all notices are long due. */
 
 const appId = 'test_demo';
 const TYPE = 'payment.upcoming';
@@ -38,7 +38,7 @@ async function newSecret(): Promise<string> {
   if (callbackSecret === undefined) throw new Error('there is a new secret');
   return callbackSecret;
 }
-/** Creates an order whose second period was announced, and returns its pushes. */
+/** Creates an order, writes the notice about its second period, and returns the order with its pushes. */
 async function noticed() {
   const order = await on.order();
   expect(await noticeDueOrders(on.service.fresh.database)).toBe(1);
@@ -80,7 +80,7 @@ it('has its own address, is paused on its own, and waits for a replay without an
     await resumeEvents(on.service.operator, { appId, eventType: TYPE });
     await turnsUntilPushed(own, second.orderNo);
 
-    // After a refusal it is retried at the same address, which is still known by its type.
+    // After a refusal the notice is retried at the same address: its row still has the event type.
     own.answer('refuse');
     const third = await noticed();
     await turnsUntilPushed(own, third.orderNo);
@@ -96,7 +96,7 @@ it('has its own address, is paused on its own, and waits for a replay without an
 
 it('has a link from the time of sending, which opens the page, and counts like any other event', async () => {
   const { orderNo, channelUserId, externalOrderNo } = await noticed();
-  // The link of an older event is signed with the current secret.
+  // The event is older, but its link is signed with the current secret.
   all.know(appId, await newSecret());
   await turnsUntilPushed(all, orderNo);
   const [push, ...more] = upcoming(all, orderNo);
@@ -115,7 +115,7 @@ it('has a link from the time of sending, which opens the page, and counts like a
   );
   expect(all.forged).toEqual([]);
 
-  // Lists by its type have only it, in each status. Listed events have no link.
+  // A list filtered by this event type has only the notice, in each status. Events in lists have no link.
   const record = { eventType: TYPE, deliveryStatus: 'DELIVERED', eventId: push?.eventId };
   for (const filter of [{}, { deliveryStatus: 'DELIVERED' }, { orderNo }]) {
     expect(await list({ eventType: TYPE, ...filter })).toMatchObject([record]);

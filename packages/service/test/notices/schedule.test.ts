@@ -12,7 +12,7 @@ import { type DatabaseClock, databaseClock } from '../support/database-clock.js'
 import { collectRequest, sharedAgreement, sharedRequest } from '../support/demo.js';
 import { noticesOf, toldOf } from './support.js';
 
-/** The times of notices before a debit, by a clock that the test controls. */
+/** Tests when notices before a debit are sent, by a clock that the test controls. */
 
 let on: Stage;
 let node: EngineNode;
@@ -45,7 +45,7 @@ const at = async (text: string) => {
   await time.set(moment);
 };
 const want = async (days: number | null) => setUpcomingNotices(operator, { appId: on.channel.credentials.appId, days });
-/** Sets the channel's notice days and those of all orders, without waiting for the second round. */
+/** Sets the channel's notice days and copies them to all orders immediately, as the job does later. */
 const wantOfAll = async (days: number | null) => {
   await want(days);
   await alignNoticeDays(database);
@@ -58,7 +58,7 @@ const collected = async (more: Record<string, unknown> = {}): Promise<string> =>
   return reply.data.orderNo;
 };
 const noticed = (orderNo: string) => noticesOf(database, orderNo);
-/** Runs the job once at that time. */
+/** Runs the job at that time. Returns the number of notices. */
 const told = async (text: string) => {
   await at(text);
   return noticeDueOrders(database);
@@ -205,7 +205,8 @@ describe('changing the days', () => {
     const days = () =>
       database.query('select notice_days as days, count(*) from orders group by 1 order by 1 nulls last');
     await want(5);
-    // A node dies after its first step. The next one continues there, even beside another.
+    // Simulates a node that dies after its first step. The next node continues from there, even if another one does the
+    // same.
     let steps = 0;
     await alignNoticeDays(database, () => ++steps > 1);
     expect(await days()).toEqual([
@@ -215,7 +216,7 @@ describe('changing the days', () => {
     await Promise.all([alignNoticeDays(database), alignNoticeDays(database)]);
     expect(await days()).toEqual([{ days: 5, count: 2501 }]);
 
-    // Changed concurrently by a request that was in flight.
+    // Simulates a request in flight that stored the old value at the same time.
     await database.query('update orders set notice_days = null where order_no = $1', [orderNo]);
     await at('2026-01-31 12:00:59');
     await alignNoticeDays(database);

@@ -1,6 +1,8 @@
 import type { Database } from '../../src/platform/db/database.js';
 
-/** Returns each event of an order as `time what`, with the period, in the order of writing. */
+/**
+ * Returns each event of an order as a line with time, period and kind, in the order in which the events were written.
+ */
 export async function toldOf(database: Database, orderNo: string): Promise<string[]> {
   const events = await database.query<{ line: string }>(
     `select concat_ws(' ', left(occurred_at::text, 19), coalesce('period ' || cycle_no, 'order'),
@@ -12,6 +14,6 @@ export async function toldOf(database: Database, orderNo: string): Promise<strin
   return events.map(({ line }) => line);
 }
 
-/** Returns only its notices: `time period n`. */
+/** Returns only the notices of an order, as `time period n`. */
 export const noticesOf = async (database: Database, orderNo: string): Promise<string[]> =>
   (await toldOf(database, orderNo)).filter((line) => line.endsWith(' upcoming')).map((line) => line.slice(0, -9));

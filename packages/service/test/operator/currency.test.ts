@@ -17,7 +17,7 @@ import { demoChannel, requestAt, sharedRequest } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { testService } from '../support/service.js';
 
-/** An installation whose amounts are in euros. */
+/** Tests an installation whose amounts are in euros. */
 const service = ofFile(() => testService({ currency: 'EUR' }));
 const line = commandLine(() => service.fresh, { CURRENCY: 'EUR' });
 let channel: ChannelClient;

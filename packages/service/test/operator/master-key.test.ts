@@ -95,7 +95,7 @@ it('the status shows which key protects what, and whether everything opens', asy
     channelSecrets: { count: 6, opened: 3 },
     allOpen: false,
   });
-  // The key opens and the secrets do not: a row was tampered with.
+  // The key can be decrypted, but the secrets cannot: a row was tampered with.
   await rewrapKeys(operator(current, previous));
   await fresh.database.query(`update channels set aes_key = app_secret where name = 'Old'`);
   expect(await readMasterKeyStatus(operator(current))).toMatchObject({

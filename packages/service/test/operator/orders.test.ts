@@ -93,7 +93,8 @@ describe('retry', () => {
     await on.renew();
     expect(await on.queryPeriod(orderNo, 2)).toMatchObject({ paymentStatus: 'FAIL_RETRY' });
     on.institution.reset();
-    // The service's clock is months behind the database's, which decides when a retry is due.
+    // Sets the due time by the database's clock, which decides when a retry is due. The service's clock is months
+    // behind it.
     await on.service.fresh.database.query(
       `update orders set next_due_at = now() + interval '1 day' where order_no = $1`,
       [orderNo],
@@ -101,7 +102,7 @@ describe('retry', () => {
     return orderNo;
   }
 
-  /** The second period is due now and the third in a month, so there is time for a retry. */
+  /** Makes the second period due now and the third due in a month, so that there is time for a retry. */
   async function makeDue(orderNo: string): Promise<void> {
     await on.service.fresh.database.query(
       `update orders set created_at = now() - interval '1 month', next_due_at = now() where order_no = $1`,
@@ -125,7 +126,7 @@ describe('retry', () => {
     expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
       { action: 'order.retry', detail: { cycleNo: 2 } },
     ]);
-    // The second attempt succeeded, so it is the one refunded.
+    // The refund goes to the second attempt, because that attempt succeeded.
     await on.refund({ orderNo, cycleNo: 2 });
     expect(on.bank.asked).toMatchObject([{ attemptNo: `${periodNo(orderNo, 2)}02` }]);
   });

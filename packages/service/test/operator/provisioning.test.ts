@@ -90,7 +90,7 @@ describe('a new channel', () => {
 type Step = readonly [name: string, run: (appId: string) => Promise<{ readonly changed: boolean }>];
 const local = () => ({ ...operator, localCallbacks: true });
 
-/** Ordered so that each step changes something. */
+/** Operations in an order in which each one changes something. */
 const CHANGES: readonly Step[] = [
   ['channel.suspend', (appId) => suspendChannel(operator, { appId })],
   ['channel.resume', (appId) => resumeChannel(operator, { appId })],

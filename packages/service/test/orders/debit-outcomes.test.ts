@@ -8,7 +8,7 @@ import { manualClock } from '../support/service.js';
 import { stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, dailyProduct, institution, paid } from './support.js';
 
-/** The outcomes of a debit, from its first call to its last query. A period always has one attempt. */
+/** Tests the outcomes of a debit, from its first call to its last query. A period always has one attempt. */
 
 const { on, service, channel, sql, found, told } = stageOfFile({ testLimits: { debitDeadlineMs: 50 } });
 
@@ -132,7 +132,7 @@ describe('the first debit', () => {
     });
     expect(await told(order.orderNo)).toEqual(['FAIL', 'TERMINATED']);
     expect(await benefitsOf(order.orderNo)).toEqual([]);
-    // An agreement that the institution itself ended is not canceled there.
+    // If the institution itself has ended the agreement, the service does not cancel it there.
     expect(await agreementOf(service.fresh.database, order.orderNo)).toMatchObject({ status, asked: false });
     expect(await on.askPending()).toBe(0);
   });
@@ -183,7 +183,7 @@ describe('the first debit', () => {
     expect(await alerts(service.fresh.database)).toEqual([
       { kind: 'debit-wrong-amount', subject: attemptNoOf(order.orderNo), detail: 'requested 1990, debited 1989' },
     ]);
-    // The query gives the same wrong amount: nothing changes until it gives the right one.
+    // The query returns the same wrong amount, so nothing changes until it returns the right amount.
     on.institution.onQuery = async (request) => paid(request, { amountCent: 1989 });
     await on.askPending();
     expect((await found(order.orderNo)).orderStatus).toBe('INITIALIZING');
@@ -332,7 +332,10 @@ describe('notices from the institution', () => {
 });
 
 describe('an interrupted creation', () => {
-  /** Leaves the state of a crash after the first transaction: the row, and a request that got an error. */
+  /**
+   * Leaves the state of a node that crashed before it stored the debit's result: the order exists, but the caller got
+   * an error. Returns a function that resends the request.
+   */
   async function cutOff(more: Record<string, unknown> = {}) {
     const request = sharedRequest(channel, more);
     const options = { idempotencyKey: unique('key') };

@@ -87,7 +87,7 @@ describe('orders/list', () => {
     const user = unique('user');
     const node = await anotherNode(service);
     const before = service.clock.now();
-    // The second node's block of numbers is above the first one's.
+    // The second node gets a higher block of order numbers than the first, so the numbers are not in order of time.
     const made: string[] = [];
     for (const client of [node.client(channel), channel, node.client(channel), channel]) {
       const reply = await client.call('orders/create', collectRequest(channel, { channelUserId: user }));

@@ -14,10 +14,10 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { stageOfFile } from './stage-of-file.js';
 import { anotherChannel, dailyProduct } from './support.js';
 
-/** Orders of 9,999 periods: answered completely, stored compactly, and repeated exactly on a resend. */
+/** Tests orders of 9,999 periods: answered completely, stored compactly, and repeated exactly on a resend. */
 
 const LONG = 9999;
-/** A period in WAIT has no row. */
+/** The statuses of stored periods. A period in WAIT has no row. */
 const paymentStatuses = allStatuses.filter((status) => status !== 'WAIT');
 /** Called when the service creates the link of an order, which is when it begins to render the order. */
 let atLink: () => void = () => undefined;
@@ -27,7 +27,7 @@ const { on, channel, sql } = stageOfFile({
     return 'https://pay.example';
   },
 });
-/** Orders of 500 periods and more are rendered in stretches. */
+/** Numbers of periods to test, because orders of 500 periods and more are rendered in stretches. */
 const LENGTHS = [1, 2, 500, 501, 502, 1001, LONG];
 beforeAll(async () => {
   for (const length of [...LENGTHS, 3, 250]) await dailyProduct(on.service, `DAYS_${length}`, length);
@@ -39,12 +39,12 @@ async function call(name: string, body: object, idempotencyKey?: string): Promis
   return reply;
 }
 
-/** Returns the bytes of `data`, without the envelope. */
+/** Returns the `data` part of an answer as text, without the envelope. */
 function dataText({ text }: Reply): string {
   return text.slice(text.indexOf('"data":') + '"data":'.length, text.lastIndexOf(',"requestId":'));
 }
 
-/** Replaces toBe, because a diff of two texts of a megabyte is unreadable. */
+/** Compares long texts. Used instead of toBe, because a diff of two texts of a megabyte is unreadable. */
 function expectSame(text: string, expected: string): void {
   let at = 0;
   while (text[at] !== undefined && text[at] === expected[at]) at += 1;
@@ -53,7 +53,7 @@ function expectSame(text: string, expected: string): void {
 
 const DAY = 86_400_000;
 
-/** Returns a period as the interface shows it, `day` days after the first. */
+/** Returns a daily period as the interface shows it. */
 const record = (orderNo: string, created: string, cycleNo: number, more: object = {}) => ({
   paymentOrderNo: `${orderNo}${String(cycleNo).padStart(4, '0')}`,
   cycleNo,
@@ -98,7 +98,7 @@ describe('an answer', () => {
       sharedRequest(channel, { channelUserId: user, productCode: 'DAYS_9999' }),
     );
     const { orderNo, createTime, redeemUrl: _, ...made } = data;
-    // Years later, 7 out of 11 periods have a payment time, none the same as its neighbour.
+    // Stores the state of years later: 7 out of 11 periods have a payment time, and neighbouring times differ.
     await sql('delete from payments where order_no = $1', [orderNo]);
     await sql(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, refund_amount_cent)
@@ -178,7 +178,8 @@ describe('an answer', () => {
   it('has all started periods, even if they are too many for one statement', async () => {
     const user = unique('user');
     const texts: string[] = [];
-    // More than one statement reads: from the third on, each order is read on its own.
+    // These orders have more started periods than one statement reads: from the third order on, each is read
+    // separately.
     for (const started of [200, 250, 250, 3, 120]) {
       const ask = collectRequest(channel, { channelUserId: user, productCode: 'DAYS_250' });
       const { orderNo } = (await call('orders/create', ask)).data;
@@ -313,7 +314,8 @@ describe('a resend with the Idempotency-Key', () => {
   it('looks in progress to a node of the previous version, which answers 409002 and never the description', async () => {
     const key = unique('key');
     await call('orders/create', collectRequest(channel, { productCode: 'DAYS_3' }), key);
-    // The previous version asks: is it DONE, and if not, is it leased? It takes over only RUNNING.
+    // The previous version first checks whether the state is DONE, and then whether the row is leased. It takes over
+    // only a row in RUNNING.
     expect(await storedUnder(key)).toMatchObject({ state: 'DESCRIBED', leased: true });
     expect(
       await sql(`update idempotency set owner = null where key = $1 and state = 'RUNNING' returning 1`, [key]),
@@ -369,7 +371,7 @@ describe('while long answers are being rendered', () => {
     const made = await Promise.all(Array.from({ length: count }, () => call('orders/create', request())));
     const answered: string[] = [];
     const others: Promise<unknown>[] = [];
-    // Sent at the moment when the service has read the orders and begins with the first.
+    // Sends /healthz when the service has read the orders and begins to render the first one.
     atLink = () => {
       atLink = () => undefined;
       others.push(answeredWhole('/healthz').then(() => answered.push('/healthz')));
@@ -381,7 +383,7 @@ describe('while long answers are being rendered', () => {
   });
 });
 
-/** Resolves at the end of the answer. */
+/** Resolves when the answer has arrived completely. */
 function answeredWhole(path: string, headers: http.OutgoingHttpHeaders = {}, body?: Buffer): Promise<void> {
   const { hostname, port } = new URL(on.service.baseUrl);
   return new Promise((resolve, reject) => {

@@ -3,13 +3,16 @@ import { collectRequest, sharedAgreement, sharedRequest, unique } from '../suppo
 import { stageOfFile } from './stage-of-file.js';
 import { dailyProduct, rowCounts } from './support.js';
 
-/** An order of 9,999 periods costs as much as one of 7, because unstarted periods are not stored. */
+/**
+ * Checks that an order of 9,999 periods costs as much as an order of 7, because periods that have not started are not
+ * stored.
+ */
 
 const { service, channel } = stageOfFile();
 beforeAll(async () => {
   await dailyProduct(service, 'DAYS_7', 7);
   await dailyProduct(service, 'DAYS_9999', 9999);
-  // The first calls create some rows only once: a rate, a key for look-ups.
+  // Makes one call first, because the first calls create rows that later calls reuse: a rate, a key for look-ups.
   await channel.call('orders/create', sharedRequest(channel));
 });
 

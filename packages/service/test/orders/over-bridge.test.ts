@@ -10,7 +10,7 @@ import { boundRequest, later, ofFile } from './stage-of-file.js';
 import { anotherChannel } from './support.js';
 
 /**
- * The service with its engine and the reference institution, over real connections in both directions.
+ * Tests the service with its engine and the reference institution, over real connections in both directions.
  * crash/creates-over-bridge.test.ts has the other outcomes of a first debit: declined, pending, lost, broken, forged,
  * never arrived.
  */

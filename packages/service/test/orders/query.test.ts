@@ -123,7 +123,7 @@ describe('420001: unknown, foreign and impossible numbers get the same message, 
       await ask({ orderNo: `0${orderNo}` }),
       await ask({ orderNo: `${orderNo} ` }),
       await ask({ orderNo: `${orderNo}0001` }),
-      // The service's number in place of the channel's, and the reverse.
+      // Swaps the two numbers: the service's number as externalOrderNo, and the channel's as orderNo.
       await ask({ externalOrderNo: orderNo }),
       await ask({ orderNo: request.externalOrderNo }),
       ...(await Promise.all(NO_NUMBERS.map((text) => ask({ orderNo: text })))),

@@ -16,11 +16,11 @@ import { until } from '../support/processes.js';
 import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, paid } from './support.js';
 
-/** Concurrent operations, some of them held until all have begun. */
+/** Tests concurrent operations. Some of them are held back until all have begun. */
 
 const { on, service, channel, sql, create, found, told } = stageOfFile();
 const node = nodeOfFile(on);
-/** The same channel at the other node. */
+/** The same channel, calling the other node. */
 let there: ChannelClient;
 beforeAll(() => {
   there = node.client(channel);
@@ -85,7 +85,7 @@ describe('unsubscribe', () => {
     const orders = [await order(), await order()];
     let ended = 0;
     let both: Promise<{ code: string }[]> | undefined;
-    // Each has written its order, and waits for the agreement or is done.
+    // Locks the agreement, so that each request has written its order and then waits for the agreement, or is done.
     await service.fresh.database.transaction(async (tx) => {
       await tx.query('select from agreements where agreement_id = $1 for update', [bindOrderNo]);
       both = Promise.all(
@@ -153,11 +153,15 @@ describe('replace', () => {
 });
 
 describe('one attempt settled concurrently', () => {
-  /** Runs two engines that have both leased it, one after the other's lease, with `others` beside them. */
+  /**
+   * Runs two engines that both hold a lease on the same attempt: the second leased it after the first one's lease had
+   * ended. Starts `others` at the same time.
+   */
   async function meet(onQuery: (debit: DebitRequest) => ReturnType<typeof paid>, others: () => Promise<unknown>[]) {
     on.institution.onDebit = pending;
     const { orderNo } = await create(sharedRequest(channel));
-    // Both engines and this test: the others start only when both have leased it.
+    // A barrier for the two engines and this test, so that `others` start only after both engines have leased the
+    // attempt.
     const meeting = meetingOf(3);
     on.institution.onQuery = async (debit) => {
       await meeting();
@@ -304,7 +308,8 @@ it('409002, then 0: an answer that cannot be stored in time is not mistaken for 
   const row = gate();
   let held: Promise<void> = Promise.resolve();
   on.institution.onDebit = async (debit) => {
-    // Between the two transactions another one locks the answer's row for longer than the timeout.
+    // Between the creation's two transactions, a third one locks the row of the stored answer for longer than the
+    // timeout.
     held = service.fresh.database.transaction(async (tx) => {
       await tx.query('select from idempotency where key = $1 for update', [idempotencyKey]);
       await row.stand();
@@ -317,7 +322,7 @@ it('409002, then 0: an answer that cannot be stored in time is not mistaken for 
   row.open();
   await held;
   on.institution.reset();
-  // The lease of the first request ends.
+  // Ends the lease of the first request.
   await sql('update idempotency set lease_until = now() where key = $1', [idempotencyKey]);
   const again = await until('an answer', async () => {
     const reply = await channel.call('orders/create', undefined, { raw, idempotencyKey });

@@ -24,7 +24,7 @@ const stateOf = async (orderNo: string) => ({
   told: await toldAbout(service.fresh.database, orderNo),
 });
 
-/** Creates an A.2 order, and the agreement that replaces its own. */
+/** Creates an A.2 order, and returns it with an agreement that can replace its own. */
 async function shared(more: object = {}) {
   const request = sharedRequest(channel);
   const order = await create(request);
@@ -68,7 +68,7 @@ describe('agreements/replace', () => {
       { source: 'SHARED_FROM_CHANNEL', payment_channel_code: 'MOCKPAY', status: 'REPLACED' },
       { source: 'SHARED_FROM_CHANNEL', payment_channel_code: 'OTHERPAY', status: 'BIND_SUCCESS' },
     ]);
-    // A replaced agreement still belongs to the channel: it is not canceled.
+    // The replaced agreement is not canceled, because it still belongs to the channel.
     expect(await on.cancelAgreements()).toBe(0);
   });
 

@@ -6,7 +6,7 @@ import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/dem
 import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, paid } from './support.js';
 
-/** Creations whose debits all have their outcomes at the same moment. */
+/** Tests creations whose debits all get their outcomes at the same moment. */
 
 const { on, service, channel, sql, told } = stageOfFile();
 const node = nodeOfFile(on);
@@ -16,7 +16,7 @@ const benefitsOf = async (orderNo: string) => (await sql('select from benefits w
 const attemptsOf = (orderNo: string) =>
   sql<{ status: string }>('select status from debit_attempts where order_no = $1', [orderNo]);
 
-/** Returns the transactions that last wrote to these orders. */
+/** Returns the ids of the transactions that last wrote these orders. */
 const writersOf = (orderNos: readonly string[]) =>
   sql<{ writer: string }>('select distinct xmin::text as writer from orders where order_no = any($1::bigint[])', [
     orderNos,
@@ -29,7 +29,7 @@ interface Creation {
   readonly answer: Promise<Reply>;
 }
 
-/** Begins these creations. Each is stored, and waits for its outcome until the gate opens. */
+/** Starts these creations. Each has stored its order and waits for the debit's outcome until the gate opens. */
 async function standing<Name extends string>(
   requests: Readonly<Record<Name, { readonly externalOrderNo: string }>>,
   outcomeOf: (name: Name, debit: DebitRequest) => DebitOutcome,
@@ -43,7 +43,7 @@ async function standing<Name extends string>(
     const behind = names.length - arrived;
     if (arrived === names.length) everybody.open();
     await door.passed;
-    // The last one first: a batch need not be in the order of its numbers.
+    // Returns the outcomes in reverse order, because a batch need not be in the order of the order numbers.
     for (let turn = 0; turn < behind; turn += 1) await undefined;
     const name = names.find((one) => requests[one].externalOrderNo === debit.externalOrderNo);
     if (name === undefined) throw new Error(`nobody has created ${debit.externalOrderNo}`);
@@ -147,7 +147,7 @@ describe('creations whose outcomes arrive together', () => {
     const letGo = await holdOrder(of.held.orderNo);
 
     scenes.open();
-    // Nothing waits for the locked order, nor for the key that was taken over.
+    // No other creation waits for the locked order or for the key that was taken over.
     const { held, takenOver, ...others } = of;
     const answers = new Map<Creation, Reply>();
     for (const creation of Object.values(others)) answers.set(creation, await creation.answer);
@@ -185,7 +185,7 @@ describe('creations whose outcomes arrive together', () => {
         paymentStatus,
       ]);
       const { data: now } = await channel.call('orders/query', { orderNo: creation.orderNo });
-      // The link contains the time of its answer, and the clock stands still.
+      // The links are equal too: they contain the time of the answer, and the clock stands still.
       expect(answer?.data, name).toEqual(now);
       expect(await told(creation.orderNo), name).toEqual(events);
       expect(await benefitsOf(creation.orderNo), name).toBe(paymentStatus === 'SUCCESS' ? 2 : 0);
@@ -200,7 +200,7 @@ describe('creations whose outcomes arrive together', () => {
 
     const shared = [of.one, of.two, of.three, of.bound, of.boundToo, of.declined].map(({ orderNo }) => orderNo);
     expect(await writersOf(shared)).toHaveLength(1);
-    // A run that has lost the key to another one is not part of the statement.
+    // The creation that lost its key to another node's run is not settled in the shared statement.
     expect(await writersOf([...shared, of.takenOver.orderNo])).toHaveLength(2);
     const [released] = await sql<{ number_released: boolean }>(
       'select number_released from orders join agreements using (agreement_id) where order_no = $1',

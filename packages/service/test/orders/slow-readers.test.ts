@@ -10,16 +10,21 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { type SlowCaller, slowCall } from '../support/unread.js';
 import { anotherChannel, copyOrder, dailyProduct, paid, type Stage, stage } from './support.js';
 
-/** Callers that disconnect, do not read, or read slowly: their work ends with them, and others are not affected. */
+/**
+ * Tests callers that disconnect, do not read, or read slowly: their work ends with them, and other callers are not
+ * affected.
+ */
 
-/** Orders of 9,999 periods, 50 MB in all: far more than the network buffers while nobody reads. */
+/**
+ * The number of orders of 9,999 periods. Together they are 50 MB, far more than the network buffers while nobody reads.
+ */
 const ORDERS = 30;
 
 interface World extends Stage {
   readonly log: CapturedLog;
   /** The user who has the orders. */
   readonly user: string;
-  /** Links created since the test began: one for each order that was rendered. */
+  /** Returns how many links were created since the test began: one for each order that was rendered. */
   links(): number;
   failAtLink(number: number): void;
 }
@@ -102,7 +107,7 @@ describe('a caller that disconnects', () => {
     expect(on.links()).toBeLessThan(ORDERS / 2);
     expect(await open(on)).toBe(0);
     expect(await metric(on, 'perennial_http_answers_cut_total{why="hung-up"}')).toBe(1);
-    // Not counted as an answer, because the caller received none.
+    // Counted with status 499 and without a code, because the caller received no answer.
     const told = (status: string, code: string) =>
       metric(on, `perennial_http_requests_total{endpoint="/openapi/v1/orders/list",status="${status}",code="${code}"}`);
     expect([await told('499', ''), await told('500', '500001')]).toEqual([1, 0]);
@@ -119,7 +124,7 @@ describe('a caller that disconnects', () => {
     const caller = await slowCall(on.service.baseUrl, on.channel, 'orders/create', request, { requestId: 'hung-up-2' });
     await debiting.reached;
     caller.hangUp();
-    // The service notices it in a later event-loop turn.
+    // Waits until the service has noticed the disconnection, which happens in a later event-loop turn.
     await new Promise((resolve) => caller.socket.once('close', resolve));
     await send(on.service.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0));
     debiting.open();
@@ -205,7 +210,7 @@ describe('an order that changes while the list before it is read', () => {
   it('is shown as of one moment: its totals and its periods agree', async () => {
     const on = await world();
     const { database } = on.service.fresh;
-    // The oldest of the list, with more started periods than are read with others.
+    // The oldest order of the list gets so many started periods that they are not read together with other orders.
     const oldest = `(select min(order_no) from orders)`;
     await database.query(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent)
@@ -240,7 +245,7 @@ describe('the places for long answers', () => {
     return { client, orderNo: data.orderNo, user };
   }
 
-  /** Begins a long answer that its caller does not read. */
+  /** Starts a long answer that its caller does not read. */
   async function holdPlace(on: World, client: ChannelClient, user: string, expected: number): Promise<SlowCaller> {
     const caller = await slowCall(on.service.baseUrl, client, 'orders/list', { channelUserId: user });
     await until('a long answer under way', async () => (await open(on)) === expected);
@@ -314,7 +319,7 @@ describe('the places for long answers', () => {
     const created = channel.call('orders/create', request, { idempotencyKey: unique('key') });
     const listed = channel.call('orders/list', { channelUserId: on.user, size: 1 });
     await until('both wait', async () => (await waiting(on)) === 2);
-    // Requests beyond the limit of waiting ones are refused at once.
+    // The queue of waiting requests is full, so a further request is refused immediately.
     expect((await channel.call('orders/list', { channelUserId: on.user, size: 1 })).code).toBe('429001');
     held.hangUp();
     const order = await created;

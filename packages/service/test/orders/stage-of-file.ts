@@ -26,7 +26,7 @@ export function ofEachTest<T extends { close(): Promise<unknown> }>(make: () => 
   return later(() => made);
 }
 
-/** Returns a proxy for an object that exists once a test runs. */
+/** Returns a proxy for an object that is created only when the tests run. */
 export const later = <T extends object>(made: () => T): T =>
   new Proxy({} as T, {
     get: (_, name) => Reflect.get(made(), name),
@@ -51,7 +51,10 @@ export function serviceOfFile(
 /** Creates a service for each test, with the demo channel. */
 export const demoOfEachTest = () => serviceOfFile({}, demoChannel, ofEachTest);
 
-/** Creates a stage for a file, with helpers for its tests. Resets the institution before each test. */
+/**
+ * Creates a test service with a fake institution (a stage) for a file, with helpers for its tests. Resets the
+ * institution before each test.
+ */
 export function stageOfFile(more: Partial<ServiceDeps> = {}) {
   const on: Stage = ofFile(() => stage(more));
   beforeEach(() => on.institution.reset());

@@ -99,7 +99,7 @@ export function institution(): Institution {
 
 export type Stage = Awaited<ReturnType<typeof stage>>;
 
-/** The interface over HTTP, with a fake institution. Jobs run only when the test calls them. */
+/** Starts a service over HTTP with a fake institution. Jobs run only when the test calls them. */
 export async function stage(more: Partial<ServiceDeps> = {}) {
   const fake = institution();
   const gateways = { of: async () => fake };
@@ -119,9 +119,9 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     institution: fake,
-    /** Queries attempts that are due. */
+    /** Queries the institution about the attempts whose query is due. */
     askDue,
-    /** Queries every open attempt, whenever it is due. */
+    /** Queries the institution about every open attempt, even if its query is not due. */
     async askPending() {
       await database.query('update debit_attempts set ask_at = now() where ask_at is not null');
       return askDue();
@@ -132,7 +132,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     },
     /**
      * Bills and debits what is due by the real clock, which is months ahead of the service's. Runs one batch of 128
-     * debits by default: a second batch would debit an order again if its first debit is settled by then, because its
+     * debits by default. In a second batch an order whose first debit is settled would be debited again, because its
      * next period is due too.
      */
     async renew(batches = 1) {
@@ -141,7 +141,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       const limited = { ...deps, stopping: () => begun++ >= batches };
       return others + (await renewDueOrders(limited, { code: 'MOCKPAY', debitsPerSecond: null }));
     },
-    /** Sends a notice to the institution's endpoint. */
+    /** Sends an institution's notice to the service's notice endpoint. */
     notice: (notice: Notice, code = 'MOCKPAY') =>
       send(service.baseUrl, 'POST', `/gateway/v1/notices/${code}`, {}, Buffer.from(JSON.stringify(notice))),
     close: () => service.close(),
@@ -183,7 +183,7 @@ export async function dailyProduct(
 
 let copies = 0;
 
-/** Copies the order and its benefits `count` times, under unused numbers. */
+/** Copies the order and its benefits `count` times, under unused order numbers. */
 export async function copyOrder(database: Database, orderNo: string, count: number): Promise<void> {
   const first = 800_000_000_000_000 + copies;
   copies += count;
@@ -220,7 +220,7 @@ export async function eventsOf(database: Database, orderNo: string): Promise<Sto
   return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }));
 }
 
-/** Returns the status in each event of an order. */
+/** Returns the status that each event of an order announces. */
 export async function toldAbout(database: Database, orderNo: string): Promise<unknown[]> {
   return (await eventsOf(database, orderNo)).map(({ data }) => data['paymentStatus'] ?? data['orderStatus']);
 }

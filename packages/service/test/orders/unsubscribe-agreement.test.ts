@@ -4,7 +4,7 @@ import { bindCard, collectRequest, sharedAgreement, sharedRequest, unique } from
 import { boundRequest, stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, anotherChannel } from './support.js';
 
-/** The agreement when an order on it ends. */
+/** Tests what happens to an agreement when an order on it ends. */
 
 const { on, service, channel, sql, create, found, told } = stageOfFile();
 beforeEach(async () => {

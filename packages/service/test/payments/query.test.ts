@@ -69,7 +69,7 @@ describe('payments/query', () => {
     expect((await query(`${orderNo}0001`)).data).toMatchObject({ usedAmountCent: 1990, claimRecords: [coupon, pass] });
     await sql('update benefits set face_value_cent = 5000 where order_no = $1 and position = 1', [orderNo]);
     expect((await query(`${orderNo}0001`)).data).toMatchObject({ usedAmountCent: 1990 });
-    // What is claimed of one period is nothing to another.
+    // Claims of one period are not shown in another period.
     expect((await query(`${orderNo}0002`)).data).toMatchObject({ usedAmountCent: 0, claimRecords: [] });
   });
 

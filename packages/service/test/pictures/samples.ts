@@ -34,7 +34,7 @@ export function header({ width = 2, height = 2, depth = 8, colourType = 6, inter
   return chunk('IHDR', data);
 }
 
-/** Two lines of two pixels, each with its filter. */
+/** The raw image data: two lines of two pixels, each line with its filter byte. */
 export const PIXELS = Buffer.from([0, 255, 0, 0, 255, 0, 255, 0, 255, 1, 0, 0, 255, 255, 9, 9, 9, 9]);
 export const data = (lines: Uint8Array = PIXELS): Buffer => chunk('IDAT', deflateSync(lines));
 export const END = chunk('IEND');

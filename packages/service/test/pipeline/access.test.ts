@@ -109,8 +109,8 @@ describe('a suspended channel', () => {
 });
 
 /**
- * The order of checks. Each row breaks one more thing than the row before it. The broken thing that comes first in the
- * order is the answer.
+ * Tests the order of checks. Each row has one more error than the row before it. The answer is the error that is
+ * checked first.
  */
 describe('precedence', () => {
   const usedNonce = randomBytes(16).toString('hex');

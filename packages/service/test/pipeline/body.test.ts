@@ -10,13 +10,13 @@ import { rawConnection, rawExchange, rawExchangeUnread, requestBytes } from '../
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const NAME = 'test/taking';
-/** The body that the action received. */
+/** The body that the endpoint's action received. */
 let taken: unknown;
 const taking = testRoute(NAME, async ({ answer }, request) => {
   taken = request;
   return answer(DONE);
 });
-// A long wait, so that a slow machine causes no refusal.
+// Allows a long wait for large bodies, so that a slow machine causes no refusal.
 const { service, channel } = serviceOfFile({
   moreRoutes: [taking],
   testLimits: { largeBodies: { waitMs: 600_000 }, httpLimits: { halfCloseTimeout: 1_000 } },
@@ -169,7 +169,7 @@ describe('depth', () => {
 });
 
 describe('the number of values', () => {
-  /** A body with one array beside a known field. The array, the field and the object are three more values. */
+  /** Returns a body with a known field and an array. The array, the field and the object count as three more values. */
   const holding = (items: readonly string[]) => `{"orderNo":"1","x":[${items.join(',')}]}`;
   const times = (count: number, item: string) => Array.from({ length: count }, () => item);
   const REST = MAX_BODY_VALUES - 3;
@@ -204,7 +204,7 @@ describe('the number of values', () => {
       typeof value === 'object' && value !== null
         ? Object.values(value).reduce((sum: number, item) => sum + count(item), 1)
         : 1;
-    // A field of this name is refused, whatever the number of values.
+    // Leaves out __proto__, because a field of this name is refused, whatever the number of values.
     const allowed = fc.jsonValue({ maxDepth: 5 }).filter((value) => !JSON.stringify(value).includes('"__proto__":'));
     fc.assert(
       fc.property(allowed, fc.nat(3), (value, spaces) => {
@@ -219,7 +219,7 @@ describe('the number of values', () => {
   });
 });
 
-/** Returns the bytes of a correctly signed request. `sent`: the headers that declare the length of the body. */
+/** Returns the bytes of a correctly signed request. `sent` has the headers that declare the length of the body. */
 async function signed(body: string, sent: Record<string, string>, options: CallOptions = {}): Promise<Buffer> {
   const token = await channel.getToken();
   const headers = channel.signedHeaders(NAME, Buffer.from(options.signRaw ?? body), { token, ...options });
@@ -227,7 +227,7 @@ async function signed(body: string, sent: Record<string, string>, options: CallO
 }
 
 describe('size', () => {
-  /** Valid JSON of exactly this size. The limit on strings applies only to fields that an endpoint knows. */
+  /** Returns valid JSON of exactly this size. The limit on strings applies only to fields that an endpoint knows. */
   const sized = (bytes: number) => {
     const [before, after] = ['{"orderNo":"1","x":"', '"}'];
     return before + 'x'.repeat(bytes - before.length - after.length) + after;
@@ -243,7 +243,8 @@ describe('size', () => {
     expect((await take(MiB, chunked)).code).toBe('0');
   });
 
-  // Repeated, because a connection that is closed with unread input is reset, and the answer may be lost with it.
+  // The service must read the whole body: if it closed the connection with unread input, the connection would be reset
+  // and the answer lost.
   it.each<[string, CallOptions]>([
     ['with Content-Length', {}],
     ['in chunks', chunked],
@@ -270,7 +271,7 @@ describe('size', () => {
     const raw = rawConnection(service.baseUrl);
     raw.write(await signed('', { 'Content-Length': '1000000000000' }));
     const sending = setInterval(() => raw.write('x'.repeat(1000)), 10);
-    // Only the close matters. A reset of bytes in flight is not a fault here.
+    // Ignores a reset, because bytes may be in flight. Only the close matters here.
     const replies = await raw.untilClosed().catch(() => raw.replies(1));
     clearInterval(sending);
     expect(replies.map((reply) => reply.code)).toEqual(['400003']);

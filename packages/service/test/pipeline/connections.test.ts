@@ -52,7 +52,7 @@ describe('a node at its connection limit', () => {
     const more = await open();
     more.write(tokenRequest('{', 1_000));
     expect((await more.replies(1))[0]?.code).toBe('503001');
-    // The caller may finish sending, and then reads the end of the connection instead of a reset.
+    // The caller can finish sending. It then reads the end of the connection instead of a reset.
     more.write(' '.repeat(999));
     expect(await more.untilClosed()).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ import { MAX_BODY_BYTES, PATH_PREFIX } from '@perennial/wire';
 import { expect, it, onTestFinished } from 'vitest';
 import { testService } from '../support/service.js';
 
-/** The service reads all that curl sends, because a client that is still writing would not see the refusal. */
+/** The service reads everything that curl sends, because a client that is still writing would not see the refusal. */
 it.each([
   ['that waits for 100 Continue', []],
   ['that does not', ['--header', 'Expect:']],

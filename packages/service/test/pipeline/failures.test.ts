@@ -11,12 +11,12 @@ import { anotherNode } from '../support/second-node.js';
 import { manualClock, testService } from '../support/service.js';
 
 const FAILURES = 3;
-/** Each test uses its own addresses, so that failures of other tests do not count. */
+/** The client addresses of the current test, so that failures of other tests do not count. */
 let HERE: string;
 let THERE: string;
 let tests = 0;
 
-/** A minute allows three failures, so one is allowed again 20 s after they are used up. */
+/** The wait until one more failure is allowed: three are allowed per minute, so one every 20 s. */
 const AGAIN_MS = 20_000;
 
 const LIMITED = { testLimits: { authFailuresPerMinute: FAILURES }, trustedProxies: ['127.0.0.1'] };
@@ -36,7 +36,7 @@ const at = (address: string, options: CallOptions = {}): CallOptions => ({
   ...options,
   headers: { 'X-Forwarded-For': address, ...options.headers },
 });
-/** Calls with a live access token. */
+/** Calls an endpoint with a valid access token. */
 const list = (options: CallOptions = {}, by = channel) => by.call('products/list', {}, at(HERE, options));
 /** Calls without a token. */
 const askForToken = (options: CallOptions = {}, by = channel, address = HERE) =>
@@ -103,7 +103,7 @@ describe('a client that keeps failing authentication', () => {
     }
   });
 
-  // A large channel behind one address whose token expires must not lock itself out of auth/token.
+  // If a large channel behind one address uses an expired token, it must still be able to call auth/token.
   it.each<[string, string, CallOptions]>([
     ['401005', 'tokens that are not valid', { token: 'x' }],
     ['400001', 'bodies that are not valid', { raw: '[]' }],
@@ -186,7 +186,7 @@ describe('behind one address', () => {
       for (let n = FAILURES; n < 5 * FAILURES; n += 1) expectRefused(await stranger(n));
       const names = asked.filter((value) => String(value).startsWith('test_nobody'));
       expect(names).toEqual(Array.from({ length: FAILURES }, (_, n) => `test_nobody_${n}`));
-      // The channel of the token was looked up once.
+      // The token's channel was looked up only one time.
       expect(asked.filter((value) => typeof value === 'number')).toHaveLength(1);
       // Requests of the channel itself still succeed.
       expect((await list({ token }, there)).code).toBe('0');

@@ -6,13 +6,13 @@ import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 
-/** Rolls an app secret with an overlap: no request is refused meanwhile, on any node. */
+/** Tests that an app secret can be replaced with an overlap, without a refused request on any node. */
 const { service } = serviceOfFile();
 const other = anotherNodeOfFile(service);
 
 const HOUR = 3_600_000;
 
-/** Returns the answers of both nodes to these secrets. */
+/** Returns the result codes of both nodes for a request signed with each client's secret. */
 async function codes(...clients: readonly ChannelClient[]): Promise<string[]> {
   const found: string[] = [];
   for (const client of clients) {
@@ -33,7 +33,7 @@ async function roll(client: ChannelClient, overlapHours?: number): Promise<Chann
   return channelClient(service.baseUrl, { ...client.credentials, ...reset }, () => service.clock.now());
 }
 
-/** Returns the time of the database, by which the overlap ends. The tests' clock differs. */
+/** Returns the database's time, by which the overlap ends. The clock of the tests differs. */
 async function now(): Promise<number> {
   const [row] = await service.fresh.database.query<{ at: number }>(
     'select (extract(epoch from now()) * 1000)::bigint as at',
@@ -51,7 +51,7 @@ describe('an app secret that is rolled', () => {
     const token = await former.getToken();
     const current = await roll(former, 24);
     expect(await codes(former, current)).toEqual([...OK, ...OK]);
-    // Live tokens stay valid, with either secret.
+    // Tokens that were already issued stay valid, with either secret.
     for (const one of [former, current]) expect((await one.callBare('products/list', {}, { token })).code).toBe('0');
     const { formerSecretUntil } = await showChannel(service.operator, former.credentials);
     expect(formerSecretUntil).toMatch(/^\d{4}-/);

@@ -215,7 +215,7 @@ describe('bytes that no HTTP client sends', () => {
     }
   });
 
-  // Node would answer these two itself, with an empty body.
+  // For these two, Node itself would answer with an empty body.
   it.each([
     ['no Host header', { Host: undefined }],
     ['an Expect header that means nothing', { Expect: 'a-miracle' }],

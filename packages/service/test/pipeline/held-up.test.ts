@@ -8,7 +8,10 @@ import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const NAME = 'held-up node';
 
-/** A node that waits for locks, and for statements that a test lets sleep, a tenth of a second instead of five. */
+/**
+ * The node gives up waiting for a lock after 0.1 s, and a sleeping statement after 0.05 s, instead of after five
+ * seconds.
+ */
 const { on } = stageOfFile();
 const sleeping = testRoute('test/sleeping', async ({ database, answer }) => {
   await database.transaction(async (tx) => {
@@ -30,7 +33,7 @@ beforeAll(() => {
 const expectHeldUp = (reply: Reply) =>
   expect([reply.status, reply.code, reply.headers['retry-after'], reply.data]).toEqual([503, '503001', '1', null]);
 
-/** Sends the request while another session holds its locks, and then again. */
+/** Sends the request while another session holds locks that it needs, and again after their release. */
 async function heldUp(hold: (tx: Queryable) => Promise<unknown>, request: () => Promise<Reply>): Promise<Reply> {
   await on.service.fresh.database.transaction(async (tx) => {
     await hold(tx);

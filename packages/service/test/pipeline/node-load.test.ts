@@ -4,7 +4,7 @@ import { createNodeLoad, type NodeLoad, type TakenRequest } from '../../src/http
 
 const SOCKET = { destroyed: false };
 
-/** A node with a given rate of requests, on a clock that a test moves. */
+/** Creates a node's load control, on a clock that a test moves. */
 function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
   let now = 0;
   const load = createNodeLoad(limits, () => now);
@@ -24,7 +24,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
       for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);
       return count;
     },
-    /** Serves this number in each second, and lets as many in. */
+    /** Lets this number of requests leave in each second, and admits a new one for each if possible. */
     serve(perSecond: number, seconds: number): void {
       for (let n = 0; n < perSecond * seconds; n += 1) {
         now += 1_000 / perSecond;
@@ -32,7 +32,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
         if (load.mayEnter('channel')) enter();
       }
     },
-    /** Lets all leave at this rate. */
+    /** Lets all requests leave at this rate. */
     drain(perSecond: number): void {
       for (const visit of inside.splice(0)) {
         now += 1_000 / perSecond;
@@ -88,7 +88,7 @@ describe('the number of requests that a node accepts', () => {
     const before = most(load);
     drain(200);
     pass(2_000);
-    // Serves three times its rate in a quarter of a second, and then pauses.
+    // Serves three times its rate within a quarter of a second and then pauses. The limit must not change.
     for (let n = 0; n < 150; n += 1) enter();
     empty();
     pass(1_000);

@@ -37,7 +37,7 @@ describe('X-SVC-Nonce', () => {
     expect((await again(nonce)).code).toBe('401004');
   });
 
-  // The service clock is at a full ten minutes, so these two timestamps are in different slots.
+  // The service's clock is at a full ten minutes, so timestamps at it and just before it are in different slots.
   it.each([
     ['an earlier', 0, -1],
     ['a later', -1, 0],
@@ -66,7 +66,7 @@ describe('X-SVC-Nonce', () => {
 });
 
 describe('ten minutes', () => {
-  /** Moves a nonce into the past, because the window is by the database's clock. */
+  /** Makes a nonce older in the database, because the database's clock decides when it expires. */
   const age = (nonce: string, milliseconds: number) =>
     service.fresh.database.query(`update nonces set seen_at = seen_at - $2 * interval '1 ms' where nonce = $1`, [
       Buffer.from(nonce, 'hex'),
@@ -164,7 +164,7 @@ describe('a request that is refused before its nonce is used up', () => {
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(same, n % 2 === 0 ? busy : there)));
     const codes = replies.map((reply) => reply.code);
     expect(codes.filter((code) => code === '0')).toHaveLength(1);
-    // The others come later, or at the same time while the rate leaves no room.
+    // The other requests are refused because the nonce was used, or because the rate limit is reached.
     expect(codes.filter((code) => !['0', '401004', '429001'].includes(code))).toEqual([]);
     expect((await ask(same)).code).toBe('401004');
   });

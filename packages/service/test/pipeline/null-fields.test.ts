@@ -15,7 +15,7 @@ interface Shape {
 }
 type Body = Record<string, unknown>;
 
-/** Returns a value of the right type. */
+/** Returns a value of the field's type. */
 function sampleOf({ type, enum: values, ...shape }: Shape): unknown {
   if (values) return values[0];
   if (type === 'object')
@@ -24,7 +24,7 @@ function sampleOf({ type, enum: values, ...shape }: Shape): unknown {
 }
 const at = ({ properties = {} }: Shape, name: string): Shape => properties[name] ?? {};
 
-/** Returns each field of a request, with its path and a body of the required fields. */
+/** Returns each field of a request: its path and whether it is required. */
 function fieldsOf(shape: Shape, path: readonly string[] = []): { path: readonly string[]; isRequired: boolean }[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, inner]) => [
     { path: [...path, name], isRequired: shape.required?.includes(name) ?? false },

@@ -12,7 +12,7 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
-/** Limit at which the next request is refused, as on a node with a very low rate. */
+/** The number of requests in the node at which the next one is refused, as on a node with a very low rate. */
 const MOST = 4;
 const BODY = { orderNo: '1' };
 
@@ -34,14 +34,14 @@ function gatedRoute() {
   return { route, open, waiting: () => waiting };
 }
 
-/** A node that is full of requests of one or more channels. */
+/** Starts a node that is full of requests of one or more channels. */
 async function fullNode(of: readonly ChannelClient[], most = of.length) {
   const { route, open, waiting } = gatedRoute();
   const node = await anotherNode(service, {
     moreRoutes: [route],
     testLimits: { load: { alwaysAllowed: most, unmeasured: most } },
   });
-  // Makes the channels known to the node, because unknown ones share one part.
+  // Makes the channels known to the node, because unknown channels share one part of its capacity.
   for (const one of new Set([channel, other, ...of])) await node.client(one).getToken();
   const inside: Promise<Reply>[] = [];
   for (const one of of) {
@@ -76,7 +76,7 @@ describe('an overloaded node', () => {
   it('503001: at once, with Retry-After; nothing is stored, and the same request may be sent again', async () => {
     const { node, empty } = await fullNode(four());
     const client = node.client(channel);
-    // From another node, because the full one issues none.
+    // Gets the token from another node, because the full node issues none.
     const token = await channel.getToken();
     const request = collectRequest(channel);
     const options = { token, idempotencyKey: unique('key'), nonce: 'ab'.repeat(16), requestId: unique('request') };
@@ -85,7 +85,7 @@ describe('an overloaded node', () => {
     expect(refused.envelope.requestId).toBe(options.requestId);
     expect([await orders(request.externalOrderNo), await keys(options.idempotencyKey)]).toEqual([0, 0]);
     expect((await empty()).map(({ code }) => code)).toEqual(four().map(() => '0'));
-    // The same nonce, because it was not used up.
+    // Uses the same nonce, because the refused request did not use it up.
     expect((await client.callBare('orders/create', request, options)).code).toBe('0');
     expect(await orders(request.externalOrderNo)).toBe(1);
     await node.close();
@@ -100,7 +100,7 @@ describe('an overloaded node', () => {
     const to = (method: string, path: string) => send(node.baseUrl, method, path, {}, Buffer.alloc(0));
     expect((await to('POST', '/openapi/v1/nothing')).code).toBe('404001');
     expect((await to('GET', '/openapi/v1/orders/create')).code).toBe('405001');
-    // Another channel has its part of the node.
+    // Another channel is still served, because it has its own part of the node.
     expect((await node.client(other).call('orders/create', collectRequest(other))).code).toBe('0');
     expect((await to('GET', '/healthz')).status).toBe(200);
     expect((await to('GET', '/readyz')).status).toBe(200);
@@ -146,11 +146,11 @@ describe('an overloaded node', () => {
 });
 
 describe('a request that waits in the node', () => {
-  /** Blocks admission: further requests wait for the shared statement. */
+  /** Locks the rate limits, so that further requests wait in admission. */
   const holdRates = (tx: Queryable) => tx.query('select from rate_limits for update');
 
   async function whileHeld(node: Node, work: () => Promise<void>): Promise<void> {
-    // Two statements are in flight then, and further requests wait for them.
+    // Two admission statements are in flight, both waiting for the lock. Further requests wait in the node.
     const before: Promise<Reply>[] = [];
     await service.fresh.database.transaction(async (tx) => {
       await holdRates(tx);
@@ -167,7 +167,7 @@ describe('a request that waits in the node', () => {
     grantType: 'client_credentials',
     appId: credentials.appId,
   });
-  /** Patience of a caller. Requests that begin at once must not take as long. */
+  /** How long a caller waits. Requests that begin immediately must not take as long. */
   const IMPATIENT = { testLimits: { load: { patienceMs: 2_000 } } };
   const waitingStatements = () => lockWaits(service.fresh.database, 'update rate_limits');
 
@@ -223,7 +223,7 @@ describe('a request that waits in the node', () => {
     const token = await channel.getToken();
     const reply = node.client(channel).callBare('test/two-steps', BODY, { token });
     await between.reached;
-    // When a later request has waited too long, this one has too.
+    // Waits until a later request was refused for waiting too long, so that this one has waited too long as well.
     await whileHeld(node, async () => {
       expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel), { token }));
     });

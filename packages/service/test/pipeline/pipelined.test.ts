@@ -8,7 +8,10 @@ import { collectRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 
-/** Pipelined answers wait for one another. Node emits no event when the connection of a waiting answer closes. */
+/**
+ * Tests pipelined requests, whose answers wait for one another. Node emits no event when the connection of a waiting
+ * answer closes.
+ */
 const { on } = stageOfFile();
 let longOrder: string;
 const user = unique('user');
@@ -27,7 +30,7 @@ async function metric(name: string): Promise<number> {
 const openAnswers = () => metric('perennial_long_answers{state="open"}');
 const hungUp = () => metric('perennial_http_answers_cut_total{why="hung-up"}');
 
-/** Pipelines requests for long answers, which nobody reads, and then some for short ones. */
+/** Pipelines requests for long answers, which nobody reads, and then requests for short answers. */
 async function sendUnread({ long, short }: { long: number; short: number }): Promise<net.Socket> {
   const token = await on.channel.getToken();
   const body = Buffer.from(JSON.stringify({ channelUserId: user }));

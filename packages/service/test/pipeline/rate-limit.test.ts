@@ -22,7 +22,9 @@ async function inTurn(count: number, channel: ChannelClient): Promise<Reply[]> {
   return replies;
 }
 
-/** Moves the last refill by the database's clock. In the future, nothing is refilled until then. */
+/**
+ * Moves the time of the last refill, by the database's clock. If it is in the future, nothing is refilled until then.
+ */
 const refilledAt = (channel: ChannelClient, seconds: number) =>
   service.fresh.database.query(
     `update rate_limits set refilled_at = now() + $2 * interval '1 s'
@@ -53,7 +55,8 @@ describe('the rate of a channel', () => {
   ])('0: %s', async (_what, seconds, worth) => {
     await inTurn(4, channel);
     await refilledAt(channel, -seconds);
-    // Sent at once, because the others take real time.
+    // Sends one request before it stops the refill, because further requests take real time, in which tokens would be
+    // refilled.
     const first = await ask(channel);
     await stopRefill(channel);
     const rest = await inTurn(worth, channel);

@@ -11,7 +11,7 @@ import { anotherNode } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const GATE = 4_711;
-/** Share of one channel in the 16 connections of the test database. */
+/** The number of connections that one channel may use, of the 16 of the test database. */
 const SHARE = 5;
 
 /** Routes that hold a connection while the gate is closed. */
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 const BODY = { orderNo: '1' };
 
-/** `held` returns the number of connections that wait at the gate. */
+/** Runs `work` while the gate is closed. `held` returns the number of connections that wait at the gate. */
 async function withGateClosed<T>(work: (held: () => Promise<number>) => Promise<T>): Promise<T> {
   const gate = openDatabase({ url: service.fresh.url, pool: 1, name: 'test gate' });
   const held = async () => {

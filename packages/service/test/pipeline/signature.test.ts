@@ -48,7 +48,7 @@ describe('X-SVC-Signature', () => {
     for (const key of wrong) expectRefused(await listAs({ appSecret: key.toString('base64') }));
   });
 
-  /** Returns the right signature of a fixed request, changed. */
+  /** Sends a fixed request whose signature was right before `change`. */
   const changed = (change: (signature: string) => string) => {
     const fixed = { nonce: 'f'.repeat(32), requestId: 'fixed' };
     const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), fixed);

@@ -58,7 +58,7 @@ describe('a client that stalls', () => {
     const raw = rawConnection(service.baseUrl);
     raw.write('not HTTP\r\n\r\n');
     await new Promise((resolve) => raw.socket.once('end', resolve));
-    // Half open now. Writing to a connection that the service has dropped fails sooner or later.
+    // The service has closed its side only. After it has dropped the connection, writing fails sooner or later.
     const failed = new Promise((resolve) => raw.socket.once('error', resolve));
     const writing = setInterval(() => raw.write('x'), 20);
     await failed;
@@ -68,7 +68,7 @@ describe('a client that stalls', () => {
 });
 
 describe('a malformed request', () => {
-  /** One of each kind, by the message of its answer. */
+  /** One malformed request of each kind, by the message of its answer. */
   const sent: Readonly<Record<string, (raw: ReturnType<typeof rawConnection>) => void>> = {
     'the headers are too large': (raw) => raw.write(requestBytes(path, { 'X-Long': 'x'.repeat(16_384) })),
     'a header is malformed': (raw) => raw.write(requestBytes(path, { 'X SVC': '1' })),

@@ -8,16 +8,15 @@ import { type CallOptions, type ChannelClient, send } from '../support/channel-c
 import { encrypted, unique } from '../support/demo.js';
 
 /**
- * Everything that can happen to personal data happens once, with unique values. Then each value is searched in every
- * row of
- * every table, in the log at its most verbose level, in every answer, and in the metrics.
+ * Handles personal data in every possible way, with unique values. Then each value is searched in every row of every
+ * table, in the log at its most verbose level, in every answer, and in the metrics.
  */
 
 let on: Stage;
 let channel: ChannelClient;
 let log: CapturedLog;
 const answers: string[] = [];
-/** The secrets by their kind. */
+/** The secret texts by their kind. */
 const secrets = new Map<string, string>();
 
 beforeAll(async () => {
@@ -29,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 let serial = 0;
-/** Creates a new user, none of whose data may be found. */
+/** Creates a new user. None of the user's data may be found later. */
 function somebody(): Person & { readonly sharedNo: string } {
   serial += 1;
   const who = { ...person(), sharedNo: unique('SHARED-NUMBER') };
@@ -128,7 +127,7 @@ async function collecting() {
 async function rejections() {
   const holder = somebody();
   await call('orders/create', order(holder));
-  // A number that another channel has, which raises an alert.
+  // Shares an agreement number that another channel has, which raises an alert.
   const other = await anotherChannel(on.service);
   await call('orders/create', order(holder, {}, other), '403004', {}, other);
   const [known, stranger] = [somebody(), somebody()];
@@ -146,7 +145,7 @@ async function rejections() {
   await call('orders/create', collected(stranger, mismatch), '410010', keyed());
   const refused = { ...shared(stranger), paymentChannelCode: 'MOCKBANK' };
   await call('orders/create', order(stranger, { sharedAgreement: refused }), '403004', keyed());
-  // Plain text instead of a ciphertext, and a ciphertext of something that is no card.
+  // Sends plain text instead of a ciphertext, and the ciphertext of a text that is not a card number.
   for (const [field, value] of [
     ['bankCardNoEncrypted', stranger.bankCardNo],
     ['realNameEncrypted', stranger.realName],
@@ -169,7 +168,7 @@ async function rejections() {
   const noMobile = encrypted(channel, `call ${stranger.mobile}`);
   await call('orders/create', collected(stranger, { mobileEncrypted: noMobile }), '400001');
   await call('agreements/replace', { orderNo: '1', newSharedAgreement: shared(stranger) }, '420001', keyed());
-  // A card number as `period`, which must be an integer. All other fields are valid.
+  // Sends a card number as `period`, which must be an integer. All other fields are valid.
   await call('orders/create', order(stranger, { period: stranger.bankCardNo }), '400001');
   await call('payments/query', { paymentOrderNo: stranger.bankCardNo }, '420001');
   await call('orders/query', { externalOrderNo: stranger.realName }, '420001');
@@ -178,7 +177,7 @@ async function rejections() {
 
 async function faults() {
   const database = on.service.fresh.database;
-  // A faulty adapter that quotes its input.
+  // A faulty gateway that quotes its input in an error.
   const quoting = somebody();
   on.institution.onDebit = async ({ institutionNo }) => {
     throw new Error(`a bug that quotes "${institutionNo}"`);
@@ -204,7 +203,7 @@ async function faults() {
   answers.push(notice.text);
   expect(notice.code).toBe('500001');
 
-  // A database that refuses rows, and quotes them in its errors.
+  // Makes the database refuse rows, which it quotes in its errors.
   for (const table of ['agreements', 'channel_users', 'debit_attempts', 'orders', 'idempotency']) {
     await database.query(`alter table ${table} add constraint broken check (false) not valid`);
     const who = somebody();
@@ -218,7 +217,7 @@ async function faults() {
   await call('agreements/replace', { orderNo: created.orderNo, newSharedAgreement }, '500001');
   await call('orders/unsubscribe', { orderNo: created.orderNo }, '500001');
   await database.query('alter table agreements drop constraint broken');
-  // An encrypted value that was replaced.
+  // Replaces an encrypted value by nonsense.
   await database.query(
     `update agreements set institution_no = 'nonsense', cancel_at = now() where agreement_no is not null`,
   );
@@ -226,8 +225,8 @@ async function faults() {
 }
 
 /**
- * Returns the encodings in which a secret may appear: plain, JSON, URL, hex, base64. For base64, at each of the three
- * byte offsets of a longer text.
+ * Returns the encodings in which a secret may appear: plain, JSON, URL, hex and base64. The base64 of a secret inside a
+ * longer text depends on its offset, so there are three.
  */
 function spellings(text: string): string[] {
   const bytes = Buffer.from(text);

@@ -6,8 +6,8 @@ import { type FreshDatabase, freshDatabase } from '../support/database.js';
 import { packageRoot, until } from '../support/processes.js';
 
 /**
- * Tests the books of `npm run prove -- ha`: the comparison of database, ledger and receiver. Two nodes of the shipped program
- * create the orders. Each test plants a fault in the database, and rolls it back.
+ * Tests the comparison of database, ledger and receiver that `npm run prove -- ha` makes (its "books"). Two nodes of
+ * the shipped program create the orders. Each test plants a fault in the database and rolls it back.
  */
 const load = (file: string) => import(pathToFileURL(path.join(packageRoot, 'prove', 'ha', file)).href);
 
@@ -45,7 +45,7 @@ let stand: any;
 let booksOf: (database: Queryable, known: Known) => Promise<Finding[]>;
 let fresh: FreshDatabase;
 let known: Known;
-/** Order numbers, by what happened to the order. */
+/** The order numbers, by what happened to the order. */
 let orders: Record<
   'billed' | 'plain' | 'ended' | 'refunded' | 'paidBack' | 'failed' | 'pending' | 'withdrawn' | 'renewed',
   string
@@ -66,7 +66,7 @@ beforeAll(async () => {
   async function send(request: any): Promise<any> {
     const node = nodes[writes.length % nodes.length];
     const write = { ...request, node };
-    // Retries with the same key, because a connection may break between two requests.
+    // Retries with the same idempotency key, because a connection may break between two requests.
     write.answer = await until('an answer', async () => {
       const answer = await call(node, channel, write);
       return isFinal(answer) && answer;

@@ -5,7 +5,7 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, unique } from '../support/demo.js';
 import { createOrderWithEvents, listDueEvents, recordOutcome } from '../webhooks/outcomes.js';
 
-/** Two nodes. One channel calls events/replay on both; a second channel must not be affected. */
+/** Uses two nodes. One channel calls events/replay on both; a second channel must not be affected. */
 const { on } = stageOfFile();
 const node = nodeOfFile(on);
 let clients: ChannelClient[];

@@ -6,7 +6,9 @@ import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-num
 import { ofFile } from '../orders/stage-of-file.js';
 import { type AttemptRow, at, desk, inShort, line, NOON, putAttempt, run } from './support.js';
 
-/** Any attempts and any statement, checked line by line against the rules of docs/reconciliation.md. */
+/**
+ * Reconciles random attempts with random statements, and checks each line against the rules of docs/reconciliation.md.
+ */
 const on = ofFile(desk);
 
 const PERIODS = [
@@ -40,7 +42,7 @@ const statementLine = fc
   )
   .map(([number, more]) => line(number, more));
 
-/** At most one success per period, which settling ensures. */
+/** Random attempts with at most one success per period, because the service settles only one. */
 const attempts = fc
   .uniqueArray(attempt, { selector: (one) => numberOf(one), maxLength: 7 })
   .map((rows) =>
@@ -99,7 +101,7 @@ function expected(rows: readonly Row[], lines: readonly StatementLine[]): string
 it('any day: exactly the documented differences, and again after the facts have changed', async () => {
   await fc.assert(
     fc.asyncProperty(attempts, fc.array(statementLine, { maxLength: 8 }), async (rows, lines) => {
-      // Not emptied between the days, because earlier differences must neither stay open nor interfere.
+      // Keeps the differences of earlier days, because they must neither stay open nor interfere.
       await on.fresh.database.query('truncate debit_attempts');
       for (const row of rows) await putAttempt(on.fresh.database, row);
       const done = await run(on, lines);

@@ -48,7 +48,7 @@ describe('a statement file', () => {
     number: text,
     amountCent: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     status: fc.constantFrom<StatementLine['status']>('SUCCESS', 'FAIL', 'PENDING'),
-    // Whole seconds, as in a file.
+    // Whole seconds, because the file format has no fractions.
     bookedAt: fc.integer({ min: 1, max: 4_000_000_000 }).map((seconds) => seconds * 1000),
     institutionRef: text,
   });

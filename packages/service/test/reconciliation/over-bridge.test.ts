@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { clock } = service;
   institution = await startInstitution({
     ...{ port: 0, key, clock, control: true, delays: { settleMs: 0 } },
-    // Splits a few lines into several pages.
+    // A small page, so that a few lines make several pages.
     statementPageLines: 3,
   });
   const bridge = createBridgeGateway({ url: institution.url, key, clock });
@@ -54,7 +54,7 @@ async function order(tail: string): Promise<string> {
   return reply.data.orderNo;
 }
 
-/** Runs at 04:00 of the day, after the job's start at 03:00. */
+/** Runs `act` at 04:00 of the day, after the time at which the job starts (03:00). */
 async function atFourOf<T>(day: string, act: () => Promise<T>): Promise<T> {
   service.clock.set(at(`${day} 04:00:00`));
   try {

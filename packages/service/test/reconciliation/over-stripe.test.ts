@@ -25,7 +25,7 @@ let fake: FakeStripe;
 let bridge: Bridge;
 let gateways: Gateways;
 let operator: OperatorWithGateways;
-/** Webhooks that Stripe has sent and the bridge has not answered yet. */
+/** The answers to the webhooks that Stripe has sent. They resolve when the bridge answers. */
 const telling: Promise<number>[] = [];
 
 beforeAll(async () => {

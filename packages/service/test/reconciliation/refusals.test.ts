@@ -11,11 +11,11 @@ let on: Desk;
 let temporary: string;
 const outside = process.env['TMPDIR'];
 beforeAll(async () => {
-  // A folder for temporary files of this test only.
+  // Uses a separate folder for temporary files, so that the test can check that none is left.
   temporary = await mkdtemp(path.join(os.tmpdir(), 'perennial-refusals-'));
   process.env['TMPDIR'] = temporary;
   on = await desk();
-  // A reconciled day with one difference.
+  // Reconciles a day with one difference.
   const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
   await run(on, [line(debit, { amountCent: 1991 })]);
 });

@@ -30,7 +30,7 @@ export interface Desk {
   readonly fresh: FreshDatabase;
   readonly operator: OperatorWithGateways;
   readonly clock: ReturnType<typeof manualClock>;
-  /** Returns the bridge's statement of any day. */
+  /** Returns the bridge's statement of a day. A test can replace it. */
   statement: (day: string) => AsyncIterable<StatementLine>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function desk(): Promise<Desk> {
   return made;
 }
 
-/** Creates a desk for a file, reset to the same moment and emptied before each test. */
+/** Creates a desk for a file. Before each test it is emptied and its clock is reset. */
 export function deskOfFile(): Desk {
   const on = ofFile(desk);
   beforeEach(async () => {
@@ -72,7 +72,7 @@ export interface AttemptRow {
   readonly paidAt?: number;
 }
 
-/** Inserts an attempt as settling leaves it, and returns its number. */
+/** Inserts an attempt as settling leaves it, and returns its attempt number. */
 export async function putAttempt(database: Database, row: AttemptRow): Promise<string> {
   const { orderNo, cycleNo = 1, tryNo = 1, amountCent = 1990, status = 'SUCCESS', paidAt = NOON } = row;
   await database.query(
@@ -135,7 +135,7 @@ export function run(on: Desk, lines: readonly StatementLine[], paymentChannelCod
   return runReconciliation(on.operator, { paymentChannelCode, day, csv: bytes(csvOf(lines)) });
 }
 
-/** Lists the differences by kind and place. */
+/** Formats each difference as a short line, and sorts the lines. */
 export function inShort(differences: readonly DifferenceView[]): string[] {
   return differences
     .map((one) => {

@@ -26,7 +26,7 @@ import {
   titleOf,
 } from './support.js';
 
-/** One press for all benefits of a period. */
+/** Tests the button that claims all benefits of a period. */
 
 const on = ofFile(stage);
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const six = () => on.order({ productCode: 'SIX' });
 
-/** Returns the fields that the button of a period sends. */
+/** Returns the fields that a period's button sends. */
 async function pressOf(order: Ordered, period = '1'): Promise<Record<string, string>> {
   const page = await on.get(order.path);
   return { ...formOf(page), period: claimAllsOf(page).get(period) ?? '' };
@@ -171,7 +171,7 @@ describe('a bookmarked URL', () => {
   });
 });
 
-/** A user who claims on a later page of the list stays there. */
+/** The order of this test: a user who claims on a later page of the list stays on that page. */
 
 let order: Ordered;
 beforeAll(async () => {
@@ -180,7 +180,7 @@ beforeAll(async () => {
 });
 
 const firstOf = (page: Reply) => [...claimsOf(page).keys()][0];
-/** The second page: periods 4 to 6 of seven. */
+/** Opens the second page, which has periods 4 to 6 of seven. */
 async function secondPage(): Promise<Reply> {
   const list = await on.get(at(order.path, 'benefits'));
   return on.get(linkIn(list, 'Show more'));
@@ -196,7 +196,7 @@ it('303: to the same page, with the claimed benefits, those after it, and a link
   expect(textOf(middle.page)).toMatch(/It’s yours Number 2 Period 5 · Claimed 31 Jan 2026, 12:00 [A-Z0-9]{16} Copy/);
   expect([codesOf(middle.page).length, firstOf(middle.page)]).toEqual([1, 'Number 1 4']);
 
-  // Claims the benefit that the page began with.
+  // Claims the first benefit of the page.
   const first = await claim(on, middle.page, 'Number 1 4');
   expect(textOf(first.page)).toContain('It’s yours Number 1 Period 4');
   expect([...claimsOf(first.page).keys()].slice(0, 6)).toEqual([
@@ -206,7 +206,7 @@ it('303: to the same page, with the claimed benefits, those after it, and a link
   expect(textOf(await on.get(linkIn(first.page, 'Back to your benefits')))).toContain('Six at once');
   expect(firstOf(await on.get(linkIn(first.page, 'Back to the start')))).toBe('Number 1 1');
 
-  // Claims the whole period that it began with.
+  // Claims the rest of the page's first period.
   const whole = await follow(on, '/redeem/claim-all', {
     ...formOf(first.page),
     period: claimAllsOf(first.page).get('4') ?? '',

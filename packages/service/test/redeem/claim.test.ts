@@ -60,7 +60,7 @@ describe('claiming', () => {
     const presses = Array.from({ length: 16 }, async (_, index) => {
       const baseUrl = hosts[index % 2] ?? '';
       const page = await get(baseUrl, order.path);
-      // A late phone finds no button.
+      // A request that is late finds no button any more.
       const value = claimsOf(page).get('VIP pass 1');
       if (value !== undefined)
         expect((await post(baseUrl, '/redeem/claim', { ...formOf(page), claim: value })).status).toBe(303);
@@ -141,7 +141,7 @@ describe('claiming', () => {
       const token = createFormToken(Buffer.from(callbackSecret, 'base64'), link, 'claim 1 1');
       const stolen = await own.post('/redeem/claim', { ...Object.fromEntries(strange), claim: `1-1-${token}` });
       const { appId } = own.channel.credentials;
-      // This node still has the old secret in memory.
+      // This node's cache still has the old secret.
       await resetCredentials(own.service.operator, { appId, names: ['callbackSecret'] });
       const { answer: late } = await claim(own, before, 'VIP pass 1');
       expect([stolen.status, late.status]).toEqual([404, 404]);
@@ -163,7 +163,7 @@ describe('claiming', () => {
       await tx.query('select from benefits where order_no = $1 for update', [held.orderNo]);
       waiting = claim(on, heldPage, 'VIP pass 1');
       expect((await claim(on, freePage, 'VIP pass 1')).answer.status).toBe(303);
-      // Waits in its own statement, not in the batch of claims.
+      // The claim of the locked order waits in its own statement, not in the batch of claims.
       await expect.poll(() => lockWaits(database, 'claim_no = $5')).toBe(1);
       expect((await claim(on, freePage, 'Coupon 1')).answer.status).toBe(303);
     });
@@ -173,7 +173,7 @@ describe('claiming', () => {
 });
 
 describe('a post that does not come from the page', () => {
-  /** Returns all fields that a press of the first button sends. */
+  /** Returns all fields that the first claim button sends. */
   async function press(order: Ordered): Promise<Record<string, string>> {
     const page = await on.get(order.path);
     return { ...formOf(page), claim: claimsOf(page).get('VIP pass 1') ?? '' };

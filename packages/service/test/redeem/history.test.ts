@@ -97,7 +97,7 @@ describe('payments', () => {
 });
 
 describe('mode B', () => {
-  /** Words that only the party that takes the money may use. */
+  /** Words that may be used only if the service takes the money itself. In mode B it does not. */
   const OURS = /debit|payment|will not be taken|was taken(?! back)|扣款|付款/i;
 
   it('names the biller, and never mentions a debit, on any page and in any state', async () => {

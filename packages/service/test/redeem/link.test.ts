@@ -47,7 +47,7 @@ describe('a link', () => {
       expect(textOf(reply)).toContain('Please open your benefits again from Demo channel.');
       expect(reply.text).not.toContain(order.orderNo);
     }
-    // A link that was never valid has not expired.
+    // A link that was never valid is not shown as expired.
     expectRefused(await on.get(`${late}x`));
     expectRefused(await on.get(changed(late, 'orderNo', '999999999999')));
   });
@@ -120,7 +120,7 @@ describe('a reset of the callback secret', () => {
         names: ['callbackSecret'],
       });
       const after = own.link(made, {}, { callbackSecret });
-      // The second node refuses the old link before it has received any link signed with the new secret.
+      // The second node refuses the old link, although it has not yet received a link signed with the new secret.
       expect((await get(node.baseUrl, before)).status).toBe(404);
       for (const baseUrl of [own.service.baseUrl, node.baseUrl]) {
         expect((await get(baseUrl, after)).status).toBe(200);
@@ -167,7 +167,7 @@ describe('rate limits', () => {
     const on = await ownStage({ redeemOpensPerMinute: 10 });
     const order = await on.order();
     for (const _ of times(9)) expect((await on.get('/redeem?sig=guess')).status).toBe(404);
-    // Style and script do not count.
+    // Requests for style and script do not count.
     for (const _ of times(9)) expect((await on.get('/redeem/page.js')).status).toBe(404);
     expect((await on.get(order.path)).status).toBe(200);
     expect((await on.get(order.path)).status).toBe(429);

@@ -5,7 +5,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import type { Reply } from '../support/channel-client.js';
 import { claimAllsOf, claimsOf, codesOf, formOf, linkIn, type Ordered, sell, stage } from './support.js';
 
-/** Names and codes may have 200 characters, and some characters take six bytes in a page. */
+/** Tests names and codes of 200 characters, because some characters take six bytes in a page. */
 
 const on = ofFile(stage);
 

@@ -11,7 +11,7 @@ import { at, claimAllsOf, claimsOf, fillPeriods, formOf, get, post } from './sup
 /** A seller with all settings, and an order in every state that the page knows. */
 
 export type Language = 'en-GB' | 'zh-CN';
-/** URLs by what they show. */
+/** URLs of pages, by what each shows. */
 export type Shown = Readonly<Record<string, string>>;
 
 const WORDS = {
@@ -50,7 +50,7 @@ const COFFEE = svg(
   'viewBox="0 0 48 48"',
 );
 
-/** Creates the seller and the products of one language. A second call replaces the first. */
+/** Creates the seller and the products of one language. A later call replaces them. */
 export async function openShop(on: RefundStage, language: Language): Promise<void> {
   const words = WORDS[language];
   const { operator } = on.service;
@@ -94,7 +94,7 @@ const codeOf = (what: string, language: Language): string => `${what}_${language
 
 interface Order {
   readonly orderNo: string;
-  /** Path and query of its link. */
+  /** Path and query of the order's redemption link. */
   readonly path: string;
   readonly expired: string;
   readonly mobile: string;
@@ -115,7 +115,7 @@ async function advance(on: RefundStage, { orderNo }: Order, how: object): Promis
   if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
 }
 
-/** Presses a button of the page. Returns where it leads. */
+/** Presses a button of the page. Returns the URL that it leads to. */
 async function claim({ service }: RefundStage, path: string, what: 'claim' | 'period'): Promise<string> {
   const page = await get(service.baseUrl, path);
   const [value] = (what === 'claim' ? claimsOf(page) : claimAllsOf(page)).values();
@@ -167,7 +167,7 @@ const STATES: readonly MakeState[] = [
   },
 ];
 
-/** Large orders, and states that differ from one above in a few words. */
+/** States of large orders, and states that differ from an earlier one in a few words. */
 const FURTHER: readonly MakeState[] = [
   async (on, language) => {
     const failed = await order(on, language);

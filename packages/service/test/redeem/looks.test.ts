@@ -8,10 +8,9 @@ import { refundStage } from '../refunds/support.js';
 import { type Language, makeStates, openShop, type Shown } from './looks-states.js';
 
 /**
- * Every state of the page: no overflow, no broken word, no finding of axe. A short run uses the narrowest screen, which
- * equals text of twice the size, and axe checks each state in one language. A long run uses every screen, light and
- * dark,
- * and the largest orders too. SHOTS names a folder for screenshots.
+ * Checks every state of the page: no overflow, no broken word, no finding of axe. A short run uses the narrowest
+ * screen, which equals text of twice the size, and axe checks each state in one language. A long run uses every screen,
+ * light and dark, and the largest orders too. SHOTS names a folder for screenshots.
  */
 
 const isLong = process.env['LONG_RUNS'] === 'on';
@@ -40,7 +39,10 @@ beforeAll(async () => {
   if (shots !== undefined) await mkdir(shots, { recursive: true });
 });
 
-/** Finds words of letters that wrap within; in Chinese, dates and product names. Codes, numbers and names may wrap. */
+/**
+ * A script for the page that finds words broken across two lines. In Chinese it looks for dates and certain words.
+ * Codes, numbers and names may be broken.
+ */
 const BROKEN = `(() => {
   const broken = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -114,7 +116,7 @@ describe.each(LANGUAGES)('%s', (locale) => {
 /** Buttons that copy and share, which are hidden without a script. */
 const ONLY_WITH_SCRIPT = 'main button[type=button]';
 
-/** Returns the texts that both must show. */
+/** Returns the texts that the page must show with and without a script. */
 async function readShown(page: Page): Promise<string[]> {
   await page.evaluate(`for (const one of document.querySelectorAll('${ONLY_WITH_SCRIPT}')) one.hidden = true`);
   return page.locator('main :is(h1, h2, h3, h4, p, dt, dd, li, label, summary, code, a, button)').allInnerTexts();

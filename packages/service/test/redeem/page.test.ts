@@ -146,7 +146,7 @@ describe('texts of a channel', () => {
     });
     const own = await on.order({ productCode, channelUserId: `U${evil}\n`, externalOrderNo: `${unique('E')}${evil}` });
     const first = await on.get(own.path);
-    // Browsers would send a line break in a form as two characters.
+    // The line break is escaped, because browsers would send it in a form as two characters.
     expect(formOf(first)['channelUserId']).toBe(`U${evil}%0A`);
     const { page } = await claim(on, first, `B${escaped(evil)} 1`);
     const ask = await on.get(own.path.replace('/redeem', '/redeem/unsubscribe'));
@@ -184,7 +184,7 @@ describe('many periods', () => {
     expect([lists.length, all.length, all.at(-1)]).toEqual([2, 24, 'Coupon 12']);
     const [, second] = lists;
     expect(second && linkIn(second, 'Back to the start')).toBe(linkIn(page, 'All 24 to claim'));
-    // Whole periods, one press each.
+    // Claims whole periods, each with one press.
     const twelve = [...claimAllsOf(page).values(), ...claimAllsOf(second as Reply).values()];
     expect(twelve).toHaveLength(6 + 2);
     for (const period of claimAllsOf(page).values()) await on.post('/redeem/claim-all', { ...formOf(page), period });
@@ -206,7 +206,7 @@ describe('many periods', () => {
     const page = await on.get(own.path);
     const order = ['Coupon 3', 'VIP pass 3', 'VIP pass 1', 'Coupon 1', 'VIP pass 2', 'Coupon 2'];
     expect([...claimsOf(page).keys()]).toEqual(order);
-    // PostgreSQL sorts lists in the same order as the node sorts the page.
+    // The list, which PostgreSQL sorts, has the same order as the page, which the node sorts.
     const [list] = await pagesOf(own.path.replace('/redeem', '/redeem/benefits'));
     expect(list && [...claimsOf(list).keys()]).toEqual(order);
     expect(textOf(page)).toContain('Coupon Worth ¥4.90 2 days left Claim by 2 Feb 2026, 12:00 Claim');

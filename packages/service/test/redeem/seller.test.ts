@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
 import { claim, escaped, type Ordered, stage, textOf, titleOf } from './support.js';
 
-/** The seller of the page, and names chosen by others. */
+/** Tests how the page shows its seller, and names that others have chosen. */
 
 const on = ofFile(stage);
 let order: Ordered;
@@ -62,7 +62,7 @@ describe('a channel', () => {
       expect(text).toContain(`<img class="logo" src="/redeem/images/${HASH}.svg" alt="">`);
       expect(text).toContain(`<link rel="icon" href="/redeem/images/${HASH}.svg">`);
       expect(text).toContain('<link rel="stylesheet" href="/redeem/accent-5b3df5.css">');
-      // At the top too, unless the page has another link back.
+      // The link to the seller is also at the top, unless the page has another link back.
       const above = path === order.path || path === late;
       expect(
         text.match(/<a (class="back" )?href="https:\/\/lumen\.example\/" rel="noopener noreferrer">/g),
@@ -72,7 +72,7 @@ describe('a channel', () => {
       expect(text).toMatch(/<title>[^<]* · Lumen<\/title>/);
     }
     expect(textOf(await on.get(order.path))).toContain('Back to Lumen');
-    // An invalid link reveals none of it.
+    // An invalid link's page reveals nothing about the seller.
     expect((await on.get(`${order.path}x`)).text).not.toMatch(/Lumen|accent|images/);
   });
 

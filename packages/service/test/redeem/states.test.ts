@@ -3,7 +3,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
 import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, sell, stage, textOf } from './support.js';
 
-/** The page of an order that is not simply active. */
+/** Tests the page of an order that is not simply active. */
 
 const on = ofFile(stage);
 
@@ -49,7 +49,7 @@ describe('the time until which the page can be opened', () => {
     const ended = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
     const kept = ended.headers.location ?? '';
     expect([ended.status, kept]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
-    // A second press of the button, and the earlier URL, lead there too.
+    // A second press of the button, and the earlier URL, lead to the same page.
     const again = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
     const former = await on.get(at(order.path, 'ended'));
     expect([again.headers.location, former.status, former.headers.location]).toEqual([kept, 303, kept]);

@@ -10,7 +10,7 @@ export interface Ordered {
   readonly orderNo: string;
   readonly channelUserId: string;
   readonly externalOrderNo: string;
-  /** Path and query of its link. */
+  /** Path and query of the order's redemption link. */
   readonly path: string;
 }
 
@@ -18,7 +18,7 @@ export type Form = Readonly<Record<string, string>>;
 
 const HOST = 'https://pay.example';
 
-/** Starts a service whose page is requested as a browser does, without one. */
+/** Starts a service, and requests its redemption page as a browser does, but without a browser. */
 export async function stage(more: Partial<ServiceDeps> = {}) {
   const service = await testService({ redeemOpensPerMinute: 100_000, ...more });
   const channel = await demoChannel(service);
@@ -35,12 +35,12 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       const { channelUserId, externalOrderNo } = request;
       return { orderNo: data.orderNo, channelUserId, externalOrderNo, path: data.redeemUrl.slice(HOST.length) };
     },
-    /** Advances the order by this many periods. */
+    /** Advances the order by this many periods in the sandbox. */
     async advance({ orderNo }: Ordered, cycles: number) {
       const { code, text } = await channel.call('sandbox/orders/advance', { orderNo, cycles });
       if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
     },
-    /** Signs a link with changed values as the channel would. */
+    /** Returns a link with changed values, signed as the channel would. */
     link(
       { orderNo, channelUserId }: Ordered,
       changed: Partial<RedeemSignParts> = {},
@@ -72,7 +72,7 @@ export type Stage = Awaited<ReturnType<typeof stage>>;
 export const get = (baseUrl: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
   send(baseUrl, 'GET', path, headers, Buffer.alloc(0));
 
-/** Posts a form of the page as a browser does, unless told otherwise. */
+/** Posts a form of the page with the headers of a browser, unless other headers are given. */
 export function post(
   baseUrl: string,
   path: string,
@@ -88,7 +88,7 @@ export function post(
   return send(baseUrl, 'POST', path, { ...own, ...headers }, Buffer.from(body));
 }
 
-/** Returns the URL of another page of the link. */
+/** Returns the URL of another page, for the same link. */
 export const at = (path: string, page: string): string => path.replace('/redeem?', `/redeem/${page}?`);
 
 /** The status and title of the answer to a post that does not come from the page. */
@@ -111,13 +111,13 @@ const unescaped = (text: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** Returns the hidden values of a page's form. */
+/** Returns the names and values of a page's hidden form fields. */
 export function formOf({ text }: Reply): Record<string, string> {
   const inputs = text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
   return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, unescaped(value)]));
 }
 
-/** Returns the values of its claim buttons, by benefit name and period: `VIP pass 1`. */
+/** Returns the values of a page's claim buttons, by benefit name and period: `VIP pass 1`. */
 export function claimsOf({ text }: Reply): Map<string, string> {
   const items = text.matchAll(
     /<h4[^>]*><bdi>([^<]*)<\/bdi><\/h4>(?:(?!<\/li>)[\s\S])*?name="claim" value="(\d+)(-[^"]+)"/g,
@@ -127,7 +127,7 @@ export function claimsOf({ text }: Reply): Map<string, string> {
   );
 }
 
-/** Returns the values of its buttons for a whole period, by period. */
+/** Returns the values of a page's buttons that claim a whole period, by period. */
 export const claimAllsOf = ({ text }: Reply): Map<string, string> =>
   new Map(
     [...text.matchAll(/name="period" value="((\d+)-[^"]+)"/g)].map(([, value = '', period = '']) => [period, value]),
@@ -144,7 +144,7 @@ export const textOf = ({ text }: Reply): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Returns the notice about the last action. */
+/** Returns the page's notice about the last action. */
 export const noticeOf = ({ text }: Reply): string | undefined => /role="alert">([^<]*)</.exec(text)?.[1];
 
 export const titleOf = ({ text }: Reply): string | undefined => /<title>([^<]*)</.exec(text)?.[1];
@@ -163,7 +163,7 @@ export async function claim(on: Stage, page: Reply, what: string): Promise<{ ans
   return follow(on, '/redeem/claim', { ...formOf(page), claim: value });
 }
 
-/** Creates a product of mode B that the channel may sell: 12 months of ¥10.00, unless told otherwise. */
+/** Creates a product of mode B that the channel may sell: 12 months of ¥10.00, unless `product` says otherwise. */
 export async function sell(
   { service: { operator }, channel }: Pick<Stage, 'service' | 'channel'>,
   product: Sold,
@@ -190,7 +190,10 @@ export const openSixShop = (on: Stage): Promise<void> =>
     benefits: [1, 2, 3, 4, 5, 6].map((n) => ({ benefitCode: `SIX_${n}`, name: `Number ${n}`, faceValueCent: 100 })),
   });
 
-/** Fills an order of days with 9,999 periods: the last ninety are claimable and the newest thirty claimed. */
+/**
+ * Gives a daily order 9,999 periods with benefits. Of the last ninety, the newest thirty are claimed and the others can
+ * be claimed; all earlier ones have expired.
+ */
 export async function fillPeriods({ database }: FreshDatabase, orderNo: string): Promise<void> {
   await database.query(
     `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at,
