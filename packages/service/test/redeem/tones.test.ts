@@ -17,14 +17,17 @@ const contrast = (one: string, other: string) => {
 };
 
 const PAGE = readFileSync(new URL('../../assets/redeem/page.css', import.meta.url), 'utf8');
-/** Returns a colour of the page itself, which the tones must fit. */
+/** Returns a colour that page.css defines. The tones must have enough contrast with it. */
 function pageColour(theme: Theme, name: string): string {
   const [light = '', dark = ''] = PAGE.split('prefers-color-scheme: dark');
   const [, colour = ''] = new RegExp(`--${name}: (#[0-9a-f]{3,6});`).exec(theme === 'light' ? light : dark) ?? [];
   return colour.length === 4 ? colour.replaceAll(/[0-9a-f]/g, '$&$&') : colour;
 }
 
-/** Returns every pair of text and background, or of line and neighbour, that involves the accent, with its minimum. */
+/**
+ * Returns every pair of adjacent colours that involves the accent (text and background, or line and neighbour), with
+ * its minimum contrast.
+ */
 function pairs(accent: string): { readonly name: string; readonly ratio: number; readonly needed: number }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const tones = makeTones(accent)[theme];

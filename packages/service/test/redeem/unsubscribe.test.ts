@@ -29,12 +29,12 @@ const pathOf = ({ path }: Ordered) => at(path, 'unsubscribe');
 const rightFor = ({ channelUserId }: Ordered) => mobileOf(channelUserId).slice(-4);
 const wrongFor = (of: Ordered) => (rightFor(of) === '0000' ? '1111' : '0000');
 
-/** Opens the form and submits it, on the same or another node. */
+/** Opens the form and submits it, to the first node or another one. */
 async function answer(of: Ordered, digits: string, baseUrl = on.service.baseUrl) {
   return answerTo(formOf(await get(baseUrl, pathOf(of))), digits, baseUrl);
 }
 
-/** Submits a form that was opened before. */
+/** Submits a form whose fields were read before. */
 function answerTo(fields: Form, digits: string, baseUrl = on.service.baseUrl) {
   return post(baseUrl, '/redeem/unsubscribe', { ...fields, digits });
 }
@@ -157,7 +157,7 @@ describe('wrong digits', () => {
     }
     expect(await statusOf(second)).toBe('ACTIVE');
 
-    // Another user is not affected.
+    // The limit does not affect another user.
     expect((await answer(await on.order(), '0000')).status).not.toBe(429);
 
     const whose = [order.channelUserId];
@@ -214,7 +214,7 @@ describe('an order that cannot be ended', () => {
     expect([page.status, page.text.includes(says), page.text.includes('<form')]).toEqual([200, true, false]);
     expect(titleOf(page)).toBe('End subscription · Demo channel');
     const tried = await on.post('/redeem/unsubscribe', { ...fields, digits: rightFor(order) });
-    // A second press finds the order ended by the first.
+    // If the order has ended, a second press of the button leads to the same page as the first.
     if (status === 'UNSUBSCRIBED') expect(tried.status).toBe(303);
     else expect([tried.status, tried.text.includes(says)]).toEqual([409, true]);
     expect(await toldAbout(on.service.fresh.database, order.orderNo)).toEqual(['BILLED', 'ACTIVE']);

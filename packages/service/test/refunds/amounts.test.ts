@@ -277,7 +277,7 @@ beforeAll(async () => {
   await dailyProduct(on.service, 'BARE', 7, []);
 });
 
-/** Returns the period's benefits with their statuses, in order. */
+/** Returns the period's benefits with their statuses, in the product's order. */
 async function benefitsOf(orderNo: string, cycleNo = 1): Promise<string> {
   const rows = await on.service.fresh.database.query<{ benefit_code: string; status: string }>(
     'select benefit_code, status from benefits where order_no = $1 and cycle_no = $2 order by position',
@@ -321,7 +321,7 @@ describe('the benefits of a period that is refunded', () => {
     await part(1);
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON REVOKED');
     await part(1499);
-    // The coupon has used its share: 1499 is one cent less than the pass.
+    // The coupon's value is already used up. The remaining 1499 is one cent less than the value of the pass.
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON REVOKED');
     expect(await linkOf(orderNo)).not.toBeNull();
     await part(1);
@@ -332,7 +332,7 @@ describe('the benefits of a period that is refunded', () => {
   it('in part: a benefit that does not fit is skipped, one without value always fits', async () => {
     const orderNo = await on.paidOrder({ productCode: 'FOUR' });
     await on.refund({ orderNo, cycleNo: 1, amountCent: 55 });
-    // D 0, C 20, then B 60 does not fit into 35, A 30 does.
+    // D takes 0 and C takes 20. B does not fit into the remaining 35, but A does, with 30.
     expect(await benefitsOf(orderNo)).toBe('A REVOKED, B ISSUED, C REVOKED, D REVOKED');
   });
 
@@ -370,7 +370,7 @@ describe('the benefits of a period that is refunded', () => {
     expect(await benefitsOf(orderNo, 2)).toBe('VIP_PASS ISSUED, COUPON ISSUED');
     expect(await linkOf(orderNo)).not.toBeNull();
     expect(await on.query(orderNo)).toMatchObject({ totalPaidAmountCent: 3980, totalRefundAmountCent: 1990 });
-    // All paid periods are refunded in full: nothing is left to redeem.
+    // All paid periods are refunded in full, so nothing is left to redeem and there is no link.
     await on.refund({ orderNo, cycleNo: 2 });
     expect(await linkOf(orderNo)).toBeNull();
   });

@@ -22,7 +22,10 @@ const statusOf = async (orderNo: string) => (await on.queryPeriod(orderNo))['pay
 const told = async (orderNo: string) => (await toldAbout(on.service.fresh.database, orderNo)).slice(2);
 const alertKinds = async () => (await alerts(on.service.fresh.database)).map(({ kind, subject }) => [kind, subject]);
 
-/** Returns the seconds until the next query, by the database's clock, or null if it is settled. */
+/**
+ * Returns the seconds until the next query of the refund, by the database's clock. Returns null if the refund is
+ * settled.
+ */
 async function askedIn(orderNo: string): Promise<number | null> {
   const [row] = await on.service.fresh.database.query<{ seconds: number | null }>(
     `select round(extract(epoch from ask_at - now()))::integer as seconds from refunds where order_no = $1`,
@@ -44,7 +47,7 @@ describe('the institution refuses', () => {
     expect(await alerts(on.service.fresh.database)).toEqual([
       { kind: 'refund-refused', subject: refundNoOf(orderNo), detail: 'the card is closed' },
     ]);
-    // The key belongs to the refused refund. Another key is another attempt with another number.
+    // The key belongs to the refused refund. A different key makes a new refund with its own refund number.
     await expect(on.refund({ orderNo, cycleNo: 1, key: 'k' })).rejects.toThrow(/refused/);
     on.bank.reset();
     expect(await on.refund({ orderNo, cycleNo: 1, key: 'k2' })).toMatchObject({ refundNo: refundNoOf(orderNo, '02') });
@@ -172,7 +175,7 @@ describe('the institution is wrong', () => {
   it('a contradiction changes nothing and raises an alert', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async (request) => {
-      // The job was faster, and got another answer.
+      // The job queries the refund before this answer is given, and gets a refusal.
       on.bank.onQuery = async () => ({ kind: 'refused', reason: 'no' });
       await on.askAll();
       return on.bank.book(request);
@@ -281,7 +284,7 @@ it('refunds that hang at one institution do not block those of another', async (
   expect((await on.queryPeriod(other)).refundAmountCent).toBe(100);
   expect(hanging).toBe(64);
 
-  // After stopping, it leases no more.
+  // After the job was told to stop, it leases no more refunds.
   isStopping = true;
   answer();
   expect(await first).toBe(64);
@@ -376,7 +379,7 @@ describe(`${AT_ONCE} refunds of one period at once`, () => {
       on.renew(),
       on.channel.call('orders/unsubscribe', { orderNo }),
     ]);
-    // A slow machine may have refused some. A resend with the same key does not repeat a refund.
+    // Repeats all refunds, because a slow machine may have refused some. A repeated key makes no second refund.
     for (let n = 0; n < 100; n += 1)
       await on.refund({ orderNo, cycleNo: 1, amountCent: 30, key: `key-${n}` }).catch(() => undefined);
     const order = await on.query(orderNo);

@@ -23,7 +23,7 @@ import { REFUNDING_NODE, start, until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 import { periodNo } from './support.js';
 
-/** The service, refunds from other processes, and the reference institution with its own ledger. */
+/** Tests the service, refunds from other processes, and the reference institution with its own ledger. */
 const masterKey = randomBytes(32);
 let fresh: FreshDatabase;
 let service: TestService;
@@ -33,7 +33,7 @@ let channel: ChannelClient;
 let settings: Record<string, string>;
 let bridgeKey: string;
 let bridgePort: number;
-/** Shared by all tests. Each test checks its own order. */
+/** The institution that all tests share. Each test checks only its own order. */
 let there: ReferenceProgram;
 
 beforeAll(async () => {
@@ -173,7 +173,7 @@ describe('a refund over the bridge', () => {
 });
 
 describe('a process that is killed during a refund', () => {
-  /** Resolves with its output, or undefined if it was killed. */
+  /** Makes a refund in a separate process. Resolves with the process's output, or undefined if it was killed. */
   async function refundIn(dies: string, input: RefundInput): Promise<Record<string, unknown> | undefined> {
     const child = start(REFUNDING_NODE, { ...settings, DATA_DIR: '/nonexistent', REFUND_DIES: dies }, [
       JSON.stringify(input),

@@ -6,15 +6,15 @@ import type { ServiceDeps } from '../../src/service.js';
 import { stage } from '../orders/support.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
-/** The refunds of a fake institution: idempotent by number, with answers that a test can replace. */
+/** A fake institution's refunds: idempotent by refund number, with answers that a test can replace. */
 export interface Bank {
   readonly asked: RefundRequest[];
   readonly queries: RefundQuery[];
-  /** Refunds that were booked, by number. */
+  /** The refunds that the institution has booked, by refund number. */
   readonly booked: Map<string, RefundRequest>;
   onRefund: (request: RefundRequest) => Promise<RefundOutcome>;
   onQuery: (request: RefundQuery) => Promise<RefundOutcome | NotFound>;
-  /** Books it, as by default. */
+  /** Books the refund and returns its success, as `onRefund` does by default. */
   book(request: RefundRequest): RefundOutcome;
   reset(): void;
 }
@@ -48,9 +48,9 @@ export async function refundStage(more: Partial<ServiceDeps> = {}) {
     bank,
     operator,
     refund: (input: RefundInput) => refundPayment(operator, input),
-    /** Runs the job once for the refunds that are due. */
+    /** Runs one turn of the job that queries refunds, for the refunds that are due. */
     askDueRefunds,
-    /** Runs the job once for all open refunds. */
+    /** Runs one turn of the job for all open refunds, even if their query is not due. */
     async askAll() {
       await database.query('update refunds set ask_at = now() where ask_at is not null');
       return askDueRefunds();

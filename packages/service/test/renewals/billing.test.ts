@@ -6,7 +6,7 @@ import { START_OF_DUE_ORDERS } from '../../src/subscriptions/store/orders/due-or
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { ofFile, stageOfFile } from '../orders/stage-of-file.js';
 
-/** Mode B in batches: a problem with one order does not affect others. */
+/** Tests billing (mode B) in batches: a problem with one order does not affect others. */
 
 const { on } = stageOfFile();
 const database = ofFile(async () => openDatabase({ url: on.service.fresh.url, pool: 8, name: 'test billing' }));
@@ -14,7 +14,7 @@ beforeEach(() => database.query('truncate orders, payments, benefits, events, al
 
 const FIRST = 500_000_000_001;
 
-/** Creates orders numbered from FIRST, a day old and with seven days. */
+/** Creates daily orders with the numbers FIRST and up. They were created a day ago and have seven periods. */
 async function orders(count: number, more: { mode?: string; totalCycles?: number } = {}): Promise<void> {
   const { mode = 'CHANNEL_COLLECT', totalCycles = 7 } = more;
   await database.query(
@@ -117,7 +117,7 @@ it('an existing period is unchanged, with its order; the others are billed', asy
   expect(await database.query('select status from payments where order_no = $1', [FIRST + 1])).toEqual([
     { status: 'CANCELED' },
   ]);
-  // It is found in every run, and raises one alert.
+  // Every run finds the broken order again, but there is only one alert.
   expect(await billDueOrders(database)).toBe(0);
   expect(await database.query('select kind, subject, detail, seen from alerts')).toEqual([
     {
@@ -161,7 +161,7 @@ const WAYS: readonly [string, string, (tx: Queryable) => Promise<number>][] = [
 it.each(WAYS)('some of many orders are %s without reading the others', async (_, mode, renew) => {
   await orders(5000, { mode });
   await database.transaction(async (tx) => {
-    // A statement that was run often enough: PostgreSQL keeps one generic plan for it.
+    // Uses the generic plan that PostgreSQL keeps for a statement that was run often enough.
     await tx.query('set local plan_cache_mode = force_generic_plan');
     const read = async () => {
       const rows = await tx.query<{ rows: number }>(

@@ -7,9 +7,9 @@ import { stageOfFile } from '../orders/stage-of-file.js';
 import { created, type EngineNode, engineNode } from './support.js';
 
 /**
- * Due times are computed twice: in SQL for batches of orders, and in TypeScript for one order. Both agree for every
- * anchor and cadence, through real billing and real debits. They also agree in any session time zone, here one behind
- * UTC with summer time.
+ * Due times are computed twice: in SQL for batches of orders, and in TypeScript for one order. These tests check that
+ * both agree for every anchor and cadence, through real billing and real debits. They must also agree in any session
+ * time zone, here one that is behind UTC and has summer time.
  */
 const ELSEWHERE = { TimeZone: 'America/New_York' };
 
@@ -26,7 +26,9 @@ interface Sample extends Cadence {
   readonly totalCycles: number;
 }
 
-/** After the last summer time in Asia/Shanghai, and early enough that all their periods are due. */
+/**
+ * Limits of the creation times: after the last summer time in Asia/Shanghai, and early enough that all periods are due.
+ */
 const ANCHORS = { min: new Date('1992-01-01T00:00:00Z'), max: new Date('2016-12-31T00:00:00Z'), noInvalidDate: true };
 const anchor = fc.oneof(
   fc.date(ANCHORS).map((date) => date.getTime()),
@@ -67,7 +69,7 @@ interface Found extends Sample {
   readonly orderNo: number;
   readonly cycleNo: number;
   readonly nextDueAt: number | null;
-  /** The time of the last started period. */
+  /** The due time of the last started period. */
   readonly expectAt: number;
 }
 

@@ -7,7 +7,10 @@ import { paid } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { copies, created, engineNode, engineOfFile } from './support.js';
 
-/** Debits per second and hours of the day, for all nodes together, by the database's clock. */
+/**
+ * Tests the limits on debits per second and on hours of the day. They count for all nodes together, by the database's
+ * clock.
+ */
 
 const { on, sql } = stageOfFile();
 const nodes = [engineOfFile(on), engineOfFile(on)] as const;
@@ -44,7 +47,10 @@ describe('debits per second', () => {
     on.institution.reset();
   });
 
-  /** Runs rounds of both nodes at once. Returns the number of debits, and how many the elapsed time allows. */
+  /**
+   * Runs `count` rounds on both nodes concurrently. Returns the number of debits made, and the number that the elapsed
+   * time allows.
+   */
   async function rounds(count: number): Promise<{ debited: number; allowed: number }> {
     const seconds = async () =>
       (await sql<{ at: number }>('select extract(epoch from now())::float8 as at'))[0]?.at ?? 0;
@@ -52,7 +58,7 @@ describe('debits per second', () => {
     for (let round = 0; round < count; round += 1) {
       await Promise.all(nodes.map((node) => node.renewOnce(PER_SECOND)));
     }
-    // Up to one second's debits may be made up for.
+    // Allows one second's debits more, because nodes may make up for that much idle time.
     const allowed = PER_SECOND * (1 + (await seconds()) - before);
     expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(on.institution.debits.length);
     return { debited: on.institution.debits.length, allowed };
@@ -124,7 +130,7 @@ describe('hours of the day', () => {
         from,
         to,
       ]);
-      // Shadows now() by a function of the same name in an earlier schema.
+      // Replaces now() by a function of the same name in a schema that the search path has first.
       await tx.query('create schema if not exists at_another_time');
       await tx.query(
         `create or replace function at_another_time.now() returns timestamptz language sql

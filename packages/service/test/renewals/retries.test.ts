@@ -4,7 +4,7 @@ import { dailyProduct, toldAbout } from '../orders/support.js';
 import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode } from './support.js';
 
-/** The retries of declined renewals, by a clock that the test controls. */
+/** Tests the retries of declined renewals, by a clock that the test controls. */
 
 const { on } = stageOfFile();
 let node: EngineNode;
@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => node.close());
 beforeEach(async () => {
   on.service.clock.set(START);
-  // Orders of other tests are not due.
+  // Removes the due times of other tests' orders, so that they are not due.
   await on.service.fresh.database.query('update orders set next_due_at = null');
 });
 
-/** Finds the order with a token of that time. */
+/** Queries the order with a new token, because the clock may have moved beyond the old one's lifetime. */
 const found = async (orderNo: string) => {
   const token = await on.channel.getToken();
   return (await on.channel.call('orders/query', { orderNo }, { token })).data;
@@ -34,7 +34,7 @@ const at = async (text: string) => {
 };
 const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
 
-/** Runs one debit at that time. Returns the status and the next planned time. */
+/** Runs the engine at that time and expects one debit. Returns the period's status and the next planned time. */
 async function tried(orderNo: string, time: string): Promise<[status: string, next: string | null]> {
   await at(time);
   expect(await node.renewOnce()).toBe(1);
@@ -44,7 +44,9 @@ async function tried(orderNo: string, time: string): Promise<[status: string, ne
 }
 
 describe('a renewal that was PENDING and that a query finds declined', () => {
-  /** The institution has no result on 28 February at 12:00, and a query at 12:30 finds one. */
+  /**
+   * Creates an order whose debit has no result on 28 February at 12:00. A query at 12:30 finds that it was declined.
+   */
   async function declinedLater(decline: 'retryable' | 'final' | 'agreement-invalid') {
     const orderNo = await created(on);
     on.institution.reset();

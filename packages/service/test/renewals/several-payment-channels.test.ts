@@ -6,7 +6,7 @@ import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { copies, created } from './support.js';
 
-/** A node with its engine, and two institutions, of which MOCKPAY behaves. */
+/** Tests a node with its engine and two institutions. MOCKPAY always works. */
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -18,7 +18,7 @@ async function scene() {
   const { database } = on.service.fresh;
   const bank = institution();
   const orderNo = await created(on);
-  // More than may be in flight at once.
+  // Creates more orders than may be in flight at one institution.
   await copies(database, orderNo, 100, 'MOCKBANK');
   const paidPeriods = async (code: string) => {
     const [row] = await database.query<{ n: number }>(
@@ -35,7 +35,7 @@ async function scene() {
   return { on, database, bank, orderNo, paidPeriods, start };
 }
 
-/** Waits for an order of twelve periods, all due by the database's clock. */
+/** Returns how many periods of the order are paid. It has twelve, all due by the database's clock. */
 const completed = async (on: Stage, orderNo: string) => {
   const { data } = await on.channel.call('orders/query', { orderNo });
   return data.paymentRecords.filter((one: { paymentStatus: string }) => one.paymentStatus === 'SUCCESS').length;
@@ -53,7 +53,7 @@ it('one institution hangs: the other’s orders continue, period by period', asy
   await held.reached;
   await until('periods of the other', async () => (await completed(on, orderNo)) >= 4);
   expect(await paidPeriods('MOCKBANK')).toBe(0);
-  // A limited number waits for it. The others are not leased and stay due.
+  // Only 64 debits wait for the hanging institution. The other orders are not leased and stay due.
   const [hanging] = await database.query<{ n: number }>(
     `select count(*) as n from debit_attempts where payment_channel_code = 'MOCKBANK' and status = 'STARTED'`,
   );

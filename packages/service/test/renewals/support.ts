@@ -27,7 +27,7 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
   };
   return {
     deps,
-    /** Debits what is due now: one lease with all its debits. */
+    /** Debits the orders that are due now. Takes one lease and waits for all its debits. */
     async renewOnce(debitsPerSecond?: number) {
       let leases = 0;
       const stopping = () => {
@@ -40,7 +40,7 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
   };
 }
 
-/** Creates such a node for a file. */
+/** Creates the engine of a second node for the tests of a file. */
 export const engineOfFile = (on: Stage, more: Partial<RenewalDeps> = {}): EngineNode =>
   ofFile(async () => engineNode(on, more));
 
@@ -65,7 +65,7 @@ export async function copies(database: Database, orderNo: string, count: number,
       [orderNo, count],
     );
   };
-  // Far from any number of the sequence.
+  // Order numbers far above those that the sequence assigns.
   const number = 't.order_no * 1000 + n';
   await columns('payments', { order_no: number });
   await columns('orders', {
@@ -86,7 +86,7 @@ export const declined = (decline: 'retryable' | 'final' | 'agreement-invalid'): 
   reason: `because ${decline}`,
 });
 
-/** Returns the institution's outcome for an attempt of TEST_SPU_001. */
+/** Returns a successful outcome for an attempt on an order of TEST_SPU_001. */
 export const success = (attemptNo: string, paidAt: number, more: object = {}): DebitOutcome =>
   paid(
     {

@@ -9,12 +9,12 @@ import { databaseClock } from '../support/database-clock.js';
 import { until } from '../support/processes.js';
 import { attemptNoOf, created, declined, type EngineNode, engineNode, success, unknown } from './support.js';
 
-/** Notices about a renewal that are late, repeated, misdirected or malformed. Most of them raise an alert. */
+/** Tests notices about a renewal that are late, repeated, misdirected or malformed. Most of them raise an alert. */
 
 const { on, found } = stageOfFile();
 let node: EngineNode;
 beforeAll(async () => {
-  // The second period is due, and its retry; the third is not.
+  // The engine's clock. The second period is due at this time, and its retry is too; the third period is not.
   const { url } = await databaseClock(on.service.fresh, Date.UTC(2026, 2, 15));
   node = engineNode(on, { debitDeadlineMs: 60_000 }, url);
 });
@@ -38,7 +38,7 @@ async function news(attemptNo: string, outcome: DebitOutcome, code?: string): Pr
   expect(reply.status, reply.text).toBe(200);
 }
 
-/** Creates an order whose second period was debited with that answer. */
+/** Creates an order and debits its second period. The institution answers with `answer`. */
 async function renewed(answer: (request: DebitRequest) => Promise<DebitOutcome>): Promise<string> {
   const orderNo = await created(on);
   on.institution.onDebit = answer;
@@ -235,7 +235,10 @@ describe('concurrent notices', () => {
     expect(await raised()).toEqual([]);
   });
 
-  /** Makes both wait for the order's row, which the test has locked. */
+  /**
+   * Settles a debit by its answer and by a notice at the same time: both wait for the order's row, which the test has
+   * locked.
+   */
   async function together(orderNo: string, outcome: DebitOutcome): Promise<void> {
     const both: Promise<unknown>[] = [];
     await on.service.fresh.database.transaction(async (tx) => {

@@ -9,7 +9,7 @@ import { alerts, paid } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { attemptNoOf, created, engineNode, engineOfFile, unknown } from './support.js';
 
-/** Renewals with an unknown outcome: when they are queried, and that no other attempt replaces them. */
+/** Tests renewals with an unknown outcome: when they are queried, and that no other attempt replaces them. */
 
 const { on } = stageOfFile();
 const node = engineOfFile(on);
@@ -58,7 +58,7 @@ describe('a renewal', () => {
     for (const seconds of [30, 60, 300, 900, 3600, 3600]) {
       await expectAskedIn(seconds, orderNo, on.askPending);
     }
-    // Nothing else is due meanwhile: no retry, and not the next period.
+    // While the outcome is unknown, nothing else is due: neither a retry nor the next period.
     expect(await node.renewOnce()).toBe(0);
     expect(await statusOf(orderNo)).toBe('PROCESSING');
     expect(on.institution.debits.map(({ attemptNo }) => attemptNo)).toEqual([
@@ -122,7 +122,7 @@ describe('a node that dies', () => {
     on.institution.onQuery = async () => ({ kind: 'not-found' });
     expect((await on.channel.call('orders/unsubscribe', { orderNo })).code).toBe('0');
     await on.askPending();
-    // The bridge's protocol allows a request to arrive up to ten minutes late.
+    // The attempt stays open, because the bridge's protocol allows a request to arrive up to ten minutes late.
     expect(await statusOf(orderNo)).toBe('PROCESSING');
     on.service.clock.advance(11 * 60_000);
     await on.askPending();
@@ -191,7 +191,10 @@ describe('a node that dies', () => {
 
 describe('an outcome that is unknown for a day', () => {
   const DAY = 24 * 3_600_000;
-  /** The database's clock gives the start of an attempt, the service's clock its age. */
+  /**
+   * Creates an order with an open attempt. The database's clock sets the start of the attempt, and the service's clock
+   * decides how old it is.
+   */
   const open = async () => {
     const orderNo = await created(on);
     on.institution.onDebit = async () => unknown;
@@ -222,7 +225,7 @@ describe('an outcome that is unknown for a day', () => {
     on.service.clock.advance(3_600_000);
     await on.askPending();
     expect(await sql('select * from alerts')).toEqual([raised]);
-    // It stays acknowledged while the queries continue.
+    // The alert stays acknowledged while the queries continue.
     await sql(`update alerts set acknowledged_by = 'me', acknowledged_at = now()`);
     await on.askPending();
     expect(await sql('select acknowledged_by from alerts')).toEqual([{ acknowledged_by: 'me' }]);

@@ -33,7 +33,10 @@ describe('sent again under the same key', () => {
   });
 });
 
-/** A node that dies after this many commits: nothing more of it reaches the database, not even its end. */
+/**
+ * Creates a node that dies after this many commits. Nothing that it does later reaches the database, not even the end
+ * of its work.
+ */
 async function dyingNode(commits: number) {
   const real = openDatabase({ url: machine.service.fresh.url, pool: 4, name: 'dying node' });
   let left = commits;
@@ -72,7 +75,7 @@ async function dyingNode(commits: number) {
 describe('after a crash in the middle', () => {
   const outcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL_RETRY'];
 
-  // The first transaction stores the request; 1 + 5 + 1 steps follow; the last one stores the answer.
+  // The first commit stores the request. 1 + 5 + 1 steps follow, each with a commit. The last commit stores the answer.
   it.each([1, 2, 3, 5, 7, 8])('0: cut off after %i commits, the resend continues to the same end', async (commits) => {
     const orderNo = await machine.deducted();
     const body = { orderNo, cycles: 3, outcomes };
@@ -120,7 +123,7 @@ describe('concurrent requests with different keys', () => {
         ),
       );
       await node.close();
-      // The order is completed, or another request holds its lease.
+      // A request is refused if the order is completed or if another request holds its lease.
       for (const reply of replies) expect(['0', '409002', '420004']).toContain(reply?.code);
       const order = await machine.query(orderNo);
       const paid = statuses(order).filter((status) => status !== 'WAIT').length;
@@ -187,7 +190,7 @@ describe('concurrent requests with different keys', () => {
       machine.renew(),
     ]);
     for (const orderNo of orderNos) {
-      // If the engine had a debit in flight, the request ended early.
+      // Advances again, because the request ended early if the engine had a debit in flight.
       await machine.advance(orderNo, { to: '2026-06-30 12:00:00' });
       const order = await machine.query(orderNo);
       const paid = statuses(order).filter((status) => status !== 'WAIT').length;

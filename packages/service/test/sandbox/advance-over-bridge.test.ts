@@ -6,7 +6,10 @@ import { attachBridge } from '../support/bridged-channel.js';
 import { requestAt } from '../support/demo.js';
 import { statuses, timeMachine } from './support.js';
 
-/** A payment channel behind a bridge: its institution is really called, because it decides. */
+/**
+ * Tests time travel with a payment channel behind a bridge: its institution is really called, because it decides the
+ * outcome.
+ */
 const machine = ofFile(timeMachine);
 beforeAll(() => attachBridge(machine.service.operator, 'test_demo', 'BANKPAY', 'http://127.0.0.1:1'));
 beforeEach(() => machine.institution.reset());
@@ -74,7 +77,7 @@ describe('over a bridge', () => {
     const body = { orderNo, cycles: 1 };
     const options = { idempotencyKey: randomUUID() };
     machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: 'no money' });
-    // The state after a crash between the debit and its settlement, followed by the job.
+    // Creates the state after a crash between the debit and its settlement, and after the job has settled the debit.
     await machine.advance(orderNo, { cycles: 1 });
     await machine.service.fresh.database.query(
       `insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject)

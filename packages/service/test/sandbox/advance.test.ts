@@ -204,7 +204,7 @@ describe('sandbox/orders/advance is refused', () => {
     ] as const) {
       const before = await machine.everything(orderNo);
       expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe(code);
-      // The status is checked before the outcomes.
+      // The order's status is checked before the outcomes, so wrong outcomes do not change the code.
       expect((await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL'] })).code).toBe(code);
       expect(await machine.everything(orderNo)).toEqual(before);
     }
@@ -227,7 +227,7 @@ it('404001: production has none of the sandbox endpoints, for any caller and met
   expect((await channel.call('orders/query', { orderNo: '1' })).code).toBe('420001');
 });
 
-/** Time travel also sends the notices before a debit. */
+/** Tests that time travel also sends the notices before a debit. */
 const want = (days: number | null) => setUpcomingNotices(machine.service.operator, { appId: 'test_demo', days });
 const told = (orderNo: string) => toldOf(machine.service.fresh.database, orderNo);
 const noticed = (orderNo: string) => noticesOf(machine.service.fresh.database, orderNo);
@@ -254,7 +254,7 @@ it.each([
 it('an event that the engine has sent is not sent again, and a channel that wants no notices gets none', async () => {
   await want(5);
   const orderNo = await machine.collected();
-  // Long due, by the database's clock.
+  // The notice is long due by the database's clock. Other orders get no notices.
   await machine.service.fresh.database.query('update orders set notice_days = null where order_no <> $1', [orderNo]);
   expect(await noticeDueOrders(machine.service.fresh.database)).toBe(1);
   await machine.advance(orderNo, { cycles: 1 });

@@ -9,7 +9,7 @@ import { freshDatabase } from '../support/database.js';
 import { requestAt } from '../support/demo.js';
 import { timeMachine } from './support.js';
 
-/** The command line beside a running service, on the same database. */
+/** Tests the command line beside a running service, on the same database. */
 const machine = ofFile(timeMachine);
 const line = commandLine(() => machine.service.fresh);
 const run = (...args: readonly string[]) => line.run('order', 'advance', ...args);

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const pull = (body: object = {}) => scene.channel.call('sandbox/events/pull', { path: '/events', ...body });
 
-/** Returns all pages, and the number of pushes on each. */
+/** Pulls all pages. Returns all pushes and the number of pushes on each page. */
 async function pullAll(body: object = {}): Promise<{ pushes: Answer[]; pages: number[] }> {
   const [pushes, pages]: [Answer[], number[]] = [[], []];
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -37,7 +37,7 @@ async function pullAll(body: object = {}): Promise<{ pushes: Answer[]; pages: nu
   return { pushes, pages };
 }
 
-/** Removes the fields that are encrypted again for each push. */
+/** Replaces the field that is encrypted anew for each push. */
 const comparable = (body: string) => body.replace(/"mobileEncrypted":"[^"]+"/, '"mobileEncrypted":"..."');
 
 describe('sandbox/events/pull', () => {

@@ -2,7 +2,7 @@ import { stage } from '../orders/support.js';
 import type { CallOptions } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
-/** Starts a service with orders for time travel, each created at 2026-01-31 12:00:00. */
+/** Starts a service with functions for time travel. Its orders are created at 2026-01-31 12:00:00. */
 export async function timeMachine() {
   const base = await stage();
   const { channel } = base;
@@ -20,7 +20,7 @@ export async function timeMachine() {
     advance: (orderNo: string, body: object, options?: CallOptions) =>
       channel.call('sandbox/orders/advance', { orderNo, ...body }, options),
     query: async (orderNo: string) => (await channel.call('orders/query', { orderNo })).data,
-    /** Returns each event as `time what status`. */
+    /** Returns each event of an order as a line with time, subject and status. */
     async told(orderNo: string) {
       const events = await database.query<{ line: string }>(
         `select concat(left(occurred_at::text, 19), ' ', coalesce('period ' || cycle_no, 'order'), ' ',
@@ -30,7 +30,7 @@ export async function timeMachine() {
       );
       return events.map(({ line }) => line);
     },
-    /** Returns the rows of an order in all tables, to check that nothing changed. */
+    /** Returns the rows of an order in all tables, to compare them before and after. */
     async everything(orderNo: string) {
       const tables = ['orders', 'payments', 'debit_attempts', 'benefits', 'events'];
       return Promise.all(

@@ -20,10 +20,10 @@ beforeAll(async () => {
   for (const appId of APPS) channelIds.push((await createChannel(operator, { name: appId, appId })).channelId);
 });
 
-/** Includes a leap day and a turn of the year. */
+/** The months of the test data, with a leap day and a turn of the year. */
 const MONTHS = ['2027-12', '2028-01', '2028-02', '2028-03'];
 const LAST = ['2027-12-31', '2028-01-31', '2028-02-29', '2028-03-31'];
-/** The first and last second of each month, and its neighbours in UTC, to detect a wrong time zone. */
+/** The first and last second of each month, and the month's limits in UTC, to detect a wrong time zone. */
 const EDGES = [
   ...MONTHS.flatMap((month) => [`${month}-01 00:00:00`, `${month}-01 07:59:59`, `${month}-01 08:00:00`]),
   ...LAST.flatMap((day) => [`${day} 15:59:59`, `${day} 16:00:00`, `${day} 23:59:59`]),
@@ -44,7 +44,7 @@ const period = fc.record({
   refunds: fc.array(refund, { maxLength: 3 }),
 });
 
-/** Refunds never exceed the period, and mode B has none. */
+/** Returns a stored payment. Its refunds never exceed its amount, and in mode B it has none. */
 function rowOf(given: typeof period extends fc.Arbitrary<infer T> ? T : never, index: number): PaymentRow {
   const base = {
     orderNo: 1001 + index,
@@ -80,7 +80,7 @@ it('any months: lines, products, totals and the payments themselves add up to th
         const reports = await Promise.all(MONTHS.map((month) => report(operator, month, appId)));
         const sum = (name: 'collectedCent' | 'refundedCent' | 'billedCent') =>
           reports.reduce((total, { totals }) => total + totals[name], 0);
-        // The sums of all months equal those of the payments.
+        // The sums over all months equal the sums of the stored payments.
         const [payments] = await fresh.database.query<object>(
           `select coalesce(sum(amount_cent) filter (where status in ('SUCCESS', 'REFUND_PART', 'REFUND_FULL')), 0)::bigint
                as collected,
@@ -93,7 +93,7 @@ it('any months: lines, products, totals and the payments themselves add up to th
           payments,
         );
         for (const { month, lines, products, totals } of reports) {
-          // Each line is in its month, by the wall clock of Asia/Shanghai.
+          // Each line belongs to its month by the local time of Asia/Shanghai.
           expect(lines.every(({ time }) => time.startsWith(month))).toBe(true);
           for (const name of ['collected', 'refunded', 'billed'] as const) {
             const of = lines.filter(({ kind }) => kind === name.toUpperCase());

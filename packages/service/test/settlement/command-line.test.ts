@@ -8,7 +8,10 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { testService } from '../support/service.js';
 
-/** Orders over HTTP on 31 January, one of them partly refunded; then the command line on the same database. */
+/**
+ * Creates orders over HTTP on 31 January and refunds one of them in part. Then runs the command line on the same
+ * database.
+ */
 const service = ofFile(testService);
 const { dataDir: folder, run: runAny, text: shown } = commandLine(() => service.fresh);
 const paymentOrderNos: string[] = [];

@@ -145,7 +145,7 @@ describe('a settlement report', () => {
   });
 });
 
-/** Order names of a channel that a spreadsheet would change. */
+/** External order numbers, many of which a spreadsheet would change. */
 const NAMES = [
   '=1+1',
   '+49',
@@ -196,7 +196,7 @@ it.each([
   ['=1,"2"', `"'=1,""2"""`],
   ['a=1', 'a=1'],
   ['a,b', '"a,b"'],
-  // Unchanged, because reports have a hash.
+  // Not quoted, unlike in the files for Excel: a report has a hash, so its format must not change.
   ['a;b', 'a;b'],
   ['say "x"', '"say ""x"""'],
   ['two\nlines', '"two\nlines"'],
@@ -208,7 +208,7 @@ it.each([
   expect(csvField(value)).toBe(text);
 });
 
-/** The sums of closed months. */
+/** Returns only the fields that the figures of a closed month have. */
 const onlySums = (sums: Sums): Sums => addSums(sums, ZERO_SUMS);
 
 const MONTHS = ['2026-01', '2026-02', '2026-03', '2026-04', '2026-05'];
@@ -229,7 +229,7 @@ it('any closings: each cent is in exactly one month, and closed months do not ch
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.nat({ max: 5 }), async (steps, early) => {
       await fresh.database.query('truncate orders, payments, refunds, closed_months');
-      // A month that the previous release closed while earlier ones were open; 5 means none.
+      // One month was closed by the previous release while earlier months were open. 5 means that none was.
       const closed = new Set(MONTHS.slice(early, early + 1));
       await fresh.database.query(
         `insert into closed_months (month, channel_id, figures, closed_by) select unnest($1::text[]), 0, '{"note": null}', 'fay'`,
@@ -277,7 +277,7 @@ it('any closings: each cent is in exactly one month, and closed months do not ch
         expect(later).toEqual(channels.find(({ appId }) => appId === APP)?.later ?? ZERO_SUMS);
         if (!closed.has(month)) expect(sinceClosed).toEqual(ZERO_SUMS);
       }
-      // The last month stays open, or its later changes count in June.
+      // Adds June: the last month stays open, or changes after its closing count in June.
       const june = await showSettlementMonth(operator, { month: '2026-06' });
       sum = june.channels.reduce((all, { later }) => addSums(all, later), sum);
       expect(subtractSums(sum, expected)).toEqual(ZERO_SUMS);

@@ -6,7 +6,7 @@ import { installation } from '../support/installation.js';
 import { type Running, serviceUrl, until } from '../support/processes.js';
 import { network } from '../support/slow-network.js';
 
-/** Breaks a connection at a chosen moment of a start, as in a failover. */
+/** Tests a start during which a connection breaks at a chosen moment, as in a failover. */
 const fresh = ofEachTest(() => installation());
 const between = ofEachTest(() => network(fresh.url));
 const startNode = (more: Record<string, string> = {}) => fresh.node({ DATABASE_URL: between.url, ...more });

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.js';
 import { installation } from '../support/installation.js';
 import { type Running, serviceUrl, until } from '../support/processes.js';
 
-/** An installation with orders that are due, and a copy of its database beside it. */
+/** Tests an installation with orders that are due, and a copy of its database beside it. */
 const original = ofFile(installation);
 let copy: { readonly url: string; readonly database: Database };
 let admin: Database;
@@ -184,13 +184,13 @@ it('a role that may not read the identifier of the server gets a warning, and th
   expect(lines).toContain(
     `Warning: copies of this database cannot be recognized: grant execute on function pg_control_system() to ${role}`,
   );
-  // Once it may, the node stores the identity and is not stopped by it.
+  // With the privilege, the node stores the database's identity and starts.
   await fresh.database.query(`grant execute on function pg_control_system() to ${role}`);
   await (await open()).close();
   expect(await fresh.database.query('select database_identity as is from installation')).toEqual([
     { is: expect.stringMatching(/^\d+\/\d+$/) },
   ]);
-  // After the privilege was revoked, the node reports that, and not a copy.
+  // If the privilege is revoked later, the node reports the missing privilege, not a copy.
   await fresh.database.query(`revoke execute on function pg_control_system() from ${role}`);
   const waited = new AbortController();
   const waits: string[] = [];

@@ -8,7 +8,7 @@ import { installation } from '../support/installation.js';
 import { serviceUrl, until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** ENGINE=off: for inspecting a copy of a database, on which nothing may be done. */
+/** Tests ENGINE=off, for inspecting a copy of a database: the node must not change anything. */
 const { on } = stageOfFile();
 const copy = ofFile(() =>
   anotherNode(on.service, { gateways: { of: async () => on.institution }, readsOnly: true, engine: true }),
@@ -87,7 +87,7 @@ describe('a process with ENGINE=off', () => {
     await until('the line in the log', async () => node.stdout().includes('ENGINE is off'));
     for (const { fresh } of [idle, busy])
       await fresh.database.query(`update orders set next_due_at = now() - interval '1 minute'`);
-    // When the other node has done everything, this one would have begun.
+    // Waits until the other node has done all its work. By then this node would have begun.
     await until('periods of both orders', async () => (await busy.state()).periods === 4);
     expect(await idle.state()).toEqual(before);
     const [row] = await idle.fresh.database.query<{ orderNo: string }>(
@@ -99,7 +99,7 @@ describe('a process with ENGINE=off', () => {
   });
 });
 
-/** An installation with an order of each mode, and the node that created them. */
+/** Creates an installation with an order of each mode, and starts the node that creates them. */
 async function sold() {
   const fresh = await installation();
   onTestFinished(fresh.close);

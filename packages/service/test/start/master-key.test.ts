@@ -18,7 +18,7 @@ const knowing = (current: string, ...previous: string[]) => ({
   ...(previous.length === 0 ? {} : { MASTER_KEY_PREVIOUS: previous.join() }),
 });
 
-/** Starts a node up to its database, and returns its messages. */
+/** Opens the database as a starting node does. Returns the messages. */
 async function startNode(settings: Record<string, string>): Promise<string[]> {
   const said: string[] = [];
   const opened = await openDatabaseFromSettings(readSettings(settings), {
@@ -48,7 +48,7 @@ describe('a new MASTER_KEY', () => {
     expect(await startNode(knowing(after, before))).toEqual([]);
     expect(await startNode(knowing(before))).toEqual([]);
     expect((await perennial(['channel', 'list'], knowing(before))).code).toBe(0);
-    // Nothing is wrapped under the new key yet, so alone it would open nothing.
+    // No secret is encrypted under the new key yet, so a node with only this key could decrypt nothing.
     await expect(startNode(knowing(after))).rejects.toThrow(refusal);
   });
 

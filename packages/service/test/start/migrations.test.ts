@@ -89,7 +89,7 @@ describe('migrations', () => {
       );
       return row?.tries === 1;
     });
-    // This would wait behind a waiting lock.
+    // This read would wait if the migration were waiting for its lock.
     expect(await fresh.database.query('select from t')).toEqual([]);
     held.open();
     await reader;
@@ -125,7 +125,7 @@ describe('the statements after the transaction of a migration', () => {
     await fresh.database.query('insert into ready values (1)');
     expect(await run()).toMatchObject({ applied: ['000001_first.sql'] });
     expect((await readSchema(fresh.database, at())).missing).toEqual([]);
-    // Two rows, because it was begun twice.
+    // The table has two rows, because the statements under `-- Afterwards:` ran twice.
     expect(await fresh.database.query('select n from t')).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
@@ -135,7 +135,7 @@ describe('the statements after the transaction of a migration', () => {
     const index = 'create unique index concurrently t_n on t (n)';
     await expect(fresh.database.query(index)).rejects.toThrow(/duplicate|could not create/);
     expect(await indexes('t')).toEqual([{ name: 't_n', valid: false }]);
-    // Repeats the build after an interruption. The statements before the index repair the rows.
+    // The migration builds the index again after the failed build. Its first statement removes the duplicate rows.
     await write(
       '000002_second.sql',
       `-- Afterwards:\ndelete from t a using t b where a.n = b.n and a.ctid > b.ctid;\n${index};`,
@@ -174,7 +174,7 @@ describe('the statements after the transaction of a migration', () => {
       '000002_second.sql',
       '-- Afterwards:\nselect 1/(3 - count(*)) from t;\ncreate unique index concurrently t_n on t (n);',
     );
-    // State of a build that was interrupted at the second partition.
+    // The state of an index build that was interrupted at the second partition.
     await fresh.database.query('create unique index t_n on only t (n)');
     await fresh.database.query('create unique index t_1_t_n on t_1 (n)');
     await fresh.database.query('alter index t_n attach partition t_1_t_n');

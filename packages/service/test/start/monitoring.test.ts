@@ -8,7 +8,7 @@ import { packageRoot, SHIPPED_MAIN, serviceUrl } from '../support/processes.js';
 const TOKEN = 'a-token-of-some-length';
 const fresh = ofFile(installation);
 
-/** Returns the URL of the interface, and the operations URL of the banner. */
+/** Starts a node. Returns the URL of its interface, and the URL of operations from its banner. */
 async function serve(more: Record<string, string>) {
   const running = fresh.node(more, SHIPPED_MAIN);
   const interfaceUrl = await serviceUrl(running);
@@ -56,7 +56,7 @@ describe('/metrics, /healthz and /readyz', () => {
         passedOn.some((start) => place.startsWith(start)),
         place,
       ).toBe(true);
-    // On this machine, where operators reach the console before it has a URL.
+    // The console's address is on this machine, where operators can reach it before it has a public URL.
     expect(running.stderr()).toContain(`Console       ${operationsUrl}/console`);
     expect(await statuses(operationsUrl)).toEqual({ readyz: 200, healthz: 200, metrics: 401 });
     expect(await statuses(operationsUrl, { authorization: `Bearer ${TOKEN}x` })).toMatchObject({ metrics: 401 });

@@ -202,7 +202,7 @@ describe('a bad setting stops the start with one line that names it', () => {
 });
 
 describe('a failed start prints one line', () => {
-  /** Shared by tests that do not change it. */
+  /** A database shared by the tests that do not change it. */
   const shared = ofFile(freshDatabase);
 
   it('a port is taken', async () => {
@@ -210,7 +210,7 @@ describe('a failed start prints one line', () => {
     await new Promise((resolve) => taken.once('listening', resolve));
     const port = String((taken.address() as net.AddressInfo).port);
     const env = { DATABASE_URL: shared.url, MASTER_KEY: KEY };
-    // The third row: the port of the interface, while that of the metrics is free.
+    // In the third case only the interface's port is taken; the metrics have a free port.
     const taking = [{ PORT: port }, { METRICS_PORT: port }, { PORT: port, METRICS_PORT: '0' }];
     expect(await Promise.all(taking.map((more) => refusal({ ...env, ...more })))).toEqual([
       expect.stringMatching(/EADDRINUSE.*; set PORT to another port$/),
@@ -248,7 +248,7 @@ describe('a failed start prints one line', () => {
     const env = { DATA_DIR: dataDir, DATABASE_URL: fresh.url, MASTER_KEY: KEY };
     const stored = async () =>
       (await fresh.database.query<{ currency: string }>('select currency from installation'))[0];
-    // As created by a node of the previous version.
+    // Creates the installation as a node of the previous version did, without a currency.
     await claimInstallation(fresh.database, 'sandbox', openVault([Buffer.from(KEY, 'base64')]));
     expect(await stored()).toEqual({ currency: null });
     const first = start(MAIN, { ...env, PORT: '0', CURRENCY: 'eur' });

@@ -22,7 +22,7 @@ import {
   until,
 } from '../support/processes.js';
 
-/** Shared by all tests: however a service was stopped, the next one starts. */
+/** A data folder shared by all tests: however a service was stopped, the next one must start. */
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await preparedDataDir();
@@ -44,7 +44,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const baseUrl = await serviceUrl(running);
     const postmaster = postmasterPid(dataDir);
     expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(200);
-    // Twice, as by a terminal and npm.
+    // Sends more than one signal, as a terminal and npm do together.
     running.child.kill(signal);
     running.child.kill('SIGTERM');
     running.child.kill('SIGINT');
@@ -114,7 +114,7 @@ it('drains: finishes requests in flight, begins none, and is not delayed by kept
   openGate();
   await gate;
   expect((await running).code).toBe('0');
-  // The answer ends its connection, so this resolves.
+  // Resolves, because the last answer closes the connection.
   const codes = [...(await answers).matchAll(/"code":"(\d+)"/g)].map((match) => match[1]);
   expect(codes).toEqual(['0']);
   expect(await node.exited).toBe(0);
@@ -152,13 +152,13 @@ describe('DRAIN_SECONDS', () => {
     expect(await request(Number(port), '/readyz', agent)).toEqual({ status: 200, connection: 'keep-alive' });
     running.child.kill('SIGTERM');
     await until('it is not ready', async () => (await request(Number(port), '/readyz', agent)).status === 503);
-    // Over a new connection, which the answer closes.
+    // Sends the request over a new connection. The answer closes it.
     expect(await request(Number(port), '/healthz', agent)).toEqual({ status: 200, connection: 'close' });
     expect((await send(`http://127.0.0.1:${port}`, 'POST', '/openapi/v1/auth/token', {}, Buffer.alloc(0))).code).toBe(
       '401001',
     );
     expect(running.stderr()).toMatch(/\/readyz answers 503; requests are served for another 300 s/);
-    // An immediate second signal would count as the same one.
+    // Repeats the signal, because a second signal that comes immediately counts as the same one.
     await until('a second signal has ended it', () => {
       running.child.kill('SIGTERM');
       return running.child.exitCode !== null;

@@ -20,7 +20,7 @@ interface Case {
   readonly cycleNo: number;
 }
 
-/** Computes the same in PostgreSQL, in the time zone of all connections. */
+/** Computes the due times in PostgreSQL, in the time zone that all connections have. */
 async function byDatabase(cases: readonly Case[]): Promise<number[]> {
   const [zone] = await fresh.database.query<{ TimeZone: string }>('show time zone');
   expect(zone?.TimeZone).toBe('Asia/Shanghai');
@@ -37,7 +37,7 @@ async function byDatabase(cases: readonly Case[]): Promise<number[]> {
 
 const anyPeriod = fc.oneof(fc.constantFrom(1, 2, 3, 6, 12), fc.integer({ min: 1, max: 1200 }));
 
-/** As products allow: at most 7,000 years, so that every due time has a four-digit year. */
+/** Cases that products allow: at most 7,000 years, so that every due time has a four-digit year. */
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
     anchor: fc
@@ -52,13 +52,13 @@ const anyCase: fc.Arbitrary<Case> = fc
     return { ...one, cycleNo: ((one.cycleNo - 1) % most) + 1 };
   });
 
-/** Anchors near the ends of months, where days could be lost, for about 200 years. */
+/** Cases with anchors near the ends of months, where days could be lost, over about 200 years. */
 const anyMonthEnd: fc.Arbitrary<Case> = fc
   .record({
     year: fc.integer({ min: 1992, max: 2200 }),
     month: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(2)),
     fromEnd: fc.integer({ min: -3, max: 1 }),
-    // Midnight there, midnight in UTC and the last instants before each.
+    // Midnight in Shanghai and midnight in UTC, and the last instants before each.
     ms: fc.constantFrom(0, 1000, 28_799_999, 28_800_000, 43_200_000, 57_600_000, 86_399_000, 86_399_999),
     period: anyPeriod,
     cycleNo: fc.integer({ min: 1, max: 2400 }),
@@ -70,7 +70,7 @@ const anyMonthEnd: fc.Arbitrary<Case> = fc
     cycleNo: ((cycleNo - 1) % Math.ceil(2400 / period)) + 1,
   }));
 
-/** Reads a moment in Shanghai's local time, with months counted from year 0. Independent of the code under test. */
+/** Returns a moment in Shanghai's local time, with months counted from year 0. Does not use the code under test. */
 function read(time: number) {
   const [year = 0, month = 0, day = 0] = formatTime(time).slice(0, 10).split('-').map(Number);
   return { months: year * 12 + month - 1, day, timeOfDay: `${formatTime(time).slice(11)} ${time % 1000}` };
@@ -87,7 +87,7 @@ describe('when periods are due', () => {
     ['any product and any anchor', anyCase],
     ['ends of months', anyMonthEnd],
   ])('the same as PostgreSQL says: %s', async (_what, arbitrary) => {
-    // Sampled, because many cases fit into one query.
+    // Uses a sample instead of one query per case, because many cases fit into one query.
     const cases = fc.sample(arbitrary, 40_000);
     const theirs = await byDatabase(cases);
     const differs = ({ anchor, cycleNo, ...cadence }: Case, index: number) =>

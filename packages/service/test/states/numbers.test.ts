@@ -11,7 +11,7 @@ import {
 import { formatRefundNo, parseRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
 import { createOrderNumbers } from '../../src/subscriptions/store/orders/new-orders-sql.js';
 
-/** As the sequence returns them. */
+/** Order numbers as the sequence returns them. */
 const anyOrderNo = fc.integer({ min: 100_000_001_000, max: 900_000_000_000_999 });
 const anyCycleNo = fc.integer({ min: 1, max: 9999 });
 const anyTryNo = fc.integer({ min: 1, max: 99 });
@@ -24,7 +24,7 @@ describe('numbers', () => {
         expect(parsePaymentOrderNo(formatPaymentOrderNo(orderNo, cycleNo))).toEqual({ orderNo, cycleNo });
         const attemptNo = formatAttemptNo(orderNo, cycleNo, tryNo);
         expect(parseAttemptNo(attemptNo)).toEqual({ orderNo, cycleNo, tryNo });
-        // A refund's number never equals that of an attempt.
+        // A refund number begins with R, so it never equals an attempt number.
         const refund = { orderNo, cycleNo, refundSeq: tryNo };
         expect(formatRefundNo(refund)).toBe(`R${attemptNo}`);
         expect(parseRefundNo(`R${attemptNo}`)).toEqual(refund);
@@ -43,7 +43,7 @@ describe('numbers', () => {
     );
   });
 
-  /** Only the canonical spelling is accepted. */
+  /** Texts of which only the canonical spelling of a number is accepted. */
   const anyText = fc.oneof(
     fc.string(),
     fc.stringMatching(/^[0-9]{1,25}$/),
@@ -69,7 +69,7 @@ describe('numbers', () => {
 });
 
 describe('new order numbers', () => {
-  /** A sequence of blocks whose first `failures` queries fail. */
+  /** Returns a fake database that hands out blocks of numbers. Its first `failures` queries fail. */
   const sequence = (failures = 0): Queryable & { asked: number } => {
     let next = 1000;
     const db = {
@@ -105,7 +105,7 @@ describe('new order numbers', () => {
     const first = await numbers.next();
     numbers.dropBatchOf(first);
     expect(await numbers.next()).toBe(2000);
-    // A later report about the same block drops nothing more.
+    // A later report about the same block does not drop the new block.
     numbers.dropBatchOf(first + 1);
     expect(await numbers.next()).toBe(2001);
   });

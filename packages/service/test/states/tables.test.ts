@@ -22,12 +22,15 @@ import {
 } from '../../src/subscriptions/domain/payments/payment-states.js';
 import { packageRoot } from '../support/processes.js';
 
-/** The transitions of each state by trigger, with a star if channels are notified. All others are impossible. */
+/**
+ * The transitions of each status by trigger, with a star if channels are notified. Transitions that are not listed are
+ * impossible.
+ */
 type Table<Status extends string, Trigger extends string> = Readonly<
   Record<Status | 'none', Readonly<Partial<Record<Trigger, string>>>>
 >;
 
-/** The orderStatus table of docs/interface.md, independent of the code. */
+/** The orderStatus table of docs/interface.md, written down independently of the code. */
 const ORDERS: Table<OrderStatus, OrderTrigger> = {
   none: { 'create-deduct': 'INITIALIZING', 'create-collect': 'ACTIVE*' },
   INITIALIZING: { 'first-debit-succeeded': 'ACTIVE*', 'first-debit-failed': 'TERMINATED*' },
@@ -37,7 +40,7 @@ const ORDERS: Table<OrderStatus, OrderTrigger> = {
   TERMINATED: { unsubscribe: 'TERMINATED' },
 };
 
-/** The paymentStatus table of docs/interface.md and decisions 0010 and 0016, independent of the code. */
+/** The paymentStatus table of docs/interface.md and decisions 0010 and 0016, written down independently of the code. */
 const PAYMENTS: Table<PaymentStatus, PaymentTrigger> = {
   none: { 'first-debit-started': 'PROCESSING', billed: 'BILLED*' },
   WAIT: { 'renewal-started': 'PROCESSING', billed: 'BILLED*', unsubscribe: 'CANCELED*' },
@@ -56,7 +59,7 @@ const PAYMENTS: Table<PaymentStatus, PaymentTrigger> = {
   REFUND_FULL: {},
 };
 
-// Records, so that the compiler reports missing ones.
+// Records, so that the compiler reports a missing trigger.
 const ORDER_TRIGGERS: Readonly<Record<OrderTrigger, true>> = {
   'create-deduct': true,
   'create-collect': true,
@@ -127,7 +130,7 @@ describe('the tables of states', () => {
   });
 
   it('are the source of all statuses in SQL: no statement names one itself', () => {
-    // Without words that attempts and refunds also use.
+    // Leaves out statuses that attempts and refunds also have.
     const shared = ['SUCCESS', 'FAIL'];
     const words = [...orderStatuses, ...paymentStatuses, ...agreementStatuses].filter((word) => !shared.includes(word));
     const quoted = new RegExp(`'(${words.join('|')})'`);

@@ -20,10 +20,15 @@ const SMALL_TABLES = new Set([
   ...['delivery_nodes', 'delivery_shards', 'delivery_pauses', 'benefit_fulfilments'],
 ]);
 
-/** Unique indexes that no node can violate, because of how the columns are generated. */
+/**
+ * Unique indexes that a node of the previous release cannot violate, because of how the columns' values are generated.
+ */
 const UNIQUE_BY_NATURE = new Set(['events_number', 'channel_users_by_user']);
 
-/** Indexes that may be dropped, with their replacement, which the same file creates before and which serves older nodes too. */
+/**
+ * Indexes that a migration may drop, with their replacements. The same file must create the replacement first, and it
+ * must serve older nodes too.
+ */
 const REPLACED: Readonly<Record<string, string>> = {
   external_orders_listed: 'external_orders_of_user',
   channel_users_user: 'channel_users_by_user',

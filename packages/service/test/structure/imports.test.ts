@@ -11,7 +11,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'bridge-stripe': ['wire', 'bridge-kit'],
   'bridge-alipay': ['wire', 'bridge-kit'],
   'reference-peers': ['wire', 'bridge-kit'],
-  // Bundles wire when it is published.
+  // The published SDK contains wire.
   sdk: ['wire'],
   developers: ['wire'],
   service: ['wire', 'embedded-postgres'],
@@ -189,7 +189,7 @@ describe('imports', () => {
     const { dependencies = {}, devDependencies = {} } = JSON.parse(
       readFileSync(path.join(packages, name, 'package.json'), 'utf8'),
     );
-    // These packages bundle their dependencies, so that users do not install them.
+    // These packages contain their dependencies, so that users do not install them.
     const depended = ['console', 'sdk', 'developers'].includes(name) ? devDependencies : dependencies;
     const imported = Object.keys(depended).filter((one) => !one.startsWith('@types/'));
     expect(imported.toSorted()).toEqual(packagesUsed(name));
@@ -256,9 +256,9 @@ describe('imports', () => {
       ],
     ],
     ['process.env', /process\.env/, ['bridge-kit: settings.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
-    // Bindings of a child logger bypass the redaction.
+    // Forbidden, because the bindings of a child logger bypass the redaction.
     ['a child logger', /\blog\.child\(/, []],
-    // Only escaped text may reach a terminal, and only these two files create it.
+    // Only escaped text may be printed to a terminal, and only these two files create such text.
     [
       'text that counts as visible',
       /new SafeText\(/,

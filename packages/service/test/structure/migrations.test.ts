@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { parseMigration, readMigrations } from '../../src/platform/schema/migration-file.js';
 import { violationsOf } from './expand-rule.js';
 
-/** Last migration of the previous release. Later ones are applied while nodes of that release run. */
+/**
+ * The number of the previous release's last migration. Later migrations are applied while nodes of that release run.
+ */
 const LAST_RELEASED = 7;
 
-/** First 16 hex digits of each file's SHA-256. Add a line for a new file; never change a line. */
+/** The first 16 hex digits of each file's SHA-256. Add a line for a new file; never change a line. */
 const LANDED: Readonly<Record<string, string>> = {
   '000001_ground.sql': 'ed00a36e90925044',
   '000002_subscriptions.sql': 'd876c26f688089e7',

@@ -76,7 +76,7 @@ describe('statements', () => {
     for (const one of statements) {
       const declared = { parameters: [...one.parameters], columns: withoutNull(one.columns.types) };
       const found = await describeStatement(one).catch((error: Error) => error.message);
-      // A statement that declares no columns may return any columns, because callers only count its rows.
+      // A statement that declares no columns may return any columns, because its callers only count rows.
       const isUnread = Object.keys(declared.columns).length === 0;
       const compared = typeof found !== 'string' && isUnread ? { ...found, columns: {} } : found;
       if (JSON.stringify(compared) !== JSON.stringify(sorted(declared, compared))) {

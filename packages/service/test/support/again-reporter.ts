@@ -26,12 +26,15 @@ export function againReporter(): Reporter {
 function commandsOf(module: TestModule, root: string): string[] {
   const file = `npx vitest run --project ${module.project.name} ${path.relative(root, module.moduleId)}`;
   const failed = [...module.children.allTests('failed')];
-  // The file could not be loaded, or a shared hook failed.
+  // The whole file failed: it could not be loaded, or a shared hook failed.
   const isWhole = [module, ...module.children.allSuites()].some((one) => one.errors().length > 0);
   return [...(isWhole ? [file] : []), ...failed.map((test) => commandOf(test, file))];
 }
 
-/** Returns the command. A test with random input states how to repeat it: by its own command, or as fast-check does. */
+/**
+ * Returns the command that runs this test again. A test with random input says in its error how to repeat the input: by
+ * its own command, or by fast-check's seed.
+ */
 function commandOf(test: TestCase, file: string): string {
   const said = (test.result().errors ?? []).map(({ message }) => message).join('\n');
   const own = /^Again: (.+)$/m.exec(said)?.[1];

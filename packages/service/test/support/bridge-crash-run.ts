@@ -34,7 +34,7 @@ const debitKills = ({ kills = EVERYWHERE }: Side) => kills.bridge.map(debitKill)
 const servicePoints = ({ kills = EVERYWHERE }: Side) => kills.service;
 const DYING = fileURLToPath(new URL('../../../bridge-kit/test/support/dying/preload.mjs', import.meta.url));
 
-/** The next day, when every institution has today's statement. */
+/** A clock one day ahead. By then every institution has today's statement. */
 export const tomorrow = { now: () => Date.now() + DAY_MS };
 
 /** An institution and its bridge, as the run sees them. */
@@ -43,15 +43,17 @@ export interface Side {
   /** The bridge's package. */
   readonly bridge: string;
   readonly orders: number;
-  /** Where bridge and service are killed during debits, once each. Default: every named point. */
+  /**
+   * The points at which the bridge and the service are killed during debits, one time each. Default: every named point.
+   */
   readonly kills?: { readonly bridge: readonly CrashPoint[]; readonly service: readonly ServicePoint[] };
   /** The settings specific to this bridge. */
   settings(write: (name: string, text: string) => Promise<string>, webhookUrl: string): Promise<Record<string, string>>;
-  /** Returns the agreement number of the next order. */
+  /** Prepares the institution for the nth order. Returns the order's agreement number. */
   agree(n: number): string;
-  /** Whether an order is finally paid. */
+  /** Returns whether the nth order is finally paid. */
   isPaid(n: number): boolean;
-  /** May cause a fault before a refund. */
+  /** Sets a fault before some of the refunds. */
   disturbRefund(n: number): void;
   /** Sends late messages of the institution after everything is settled. */
   sayAgain?(): Promise<void>;
@@ -186,13 +188,13 @@ async function createOrders({ side, client }: World): Promise<void> {
   );
 }
 
-/** Waits until nothing is open, and lets the service and the bridge query now. */
+/** Waits until no debit or refund is open. Makes the queries of the service and of the bridge due now. */
 async function settled({ database, bridge, node }: World, table: 'debit_attempts' | 'refunds'): Promise<void> {
   const ofBridge = table === 'refunds' ? 'bridge.refunds' : 'bridge.debits';
   await until(
     `all of ${table} known`,
     async () => {
-      // Waits for both, because requests to a stopped process only slow its start down.
+      // Waits until bridge and service run, because requests to a process that is starting only delay its start.
       await Promise.all([bridge.serves(), node.serves()]);
       await database.query(`update ${ofBridge} set ask_at = 0 where state <> 'SETTLED' and ask_at > 0`);
       await database.query(`update ${table} set ask_at = now() where ask_at > now()`);

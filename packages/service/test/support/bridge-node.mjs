@@ -1,6 +1,7 @@
 // A node of the service, from the compiled code, that kills itself with SIGKILL at named points of a creation or of a
 // card's confirmation: before the institution is called, after it has answered, before the result is committed, and
-// after. An order requests it in its number, a confirmation in its code, and only once: test_kills records it.
+// after. The order's number or the confirmation's code names the point. test_kills records each kill, so that it
+// happens only one time.
 
 import { loadAlertTransports } from '../../dist/alerts/load-transports.js';
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
@@ -34,7 +35,10 @@ async function diesAt(point, wish, about = wish) {
   return first.length > 0;
 }
 
-/** Calls the institution, with a kill before the call, after it, or at the next transaction. */
+/**
+ * Calls the institution. Kills the node before the call, after it, or at the next transaction, if `wish` names that
+ * point.
+ */
 async function doomedCall(call, wish, about = wish) {
   if (await diesAt('before-call', wish, about)) await die();
   const outcome = await call();
@@ -83,7 +87,7 @@ const service = createService({
   log,
   publicUrl: () => 'https://pay.example',
   alertWays: await loadAlertTransports(settings, systemClock),
-  // Shorter than usual, for tests that cannot wait.
+  // Shorter times than usual, because the tests cannot wait.
   testLimits: { idempotency: { waitMs: 500, leaseSeconds: 1 }, alertSeconds: { resolved: 1, messages: 1 } },
 });
 await service.server.listen({ host: '127.0.0.1', port: settings.port });

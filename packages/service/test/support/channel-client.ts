@@ -19,11 +19,11 @@ export interface ChannelCredentials {
 }
 
 export interface CallOptions {
-  /** Replaces header values; `undefined` removes the header, an array sends it several times. */
+  /** Replaces header values. `undefined` removes a header, and an array sends it several times. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The exact bytes to send instead of the body's JSON. */
   readonly raw?: Buffer | string;
-  /** Signed instead of the sent bytes. */
+  /** The bytes that are signed instead of the sent bytes. */
   readonly signRaw?: Buffer | string;
   readonly query?: string;
   readonly path?: string;
@@ -46,7 +46,10 @@ export interface Reply {
   readonly envelope: any;
 }
 
-/** Returns whether a channel retries with the same key: after a fault, while a duplicate runs, or when rate-limited. */
+/**
+ * Returns whether a channel should retry with the same key: after a fault, while a duplicate runs, or when
+ * rate-limited.
+ */
 export const isToBeSentAgain = ({ status, code }: Pick<Reply, 'status' | 'code'>): boolean =>
   status >= 500 || status === 429 || code === '409002';
 
@@ -82,7 +85,7 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
     };
   }
 
-  /** Makes a signed call without a token. */
+  /** Makes a signed call, without a token unless the options have one. */
   async function callBare(name: string, body: unknown, options: CallOptions = {}): Promise<Reply> {
     const bytes = Buffer.from(options.raw ?? JSON.stringify(body));
     const headers: Record<string, string | readonly string[] | undefined> = {
@@ -114,7 +117,7 @@ export function channelClient(baseUrl: string, credentials: ChannelCredentials, 
   };
 }
 
-/** Throws if an endpoint answers a business code that it does not list. */
+/** Throws if the code is a business code that the endpoint does not list. */
 function requireListed(path: string, code: string): void {
   const endpoint = endpoints.find((one) => one.path === path);
   const isOwn = (of: Endpoint) => of.codes.some((name) => CODES[name].code === code);

@@ -2,7 +2,7 @@ import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/
 
 export interface Cost<T> {
   readonly result: T;
-  /** Rows fetched from tables, and pages of tables and indexes read. */
+  /** Rows fetched from tables. `pages` counts the pages of tables and indexes that were read. */
   readonly rows: number;
   readonly pages: number;
 }
@@ -12,8 +12,8 @@ interface Plan {
 }
 
 /**
- * Measures a read's database cost. Runs each statement twice, first to count its pages. `plan` selects a generic plan,
- * as a named statement gets after a while.
+ * Measures the database cost of a read. Runs each statement twice; the first run counts its pages. `plan` can force the
+ * generic plan that a named statement gets after a while.
  */
 export async function costOf<T>(
   database: Database,

@@ -61,7 +61,8 @@ export async function countingReceivers() {
       .on('error', () => undefined)
       .on('end', () => receive(request, response, Buffer.concat(chunks)));
   });
-  // Longer than a node keeps a connection, so that none is closed during a push, which would then be repeated.
+  // Longer than a node keeps a connection. If the receiver closed a connection during a push, the node would repeat the
+  // push.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -75,7 +76,7 @@ export async function countingReceivers() {
     arrivals,
     /** Bodies of forged pushes. */
     forged,
-    /** Adds a receiver for a channel, with its own answer to each push. */
+    /** Adds a receiver for a channel. `manner` decides its answer to each push. */
     add(appId: string, callbackSecret: string, manner: (retryNo: number) => Manner) {
       const path = `/${appId}`;
       channels.set(path, { appId, secret: Buffer.from(callbackSecret, 'base64'), manner });

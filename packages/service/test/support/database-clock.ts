@@ -7,7 +7,7 @@ export interface DatabaseClock {
   set(time: number): Promise<void>;
 }
 
-/** Replaces now() for these connections: the search path names a test schema before pg_catalog. */
+/** Replaces now() for connections with `url`: their search path names a test schema before pg_catalog. */
 export async function databaseClock({ database, url }: FreshDatabase, time: number): Promise<DatabaseClock> {
   await database.query('create schema test_clock');
   await database.query('create table test_clock.moment (at timestamptz not null)');

@@ -23,7 +23,7 @@ interface FreshOptions extends Partial<DatabaseOptions> {
 export async function freshDatabase({ migrated = true, ...options }: FreshOptions = {}): Promise<FreshDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  // A single connection, because the lock belongs to it.
+  // Uses a single connection, because the advisory lock belongs to it.
   const admin = openDatabase({
     url: serverUrl,
     pool: 1,
@@ -31,9 +31,10 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
     statementMs: 0,
     settings: { lock_timeout: '0' },
   });
-  // PostgreSQL copies a template for one session at a time, and test files run in parallel.
+  // Takes turns, because PostgreSQL copies a template for one session at a time, and test files run in parallel.
   await admin.query('select pg_advisory_lock(1)');
-  // Copies files, which costs half as much as copying rows, and a sixth when dropped.
+  // Copies the template's files, which costs half as much as copying its rows. Dropping the database then costs a
+  // sixth.
   await admin.query(`create database ${name} strategy file_copy${migrated ? ` template ${TEMPLATE}` : ''}`);
   await admin.query('select pg_advisory_unlock(1)');
   const url = databaseUrl(serverUrl, name);

@@ -10,7 +10,7 @@ import { DELIVERY_NODE } from './processes.js';
 
 interface Kind {
   readonly channels: number;
-  /** Orders out of 50, over all its channels. */
+  /** The number of orders, out of 50, that this kind's channels have together. */
   readonly share: number;
   readonly manner: (retryNo: number, away: boolean) => Manner;
   readonly comesBack?: boolean;
@@ -42,7 +42,7 @@ export async function deliveryWorld(fresh: FreshDatabase) {
   const receivers = await countingReceivers();
   let away = true;
   let written = 0;
-  /** The channel of each of 50 orders. */
+  /** The channels of 50 successive orders. The pattern then repeats. */
   const pattern: string[] = [];
   for (const [kind, { channels, share, manner }] of Object.entries(KINDS)) {
     const appIds: string[] = [];
@@ -75,9 +75,9 @@ export async function deliveryWorld(fresh: FreshDatabase) {
     recover() {
       away = false;
     },
-    /** Ends the retry delay of refused pushes, except for receivers in an outage. */
+    /** Makes the retries of refused pushes due now, except those of receivers in an outage. */
     async skipWaits() {
-      // Only rows that no node holds in memory: a row is read once it is due.
+      // Changes only rows that no node has in memory: a node reads a row when it is due.
       await database.query(
         `update due_events d set next_at = clock_timestamp() from channels c
          where c.channel_id = d.channel_id and d.next_at > now() + interval '2 s' and c.name <> all($1::text[])`,

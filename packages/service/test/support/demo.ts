@@ -17,7 +17,7 @@ export async function demoChannel(service: TestService): Promise<ChannelClient> 
   return channelClient(service.baseUrl, credentials, () => service.clock.now());
 }
 
-/** Encrypts a value as a channel does. */
+/** Encrypts a text for a channel's encrypted field. */
 export function encrypted({ credentials }: ChannelClient, text: string): string {
   return encryptField(text, Buffer.from(credentials.aesKey, 'base64'));
 }
@@ -49,7 +49,7 @@ export function collectRequest(channel: ChannelClient, more: Record<string, unkn
   };
 }
 
-/** Returns a card as a channel sends it. */
+/** Returns the encrypted fields of a card, as a channel sends them. */
 export const encryptedCard = (channel: ChannelClient, bankCardNo = '6222020000001234567') => ({
   bankCardNoEncrypted: encrypted(channel, bankCardNo),
   bankMobileEncrypted: encrypted(channel, '13800000001'),
@@ -67,7 +67,7 @@ export function sharedAgreement(channel: ChannelClient, channelUserId: string, m
   };
 }
 
-/** Returns a creation in A.2. */
+/** Returns a creation request in mode A.2. */
 export function sharedRequest(channel: ChannelClient, more: Record<string, unknown> = {}) {
   const channelUserId = typeof more['channelUserId'] === 'string' ? more['channelUserId'] : unique('user');
   return {
@@ -81,14 +81,14 @@ export function sharedRequest(channel: ChannelClient, more: Record<string, unkno
   };
 }
 
-/** Returns a creation in A.2 through the given payment channel. */
+/** Returns a creation request in mode A.2 through the given payment channel. */
 export function requestAt(channel: ChannelClient, paymentChannelCode: string, sharedAgreementNo = unique('shared')) {
   const channelUserId = unique('user');
   const agreement = sharedAgreement(channel, channelUserId, { paymentChannelCode, sharedAgreementNo });
   return sharedRequest(channel, { channelUserId, sharedAgreement: agreement });
 }
 
-/** A.1: binds a card and returns its bindOrderNo. */
+/** Mode A.1: binds a card and returns its bindOrderNo. */
 export async function bindCard(channel: ChannelClient, channelUserId: string): Promise<string> {
   const sent = await channel.call('agreements/bind-sms', {
     channelUserId,

@@ -10,13 +10,13 @@ export interface DueOrder {
 export interface DueOrders {
   readonly channelId: number;
   readonly productCode: string;
-  /** For a product of days, this many periods after the first are due, as far as it has them. */
+  /** The age of the orders. In a daily product this many periods after the first are due, unless it has fewer. */
   readonly daysAgo: number;
   readonly paymentChannelCode: string | null;
   readonly orders: readonly DueOrder[];
 }
 
-/** Inserts orders as they are after their first period, `daysAgo` days later, in one statement. */
+/** Inserts orders in one statement: created `daysAgo` days ago, with only their first period paid. */
 export async function insertDueOrders(database: Database, due: DueOrders): Promise<void> {
   const { channelId, productCode, daysAgo, paymentChannelCode, orders } = due;
   await database.query(

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** Below the ephemeral ports: 32768 and up on Linux, 49152 and up elsewhere. */
+/** The first port, below the ephemeral ports (32768 and up on Linux, 49152 and up elsewhere). */
 const FROM = 20_000;
 /** The number of ports reserved for each concurrent test process. */
 const PORTS = 1_000;
 const from = FROM + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 12) * PORTS;
-/** A different start for each run, because several may run on one machine. */
+/** The next port to try. Each run starts at a different one, because several may run on one machine. */
 let next = process.pid % PORTS;
 
 /**
- * Returns a port for a program that is started later and restarted on it. No other test, and no process that takes any
- * free port, gets it meanwhile.
+ * Returns a port for a program that is started later and may be restarted on it. Until then no other test, and no
+ * process that takes any free port, gets this port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

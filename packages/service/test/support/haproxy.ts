@@ -9,7 +9,7 @@ export const HAPROXY_EXAMPLE = path.join(packageRoot, '..', '..', 'deploy', 'hap
 export interface ServerFigures {
   readonly isUp: boolean;
   readonly requests: number;
-  /** Failed connections, incomplete responses and retried requests. */
+  /** The number of failed connections. The next two count incomplete responses and retried requests. */
   readonly connectionErrors: number;
   readonly responseErrors: number;
   readonly retries: number;
@@ -17,7 +17,7 @@ export interface ServerFigures {
 
 export interface Haproxy {
   readonly running: Running;
-  /** Returns the counters of the servers, in order. */
+  /** Returns the counters of the servers, in the order of their ports. */
   figures(): Promise<ServerFigures[]>;
   stop(): Promise<void>;
 }
@@ -28,18 +28,18 @@ export interface HaproxyOptions {
   readonly frontPort: number;
   readonly statisticsPort: number;
   readonly nodePorts: readonly number[];
-  /** Replaces the example's check interval. */
+  /** The interval of health checks in milliseconds, instead of the example's. */
   readonly checkMs?: number;
 }
 
-/** Starts haproxy with the example's file, other ports, an optional check interval, and statistics. */
+/** Starts haproxy with the example's file, but with other ports, an optional check interval, and statistics. */
 export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
   const { program, folder, frontPort, statisticsPort, nodePorts, checkMs = 1000 } = options;
   const file = path.join(folder, 'haproxy.cfg');
   const example = await readFile(HAPROXY_EXAMPLE, 'utf8');
   const ours = example
     .replace('log /dev/log local0', 'log stderr format raw local0 err')
-    // Fewer connections, because a shell limits open files.
+    // Allows fewer connections, because a shell's limit of open files is lower.
     .replace('maxconn 20000', 'maxconn 2000')
     .replace('bind 127.0.0.1:8443', `bind 127.0.0.1:${frontPort}`)
     .replace('inter 1s fastinter 200ms', `inter ${checkMs}ms`)

@@ -17,7 +17,7 @@ export async function installation(options: { readonly migrated?: boolean } = {}
     ...fresh,
     /** The default settings of each node. */
     env,
-    /** Starts a node. It is killed at the end if it still runs. */
+    /** Starts a node. `close` kills it if it still runs. */
     node(more: Record<string, string> = {}, script = MAIN) {
       const running = start(script, { ...env, ...more });
       started.push(running);

@@ -1,23 +1,26 @@
 import { onTestFinished } from 'vitest';
 import { BRIDGE_NODE, ledgerPort, type Running, start } from './processes.js';
 
-/** A node that is restarted whenever it dies. */
+/** A process, usually a node, that is restarted whenever it dies. */
 export interface KeptAlive {
   kill(): void;
-  /** Returns how often it was killed, by the test or at a named point. Throws if it ended otherwise. */
+  /** Returns how often the process was killed, by the test or at a named point. Throws if it ended in any other way. */
   kills(): number;
   /** The ids of the killed processes. */
   killed(): readonly number[];
   /** The id of the current process. */
   pid(): number;
-  /** Rejects if it ends otherwise. */
+  /** Rejects if the process ends in any other way than by a kill. */
   readonly failed: Promise<never>;
-  /** Resolves once the current process serves. */
+  /** Resolves as soon as the current process serves requests. */
   serves(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a whole node with its engine, or another program that reports when it is ready, as a separate process. */
+/**
+ * Starts a whole node with its engine as a separate process, or another program that reports when it is ready. Restarts
+ * it whenever it was killed.
+ */
 export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): KeptAlive {
   let running = start(script, env);
   let stopped = false;
@@ -37,7 +40,7 @@ export function keptAlive(env: Record<string, string>, script = BRIDGE_NODE): Ke
       running = start(script, env);
     }
   })();
-  // Kills the process if the test fails.
+  // Kills the process at the end, also if the test fails.
   onTestFinished(() => {
     stopped = true;
     running.child.kill('SIGKILL');

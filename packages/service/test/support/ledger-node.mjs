@@ -1,6 +1,6 @@
-// A node of the service, from the compiled code, with three additional write endpoints, for testing idempotency from
+// A node of the service, from the compiled code, with three additional write endpoints. It tests idempotency from
 // outside: over real connections, from several processes, and through a kill -9. Settings come from the environment as
-// usual; LEDGER_OPTIONS holds those of the idempotency mechanism.
+// usual; LEDGER_OPTIONS has the options of the idempotency mechanism.
 import { createHmac } from 'node:crypto';
 import { CODES, Rejection, Type } from '@perennial/wire';
 import { createDescribedRoute, createRoute } from '../../dist/http/routes.js';
@@ -24,7 +24,7 @@ await database.transaction(async (tx) => {
 
 const request = Type.Object({
   ref: Type.String({ maxLength: 1024 }),
-  /** Waits for this advisory lock, which the test holds. */
+  /** The number of an advisory lock that the test holds. The endpoint waits for it. */
   gate: Type.Optional(Type.Integer()),
   reject: Type.Optional(Type.String()),
   fault: Type.Optional(Type.Boolean()),
@@ -50,7 +50,7 @@ async function addRow(tx, ref, state) {
   return row.serial;
 }
 
-/** Writes effects and answer in one transaction. */
+/** Stores effect and answer in one transaction. */
 const add = async ({ once, answer }, { ref, gate, reject, fault }) =>
   database.transaction(async (tx) => {
     const serial = await addRow(tx, ref, 'DONE');
@@ -69,7 +69,8 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
       await once.begin(tx, subject);
     });
   }
-  // The external system is a table outside the endpoint's transactions. It knows the subject, as an institution would.
+  // The external system is a table that is written outside the endpoint's transactions. It knows the subject, as an
+  // institution would.
   await database.query(
     'insert into test_calls (ref) select $1 where not exists (select from test_calls where ref = $1)',
     [subject],
@@ -82,7 +83,7 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
   });
 };
 
-/** Like `add`, with an answer of a megabyte that is stored by its parts and signed with the channel's secret. */
+/** Like `add`, but its answer of a megabyte is stored in parts and signed with the channel's secret. */
 const describe = async ({ once, answer, place }, { ref }) =>
   database.transaction(async (tx) => {
     place.reserve();
@@ -102,7 +103,7 @@ const service = createService({
   publicUrl: () => 'https://pay.example',
   log,
   testLimits: {
-    // A slow machine must not cause refusals.
+    // Limits so high that a slow machine causes no refusals.
     load: { alwaysAllowed: 100_000, patienceMs: 300_000 },
     idempotency: JSON.parse(process.env['LEDGER_OPTIONS'] ?? '{}'),
   },

@@ -18,10 +18,13 @@ interface Asked {
 
 const HAS_PLAN = /^\s*(select|with|insert|update|delete)\b/i;
 
-/** The database, with the plan of each statement. */
+/** A database that notes the plan of each statement. */
 export interface NotedDatabase {
   readonly database: Database;
-  /** Returns how `work` reads the named tables: each index once, and `all of` for a full scan of a table or index. */
+  /**
+   * Runs `work`. Returns how it reads the tables: each index by name, without repetitions, and `all of` for a full scan
+   * of a table or index.
+   */
   plansOf(work: () => Promise<unknown>): Promise<string[]>;
 }
 
@@ -54,7 +57,10 @@ export function notedDatabase(real: Database, tables: RegExp): NotedDatabase {
   };
 }
 
-/** Returns the scans of a statement. Named statements get a generic plan, others a plan for their values. */
+/**
+ * Returns the scans in a statement's plan. A named statement gets a generic plan, any other statement a plan for its
+ * values.
+ */
 function scansOf(real: Database, { name, text, values, byIndex }: Asked): Promise<string[]> {
   return real.transaction(async (tx) => {
     await tx.query(`set local enable_seqscan = ${byIndex === true ? 'off' : 'on'}`);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { freePort } from './free-port.js';
 import { until, watch } from './processes.js';
 
-/** The system's pgbouncer; the proof sets the path. */
+/** The path of pgbouncer. The proof sets the variable. */
 const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
 
 export interface Pooler {

@@ -10,11 +10,13 @@ export const packageRoot = path.join(here, '..', '..');
 const programs = path.join(packageRoot, 'dist', 'program');
 /** The service as users start it, with its installed dependencies. */
 export const SHIPPED_MAIN = path.join(programs, 'main.js');
-/** The variable with the folder of a test run's programs. Each run in a clone bundles its own. */
+/**
+ * The name of the variable with the folder of this run's test programs. Each run in a clone bundles its own programs.
+ */
 export const TEST_PROGRAMS = 'TEST_PROGRAMS';
-/** Returns the path of a test program around the service's compiled code, bundled with its dependencies. */
+/** Returns the path of a test program, bundled from the service's compiled code with its dependencies. */
 const testProgram = (name: string) => path.join(process.env[TEST_PROGRAMS] ?? '', `${name}.js`);
-/** The service, from the same modules as the shipped one. */
+/** The service, bundled from the same modules as the shipped program. */
 export const MAIN = testProgram('main');
 export const LEDGER_NODE = testProgram('ledger-node');
 export const BRIDGE_NODE = testProgram('bridge-node');
@@ -31,13 +33,13 @@ export interface Running {
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** Resolves with the exit code, or null after a signal. */
+  /** Resolves with the exit code, or with null if a signal ended the process. */
   readonly exited: Promise<number | null>;
 }
 
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 
-/** Starts one of our programs with exactly the given settings. The environment does not leak in. */
+/** Starts one of our programs with exactly the given settings. Other variables of the environment are not passed on. */
 export function start(script: string, env: Record<string, string>, args: readonly string[] = []): Running {
   const inherited = Object.fromEntries(
     PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
@@ -60,14 +62,14 @@ export function watch(child: ChildProcess): Running {
   return { child, pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, exited };
 }
 
-/** Polls a condition that another process causes. Throws after the limit. */
+/** Polls until `probe` returns a value. Throws after the time limit. */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs = 120_000,
 ): Promise<T> {
   const limit = AbortSignal.timeout(limitMs);
-  // Polls less often over time, because polling costs CPU.
+  // Polls less and less often, because polling costs CPU.
   for (let pause = 10; ; pause = Math.min(pause * 1.2, 100)) {
     const found = await probe();
     if (found) return found;
@@ -76,10 +78,10 @@ export async function until<T>(
   }
 }
 
-/** A busy machine may take a minute to start a node, after recovering a database. */
+/** The time limit of a start: on a busy machine it may take a minute, after the recovery of a database. */
 const START_LIMIT_MS = 150_000;
 
-/** Returns the port of a ledger node once it serves. */
+/** Waits until a ledger node serves, and returns its port. */
 export async function ledgerPort(running: Running): Promise<number> {
   const port = () => {
     if (running.child.exitCode !== null) throw new Error(`the node ended: ${running.stderr()}`);
@@ -89,7 +91,7 @@ export async function ledgerPort(running: Running): Promise<number> {
   return until('a node that serves', port, START_LIMIT_MS);
 }
 
-/** Returns the base URL of a service started from main, once it serves. */
+/** Waits until a service started from main serves, and returns its base URL. */
 export async function serviceUrl(running: Running): Promise<string> {
   const url = () => {
     if (running.child.exitCode !== null) throw new Error(`the service ended: ${running.stderr()}`);
@@ -120,7 +122,7 @@ export function killEverything(running: Running, dataDir: string): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended with its parent.
+      // The process has already ended with its parent.
     }
   }
 }

@@ -32,7 +32,7 @@ export function rawConnection(baseUrl: string) {
       socket.destroy();
       return parseReplies(text());
     },
-    /** Waits for a number of responses on a connection that stays open. */
+    /** Waits for `count` responses on a connection that stays open. */
     async replies(count: number): Promise<RawReply[]> {
       while (parseReplies(text()).length < count) {
         await Promise.race([
@@ -53,7 +53,7 @@ export async function rawExchange(baseUrl: string, ...parts: readonly (string | 
   return raw.untilClosed();
 }
 
-/** Does the same for a client that sends everything before it reads. */
+/** Like `rawExchange`, for a client that sends everything before it reads. */
 export async function rawExchangeUnread(baseUrl: string, bytes: Buffer): Promise<RawReply[]> {
   const raw = rawConnection(baseUrl);
   raw.socket.pause();
@@ -64,7 +64,7 @@ export async function rawExchangeUnread(baseUrl: string, bytes: Buffer): Promise
   return raw.untilClosed();
 }
 
-/** Returns a request as text. An array repeats the header; header values are sent as latin1. */
+/** Returns a request as text. An array as a value repeats the header; header values are sent as latin1. */
 export function requestBytes(
   path: string,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,

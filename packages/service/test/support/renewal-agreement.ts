@@ -11,7 +11,7 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   const tries = await storedTries(database);
   const ledger = new Map(debits.map((debit) => [debit.attemptNo, debit]));
 
-  // Each attempt arrived once at the institution, with the same result.
+  // Each attempt arrived at the institution as often as expected, and has the same result there.
   expect(ledger.size).toBe(debits.length);
   const arrivals = new Map(plans.map(({ orderNo, fate }) => [orderNo, fate.arrivals]));
   const differing = tries.flatMap(({ attemptNo, orderNo, status, paidAt }) => {
@@ -29,14 +29,14 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   const known = new Set(tries.map(({ attemptNo }) => attemptNo));
   expect(debits.filter(({ attemptNo }) => !known.has(attemptNo)).slice(0, 5)).toEqual([]);
 
-  // No period is debited twice; amounts match to the cent.
+  // No period is debited twice, and the debited sum is right to the cent.
   const debited = debits.filter(({ debitedCent }) => debitedCent > 0);
   expect(new Set(debited.map(({ attemptNo }) => attemptNo.slice(0, -2))).size).toBe(debited.length);
   const total = debited.reduce((sum, { debitedCent }) => sum + debitedCent, 0);
   expect(total).toBeGreaterThan(0);
   expect(total).toBe([...stored.values()].reduce((sum, { paidCent }) => sum + paidCent - AMOUNT_CENT, 0));
 
-  // Each order and period has the expected state, and every change was announced.
+  // Each order and period has the expected status, and every change has its event.
   const wrong = plans.flatMap((plan) => {
     const found = stored.get(plan.orderNo);
     const wanted = found && rowOf(plan, expected(plan), found.createdAt);
@@ -44,7 +44,7 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   });
   expect(wrong.slice(0, 3)).toEqual([]);
   expect(stored.size).toBe(plans.length);
-  // There is no alert if the one answer with another amount went to a node just killed.
+  // Ignores alerts about a wrong amount: there is none if the node that got this answer was killed.
   expect(await database.query(`select kind, subject from alerts where kind <> 'debit-wrong-amount'`)).toEqual([]);
 }
 
@@ -56,9 +56,9 @@ interface StoredOrder {
   readonly nextDueAt: number | null;
   readonly paidCycles: number;
   readonly paidCent: number;
-  /** Period, status and number of attempts. */
+  /** A text of each period's number, status and number of attempts. */
   readonly periods: string;
-  /** Payment events in order, then the order's own. */
+  /** The statuses in the payment events, in order. `toldOfOrder` has those of the order's own events. */
   readonly told: string;
   readonly toldOfOrder: string;
   readonly benefits: number;

@@ -1,17 +1,19 @@
-/** The meaning of the institution's card tails (docs/bridge.md) for a due renewal. */
+/** What a card tail of the institution (docs/bridge.md) means for a due renewal. */
 export interface Fate {
   readonly tail: string;
   readonly becomes: 'paid' | 'failed' | 'tried again' | 'ended';
-  /** How often a number arrives at the institution: one that met an error is retried. */
+  /** How often an attempt number arrives at the institution: an attempt that met an error is sent again. */
   readonly arrivals: number;
 }
 
 const fate = (tail: string, becomes: Fate['becomes'] = 'paid', arrivals = 1): Fate => ({ tail, becomes, arrivals });
 
 export const PLAIN = fate('8888');
-/** Answers after the deadline. Only a few, because each occupies a slot for 8 s. */
+/**
+ * The institution answers after the deadline. Only a few orders have this fate, because each occupies a slot for 8 s.
+ */
 export const SLOW = fate('0009');
-/** The result is known at once or by a notice. */
+/** Fates whose result is known from the answer or from a notice. */
 export const TOLD: readonly Fate[] = [
   fate('0001', 'tried again'), // declined
   fate('0002', 'failed'), // declined for good
@@ -22,7 +24,7 @@ export const TOLD: readonly Fate[] = [
   fate('0012'), // a forged notice before the real one
   fate('0018', 'tried again'), // pending, then declined
 ];
-/** The result is known only by a query, which takes 10 s. */
+/** Fates whose result is known only from a query, which comes after 10 s. */
 export const ASKED: readonly Fate[] = [
   fate('0006'), // the answer is lost
   fate('0007', 'paid', 2), // an error before anything is done
@@ -36,7 +38,7 @@ export const ASKED: readonly Fate[] = [
 export const RETRY_DELAYS = [1, 2];
 export const TRIES = RETRY_DELAYS.length + 1;
 
-/** An order created `daysAgo` days ago; each day since then is a period to debit. */
+/** An order created `daysAgo` days ago. Each day after its creation is a period to debit. */
 export interface Plan {
   readonly orderNo: number;
   readonly externalOrderNo: string;
@@ -53,7 +55,7 @@ export interface ExpectedPeriod {
 
 export interface Expected {
   readonly status: 'ACTIVE' | 'COMPLETED' | 'UNSUBSCRIBED';
-  /** The periods after the first. */
+  /** The periods to debit, without the first. */
   readonly periods: readonly ExpectedPeriod[];
 }
 
@@ -63,7 +65,7 @@ export function expected({ fate: { becomes }, daysAgo, totalCycles }: Plan): Exp
   const ends = becomes === 'ended' && totalCycles > 2;
   const periods = Array.from({ length: becomes === 'ended' ? 1 : due }, (_, index): ExpectedPeriod => {
     const cycleNo = index + 2;
-    // A retry is never later than the next period, which has passed for all but the last.
+    // Only the last period is retried, because a retry never comes later than the next period.
     const tries = becomes === 'tried again' && cycleNo === last ? TRIES : 1;
     return { cycleNo, status: becomes === 'paid' ? 'SUCCESS' : 'FAIL', tries };
   });

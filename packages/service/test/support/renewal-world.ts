@@ -15,7 +15,7 @@ import type { FreshDatabase } from './database.js';
 import { freePort } from './free-port.js';
 import { type KeptAlive, keptAlive } from './kept-alive.js';
 
-/** An installation with a channel, products by the day, and nodes as separate processes. */
+/** An installation with a channel, daily products, and nodes as separate processes. */
 export interface RenewalWorld {
   readonly channelId: number;
   /** Creates a daily product whose failed debits are retried after these seconds. */
@@ -33,7 +33,7 @@ export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld &
   const { appId } = await createChannel(operator, { name: 'Renewals' });
   const channel = await createChannelRegistry(database, vault).get(appId);
   if (!channel) throw new Error('a channel that was made is there');
-  /** Notices go to the first node. */
+  /** The port of the first node, to which the institution sends its notices. */
   const firstPort = await freePort();
   let nodes = 0;
   return {
@@ -49,7 +49,7 @@ export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld &
         amountCent: AMOUNT_CENT,
         benefits: [{ benefitCode: 'PASS', name: 'Pass', faceValueCent: AMOUNT_CENT }],
       });
-      // Shorter than an operator may choose.
+      // Sets the delays in the database, because they are shorter than an operator may choose.
       await database.query('update products set retry_delays = $2 where product_code = $1', [productCode, retryDelays]);
     },
     async node() {
@@ -68,7 +68,7 @@ export async function renewalWorld(fresh: FreshDatabase): Promise<RenewalWorld &
 
 export interface Bridge {
   readonly url: string;
-  /** Creates an agreement with the given tail. */
+  /** Creates an agreement whose number ends in `tail`, and returns its id. */
   agreement(tail: string): Promise<number>;
 }
 

@@ -23,12 +23,12 @@ export interface RollingOptions {
   readonly nodes: 3;
   readonly rounds: number;
   readonly callers: number;
-  /** Each caller's delay between a response and its next request. */
+  /** The pause of each caller after it has created and queried an order. */
   readonly pauseMs?: number;
   readonly drainSeconds: number;
   readonly checkMs: number;
   readonly log?: (line: string) => void;
-  /** Called with each process, so that none outlives an aborted test. */
+  /** Called with each started process, so that a test can kill it. */
   readonly onStarted?: (running: Running) => void;
 }
 
@@ -36,13 +36,16 @@ export interface RollingFigures {
   readonly requests: number;
   /** Failures, one line each. */
   readonly failures: readonly string[];
-  /** Requests refused with 503001 because the node could not start them within 2 s: the machine is overloaded. */
+  /**
+   * The number of requests refused with 503001 because the node could not start them within 2 s: the machine is
+   * overloaded.
+   */
   readonly refusedUnderLoad: number;
   readonly seconds: number;
   readonly medianMs: number;
   readonly slowestMs: number;
   readonly restarts: number;
-  /** Orders that callers were told of, and orders that exist. */
+  /** The number of orders that callers got an answer about. `ordersStored` is the number that exist. */
   readonly ordersAnswered: number;
   readonly ordersStored: number;
   readonly servers: readonly ServerFigures[];
@@ -73,7 +76,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
     everStarted.push(node);
     return node;
   };
-  // One node first: it creates the schema and the demo channel.
+  // Starts one node before the others, because it creates the schema and the demo channel.
   const nodes: Running[] = [];
   for (const port of nodePorts) {
     const node = startNode(port);
@@ -141,7 +144,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
   }
 }
 
-/** Returns the reason in the node's log. The line is written after the response. */
+/** Returns the reason for a refusal from the nodes' logs. A node writes the line after the response. */
 function whyRefused(nodes: readonly Running[], requestId: string): Promise<string> {
   return until(`the line of ${requestId} in a log`, () => {
     const line = nodes.flatMap((node) => node.stdout().split('\n')).find((one) => one.includes(requestId));
@@ -154,7 +157,7 @@ interface Refusal {
   readonly text: string;
 }
 
-/** Runs callers that each send the next request after a response: an order, a query of it, and so on. */
+/** Runs callers. Each sends its next request after a response: creates an order, queries it, creates the next. */
 function steadyLoad(client: ChannelClient, callers: number, pauseMs: number) {
   const since = performance.now();
   const latencies: number[] = [];

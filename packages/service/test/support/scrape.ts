@@ -10,7 +10,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** Returns what Prometheus would read, by metric name. */
+/** Returns the metrics as Prometheus would read them, by name. */
 export async function scrape(baseUrl: string): Promise<Map<string, Metric>> {
   return readMetrics(await (await fetch(`${baseUrl}/metrics`)).text());
 }
@@ -39,7 +39,7 @@ export function sampleValue(metrics: ReadonlyMap<string, Metric>, name: string, 
     ?.value;
 }
 
-/** Returns the label names of a metric's samples, except a histogram's own. */
+/** Returns the label names of a metric's samples, except `le` of histograms. */
 export function labelsOf(metric: Metric | undefined): string[] {
   const names = metric?.samples.flatMap(({ labels }) => Object.keys(labels)) ?? [];
   return [...new Set(names)].filter((name) => name !== 'le').toSorted();

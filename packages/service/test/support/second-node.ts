@@ -14,11 +14,14 @@ export interface Node {
   close(): Promise<void>;
 }
 
-/** Starts another node of the installation: its own memory and connections, the same database, master key and clock. */
+/**
+ * Starts another node of the installation. It has its own memory and connections, and the same database, master key and
+ * clock.
+ */
 export async function anotherNode(service: TestService, more: Partial<ServiceDeps> = {}): Promise<Node> {
   const database = openDatabase({ url: service.fresh.url, pool: 8, name: 'test node' });
   const { vault, clock } = service;
-  // The test clock stands still.
+  // Accepts any difference of clocks, because the test clock stands still.
   const testLimits = { clockLimits: { maxSeconds: Number.POSITIVE_INFINITY }, ...more.testLimits };
   const node = createService({ database, vault, clock, ...nodeDeps({ ...more, testLimits }) });
   await node.server.listen({ host: '127.0.0.1', port: 0 });

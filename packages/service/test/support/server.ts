@@ -12,7 +12,7 @@ import { packageRoot, TEST_PROGRAMS } from './processes.js';
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string;
-    /** The data folder of a service that was stopped before any use. */
+    /** The data folder that tests copy: that of a service which was stopped before any use. */
     preparedFolder: string;
   }
 }
@@ -34,7 +34,8 @@ export default async function startServer(project: TestProject): Promise<() => P
   const admin = openDatabase({ url: outside, pool: 1, name: 'test setup', statementMs: 0 });
   const migrated = new URL(embedded.url).pathname.slice(1);
   await admin.query(`create database ${TEMPLATE} strategy file_copy template ${migrated}`);
-  // A run opens thousands of connections, each of which proves its password: with one hash iteration instead of 4,096.
+  // Stores the password's hash with one iteration instead of 4,096, because a run opens thousands of connections, and
+  // each proves its password.
   const { username, password } = new URL(embedded.url);
   await admin.query('set scram_iterations = 1');
   await admin.query(`alter role ${username} password '${password}'`);
@@ -47,7 +48,7 @@ export default async function startServer(project: TestProject): Promise<() => P
   };
 }
 
-/** Creates a data folder with a migrated database for copying, because creating one takes longer than most tests. */
+/** Creates a data folder with a migrated database. Tests copy it, because creating one takes longer than most tests. */
 async function prepareFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-prepared-'));
   const embedded = await openEmbedded({ dataDir: folder, role: 'tool', log: () => undefined });
@@ -56,7 +57,7 @@ async function prepareFolder(): Promise<string> {
   return folder;
 }
 
-/** Copies with owners into an existing folder. */
+/** Copies a folder's content, with owners, into an existing folder. */
 export function copyFolder(from: string, to: string): void {
   execFileSync('cp', ['-a', `${from}/.`, to]);
 }
@@ -68,7 +69,7 @@ async function bundleTestPrograms(): Promise<string> {
   const entries = Object.fromEntries(programs.map((name) => [path.basename(name, '.mjs'), path.join(TESTS, name)]));
   const folder = await mkdtemp(path.join(packageRoot, 'dist', 'test-programs-'));
   await bundle({ ...entries, main: path.join(packageRoot, 'dist', 'main.js') }, folder, isNeverBundled);
-  // Inherited by the test processes.
+  // The test processes inherit this variable.
   process.env[TEST_PROGRAMS] = folder;
   return folder;
 }

@@ -49,11 +49,11 @@ export async function network(serverUrl: string) {
     freeze() {
       isFrozen = true;
     },
-    /** Freezes once a node has sent this text and it has arrived. */
+    /** Freezes as soon as a node has sent this text and the database has received it. */
     freezeAfter(text: string) {
       last = text;
     },
-    /** Returns whether a node has sent this text since. */
+    /** Returns whether a node has sent this text since the freeze. */
     hasHeard: (text: string) => asked.some((chunk) => chunk.includes(text)),
     thaw() {
       isFrozen = false;
@@ -61,7 +61,10 @@ export async function network(serverUrl: string) {
       kept = [];
       asked = [];
     },
-    /** Breaks the first connection on which a node sends this text, before it arrives. Resolves afterwards. */
+    /**
+     * Breaks the first connection on which a node sends this text, before the text reaches the database. Resolves
+     * afterwards.
+     */
     breakAt: (text: string) =>
       new Promise<void>((sent) => {
         fatal = { text, sent };

@@ -1,11 +1,13 @@
 /** Whether this run is part of `npm run prove`. */
 export const isProof = process.env['LONG_RUNS'] !== undefined;
-/** Whether it is a complete proof, without --short: partial tests are then complete. */
+/**
+ * Whether this run is a complete proof, without --short. Tests that otherwise check only a part then check everything.
+ */
 export const isLongRun = process.env['LONG_RUNS'] === 'on';
 
 /**
- * Returns the size of a long run. `npm test` and --short do enough for each fault to happen, `npm run prove -- crash`
- * enough to trust the result, and the variable sets any other size.
+ * Returns the number of items in a long test. `npm test` and --short do enough for each fault to happen, `npm run prove
+ * -- crash` enough to trust the result. The environment variable sets any other number.
  */
 export function soakSize(variable: string, inTests: number, proven = inTests): number {
   const wanted = process.env[variable] ?? '';

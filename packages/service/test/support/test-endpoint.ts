@@ -2,7 +2,7 @@ import { ENDPOINTS, type Endpoint, PATH_PREFIX } from '@perennial/wire';
 import type { Action } from '../../src/catalog/action.js';
 import type { Route } from '../../src/http/routes.js';
 
-/** A valid answer for the endpoint below. */
+/** A valid answer of the endpoint that testRoute creates. */
 export const DONE = { accessToken: 'none', expiresIn: '0', expiresAt: '2026-01-31 12:00:00' };
 
 /** Creates an additional endpoint that takes the body of orders/unsubscribe and runs a test's action. */

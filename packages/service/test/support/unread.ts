@@ -6,9 +6,9 @@ import { requestBytes } from './raw-http.js';
 /** A caller that sends a request and reads the response only on demand. */
 export interface SlowCaller {
   readonly socket: net.Socket;
-  /** Reads what has arrived so far. */
+  /** Reads the bytes that have arrived so far. */
   readSome(): Promise<void>;
-  /** Reads the rest, to the end of the connection or of the chunks. */
+  /** Reads the rest, up to the end of the connection or the last chunk. */
   readAll(): Promise<string>;
   hangUp(): void;
 }
@@ -32,7 +32,7 @@ export async function slowCall(
   const { hostname, port } = new URL(baseUrl);
   const socket = net.connect({ host: hostname, port: Number(port) });
   socket.pause();
-  // A reader gets the error. A reset while nobody reads is not a failure.
+  // Ignores errors here, because a reader gets them too, and a reset while nobody reads is not a failure.
   socket.on('error', () => undefined);
   socket.write(text.toString('latin1').replace('HTTP/1.1', version), 'latin1');
   const chunks: Buffer[] = [];

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type ChannelClient, isToBeSentAgain, type Reply } from './channel-client.js';
 
-/** The retry delay: a killed node needs a second or two to restart. */
+/** The delay between two attempts. A killed node needs a second or two to restart. */
 const PAUSE_MS = 200;
-/** After this time `untilAnswered` fails, because no answer will come. */
+/** The time after which `untilAnswered` fails. */
 const PATIENCE_MS = 180_000;
 
 /** Retries as a channel should: with the same key after a lost connection, a fault, a duplicate or a rate limit. */
@@ -27,7 +27,10 @@ export async function untilAnswered(
   }
 }
 
-/** Decides by the error's code, because an incomplete response has the message "aborted". */
+/**
+ * Returns undefined if the error means a lost connection, otherwise throws it. Checks the code, because an incomplete
+ * response has the message "aborted".
+ */
 function lostConnection(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   const isLost =

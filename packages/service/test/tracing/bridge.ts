@@ -5,14 +5,14 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { requestAt, unique } from '../support/demo.js';
 import type { TestService } from '../support/service.js';
 
-/** A bridge whose answers cannot be trusted. Tests look at the requests it received. */
+/** Starts a bridge whose answers cannot be trusted. Tests look at the requests it received. */
 export async function silentBridge(service: TestService, channel: ChannelClient) {
   /** Headers of the received requests, in order. */
   const calls: { readonly operation: string; readonly headers: http.IncomingHttpHeaders }[] = [];
   const server = http.createServer((request, response) => {
     calls.push({ operation: (request.url ?? '').slice(1), headers: request.headers });
     request.resume();
-    // Like a bridge that does not know the handshake; everything else fails.
+    // Answers /handshake like a bridge that does not know it. All other requests fail.
     response.statusCode = request.url === '/handshake' ? 404 : 500;
     response.end();
   });
@@ -22,7 +22,7 @@ export async function silentBridge(service: TestService, channel: ChannelClient)
   await attachBridge(service.operator, channel.credentials.appId, code, `http://127.0.0.1:${port}`);
   return {
     calls,
-    /** Makes a first debit over the bridge. */
+    /** Creates an order, whose first debit goes to the bridge. */
     debit(headers: Record<string, string>) {
       return channel.call('orders/create', requestAt(channel, code), { headers, requestId: unique('traced') });
     },

@@ -38,7 +38,7 @@ describe('with an SDK', () => {
   });
 
   it('a request is a span under its caller’s, with its statements and the call to the institution below', async () => {
-    // Gives the client its token.
+    // Gets the client's token before the spans are checked.
     await channel.call('products/list', {});
     await until('its end', () => spans.filter(({ kind }) => kind === 'SERVER').every(({ hasEnded }) => hasEnded));
     spans.length = 0;
@@ -89,7 +89,7 @@ describe('with an SDK', () => {
     await node.stop();
     const pushes = spans.filter(({ name }) => name === 'push');
     expect(pushes.length).toBeGreaterThan(0);
-    // Statements of a job belong to no span and are not traced.
+    // The statements of a job are not traced, because they belong to no span.
     expect(spans).toEqual(pushes);
     expect(pushes.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`).toSorted()).toEqual(
       pushHeaders.toSorted(),

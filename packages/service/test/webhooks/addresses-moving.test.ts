@@ -28,7 +28,7 @@ afterEach(async () => {
   network.restore();
 });
 
-/** Resolves to each answer in turn, then always to the last. */
+/** Creates a push client whose name lookups return each answer in turn, and then always the last. */
 function sending(...turns: readonly (readonly string[])[]) {
   const lookups: string[] = [];
   sender = createPushClient({
@@ -63,7 +63,7 @@ describe('a name that moves', () => {
     const [hanging, refused] = [push(URL, () => signedPush('app', SECRET)), push(URL, () => signedPush('app', SECRET))];
     expect(await refused).toMatchObject({ outcome: 'FORBIDDEN' });
     await receiver.until(4);
-    // At once and with the clock stopped, because otherwise the push would not be resent.
+    // Closes immediately and with the clock stopped. Otherwise the client would not resend the push.
     await receiver.close();
     expect(await hanging).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([`${FIRST}:443`]);
@@ -223,7 +223,8 @@ describe('name servers', () => {
     );
     const quick = push('https://quick.partner.example/events', () => signedPush('app', SECRET));
     expect(await quick).toMatchObject({ outcome: 'ACCEPTED' });
-    // Files are read by the libuv threads that the operating system's lookup would use.
+    // This read would not finish if the 64 stuck lookups used the operating system's lookup, which occupies the libuv
+    // threads that read files.
     await readFile('/dev/null');
     expect(ended).toBe(0);
     await Promise.all(stuck);

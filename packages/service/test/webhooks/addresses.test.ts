@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => network.restore());
 
-/** Addresses in every notation: refused at registration, and again at a push. */
+/** Internal addresses in every notation. They are refused at registration, and again at a push. */
 const ADDRESSES: readonly [what: string, url: string][] = [
   ['this machine', 'https://127.0.0.1/'],
   ['this machine, another of its addresses', 'https://127.8.8.8/'],
@@ -96,7 +96,7 @@ const ANSWERS: readonly [what: string, answers: readonly string[]][] = [
   ['no address', []],
 ];
 
-/** Names that are internal by themselves. */
+/** Names that are internal whatever their DNS answer is. */
 const NAMES: readonly string[] = [
   'https://localhost/',
   'https://LOCALHOST:443/',
@@ -111,7 +111,7 @@ const NAMES: readonly string[] = [
   'https://127.0.0.1../',
 ];
 
-/** Refused at registration: no push is made. */
+/** URLs that are refused at registration, so that no push is made. */
 const MALFORMED: readonly string[] = [
   'https://[fe80::1%25lo]/',
   'https://[fe80::1%lo]/',

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, createAnswerReader } from '../../src/platform/http-client/answer.js';
 import { BadAnswer } from '../../src/platform/http-client/incoming-bytes.js';
 
-/** Returns what the reader makes of these bytes, in packets of these sizes, followed by the end of the connection. */
+/** Reads these bytes in packets of these sizes, followed by the end of the connection. Returns the answer, or 'bad'. */
 function read(bytes: Buffer, packets: readonly number[]): Answer | 'bad' {
   const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   try {
     for (let at = 0, index = 0; at < bytes.length; index += 1) {
       const size = packets[index % packets.length] ?? bytes.length;
-      // A copy, like a packet: nothing may be read beyond it.
+      // Passes a copy, because a packet has no bytes beyond its end that could be read by mistake.
       const answer = reader.add(Buffer.from(bytes.subarray(at, at + size)));
       if (answer) return answer;
       at += size;
@@ -35,7 +35,7 @@ const head = fc
     text: `${hasInterim ? 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n' : ''}HTTP/1.1 ${status} Reason\r\n${headers.join('')}`,
   }));
 
-/** Returns a body in chunks of these sizes, which may split a character. */
+/** Returns a body encoded in chunks of these sizes, which may split a character. */
 function inChunks(bytes: Buffer, sizes: readonly number[]): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0, index = 0; at < bytes.length; index += 1) {
@@ -76,7 +76,7 @@ describe('a random answer', () => {
         const whole = read(changed, [changed.length]);
         const inPackets = read(changed, sizes);
         if (whole === 'bad' || inPackets === 'bad') expect(inPackets).toBe(whole);
-        // Surplus bytes are known only once they have arrived.
+        // Ignores keepAlive, because surplus bytes prevent it, and they are known only after they have arrived.
         else expect({ ...inPackets, keepAlive: true }).toEqual({ ...whole, keepAlive: true });
       }),
       { numRuns: 2_000 },

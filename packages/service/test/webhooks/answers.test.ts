@@ -7,7 +7,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const KB64 = 64 * 1024;
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Returns the answer read, whether it comes at once, in halves or byte by byte, with or without the end. */
+/** Returns the answer that the reader gets, in packets of this size, with or without the end of the connection. */
 function read(text: string | Buffer, { closed = false, packet = Number.POSITIVE_INFINITY } = {}): Answer | undefined {
   const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   const bytes = Buffer.from(text as string, 'latin1');
@@ -61,7 +61,7 @@ const GOOD: readonly Good[] = [
   ['64 KB', `${OK}Content-Length: ${KB64}\r\n\r\n${'x'.repeat(KB64)}`, { isCut: false, keepAlive: true }],
 ];
 
-/** Not HTTP, or ambiguous between two readers. */
+/** Answers that are not HTTP, or that two readers could understand differently. */
 const BAD: readonly [what: string, text: string][] = [
   ['nothing like HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['HTTP/0.9', '{"code":"0"}\r\n\r\n'],

@@ -14,14 +14,16 @@ export interface Authority extends Certificate {
 export interface LeafOptions {
   /** The names and addresses of the certificate. */
   readonly for: readonly string[];
-  /** Days from today. Defaults to yesterday until tomorrow. */
+  /** The first and last day of validity, relative to today. Defaults to yesterday until tomorrow. */
   readonly validDays?: readonly [from: number, to: number];
 }
 
 const DAY_MS = 86_400_000;
 const VALID = [-1, 1] as const;
 
-/** Creates a certificate authority. Encoded by hand, because Node creates keys but no certificates. */
+/**
+ * Creates a certificate authority. Its certificates are encoded by hand, because Node creates keys but no certificates.
+ */
 export function newAuthority(name = 'Test authority'): Authority {
   const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const basicConstraints = extension('551d13', der(0x30, der(0x01, Buffer.from([0xff]))));
@@ -89,7 +91,7 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'));
 }
 
-/** Encodes one value of ASN.1: its type, length and content. */
+/** Encodes one ASN.1 value: its type, length and content. */
 function der(type: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

@@ -10,11 +10,14 @@ import { freshDatabase } from '../support/database.js';
 const EVENTS = Number(process.env['LISTED_EVENTS'] ?? 20_000);
 const RARE = 300;
 
-/** Channels with many events. All but a few events of each have one status; the few are the oldest or the newest. */
+/**
+ * Channel ids. Each channel has many events, almost all in the status of its name. The few others are the oldest or the
+ * newest.
+ */
 const DELIVERED = 33;
 const GIVEN_UP = 49;
 const PENDING = 65;
-/** All but the oldest events are of one type, and all are of one order. */
+/** A channel whose events are all of one order, and all but the oldest of one type. */
 const PAYMENTS = 81;
 
 const orderOf = (channel: number) => channel * 1_000_000;
@@ -31,13 +34,13 @@ beforeAll(async () => {
          now() - interval '1 h' - (${EVENTS} - n) * interval '1 ms' from generate_series(1, ${EVENTS}) n`,
     );
   }
-  // Channels without an address: makes their events wait.
+  // Moves the events to the queue of due events. They were set aside, because the channels have no address.
   await database.query(
     `with aside as (delete from undelivered_events returning *)
      insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at)
      select channel_id % 16, recorded_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at from aside`,
   );
-  // From the oldest on: RARE events of each status that is not the channel's main one.
+  // Gives the oldest events of each channel the statuses that are not its main one, RARE events each.
   await become(DELIVERED, 0, RARE, 'GIVE_UP');
   await become(DELIVERED, RARE, RARE, 'NO_CALLBACK');
   await become(DELIVERED, 2 * RARE, EVENTS - 2 * RARE - 20, 'DELIVERED');
@@ -46,14 +49,14 @@ beforeAll(async () => {
   await become(PENDING, 0, RARE, 'DELIVERED');
   await become(PENDING, RARE, RARE, 'GIVE_UP');
   await become(PAYMENTS, 0, EVENTS, 'DELIVERED');
-  // Some of the waiting events wait for a retry.
+  // Half of the waiting events wait for a retry.
   await database.query(
     `update due_events set next_at = next_at + interval '2 hours', step = 5 where channel_id = ${DELIVERED} and event_no % 2 = 0`,
   );
   await database.query('vacuum analyze');
 }, 300_000);
 
-/** Gives `count` events of a channel this status, from the oldest on after `skipped`. */
+/** Gives `count` events of a channel this status, in order of age, after skipping the `skipped` oldest. */
 async function become(channel: number, skipped: number, count: number, status: DeliveryStatus): Promise<void> {
   const gone = `with gone as (delete from due_events where (shard, next_at, event_no, cycle_no) in (
       select shard, next_at, event_no, cycle_no from due_events where channel_id = ${channel} and recorded_at >= (
@@ -70,7 +73,7 @@ async function become(channel: number, skipped: number, count: number, status: D
   );
 }
 
-/** Expects that a page reads little more than it shows. */
+/** Expects that a page of `count` events reads little more than it shows. */
 async function expectLittle(count: number, ...asked: Parameters<typeof page>): Promise<void> {
   const { result, rows, pages } = await page(...asked);
   expect(result).toHaveLength(count);
@@ -81,7 +84,7 @@ async function expectLittle(count: number, ...asked: Parameters<typeof page>): P
 const page = (channel: number, filter: EventFilter, after?: EventKey, offset = 0) =>
   costOf(fresh.database, (db) => listEvents(db, channel, filter, 101, { after, offset }));
 
-/** Returns the key of the event after the `oldest` oldest ones. */
+/** Returns the key of the event that follows the `oldest` oldest events. */
 async function keyBefore(channel: number, oldest: number): Promise<EventKey> {
   const [row] = await fresh.database.query<{ at: number; no: number }>(
     `select (extract(epoch from recorded_at) * 1000000)::bigint as at, event_no as no from events
@@ -90,7 +93,7 @@ async function keyBefore(channel: number, oldest: number): Promise<EventKey> {
   return [row?.at ?? 0, row?.no ?? 0];
 }
 
-/** Returns when that event was written, in Unix milliseconds. */
+/** Returns when that event of keyBefore was written, in Unix milliseconds. */
 async function msOf(channel: number, oldest: number): Promise<number> {
   const [at] = await keyBefore(channel, oldest);
   return Math.floor(at / 1000);

@@ -91,7 +91,7 @@ describe('events/list', () => {
       const reply = await list({ deliveryStatus }, other);
       expect(ids(reply), deliveryStatus).toEqual(wanted);
       for (const event of reply.data.events) expect(event.deliveryStatus).toBe(deliveryStatus);
-      // By order, another statement answers the same question.
+      // The same filter together with an order uses another statement, which must return the same events.
       for (const { orderNo, payment, order } of made) {
         const ofOrder = ids(await list({ orderNo, deliveryStatus }, other));
         expect(ofOrder, deliveryStatus).toEqual([order, payment].filter((id) => wanted.includes(id)));
@@ -108,7 +108,7 @@ describe('events/list', () => {
     const status = async () => {
       const [record] = (await list({ orderNo })).data.events;
       const { deliveryStatus } = record;
-      // Found by its status, and by no other.
+      // The event is listed under its own status and under no other.
       for (const asked of ['DELIVERED', 'PENDING', 'GIVE_UP', 'NO_CALLBACK']) {
         const found = (await list({ deliveryStatus: asked })).data.events;
         const isThere = found.some((one: { eventId: string }) => one.eventId === record.eventId);
@@ -157,7 +157,7 @@ describe('events/list', () => {
       [{ from: '2026-03-01 08:00:01', to: '2026-03-02 00:00:00' }, false],
       [{ from: '2026-02-01 00:00:00', to: '2026-03-01 08:00:00' }, false],
       [{ from: '2026-03-02 00:00:00', to: '2026-03-01 00:00:00' }, false],
-      // PostgreSQL has no year 0, in which both of these are or begin.
+      // In UTC the first range begins in year 0, and the second ends in it. PostgreSQL has no year 0.
       [{ from: '0001-01-01 00:00:00', to: '2026-03-02 00:00:00' }, true],
       [{ from: '0000-01-01 00:00:00', to: '0001-01-01 00:00:00' }, false],
     ] as const) {

@@ -24,18 +24,18 @@ useStage();
 
 const replay = (body: object, by = channel, options = {}) => by.call('events/replay', body, options);
 const replayed = async (...eventIds: string[]) => (await replay({ eventIds })).data?.replayed;
-/** Returns the waiting events among these. */
+/** Returns which of these events wait to be sent. */
 const queued = async (...numbers: string[]) =>
   (await listDueEvents(database())).filter(({ id }) => numbers.includes(id.split('-')[0] ?? ''));
 const statusOf = async (eventId: string, by = channel) => {
   const { data } = await by.call('events/list', {});
   return data.events.find((event: { eventId: string }) => event.eventId === eventId)?.deliveryStatus;
 };
-/** PostgreSQL has no year 0, in which the first of these begins. */
+/** In UTC the first of these is in year 0, a year that PostgreSQL does not have. */
 const EARLIEST = ['0001-01-01 00:00:00', '0000-01-01 00:00:00'];
 const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: true });
 
-/** Starts another node that reports when a request first tries to take its channel's replay lock. */
+/** Starts another node. `hasTried` resolves when a request on it first tries to take its channel's replay lock. */
 async function nodeThatTells(more: Partial<ServiceDeps> = {}) {
   const { open: tell, passed: hasTried } = gate();
   const real = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'watched node' });
@@ -118,7 +118,7 @@ describe('events/replay of one event', () => {
       await replayEvents(tx, id, [{ eventNo: Number(payment), cycleNo: undefined }]);
       others = Promise.all(Array.from({ length: 20 }, () => replay({ eventIds: [payment] }, caller)));
       await hasTried;
-      // None of them waits for a database lock, and no other channel waits for them.
+      // None of the 20 replays waits for a database lock, and the other channel does not wait for them.
       expect(await lockWaits(database())).toBe(0);
       expect((await bystander.call('events/list', {})).code).toBe('0');
     });

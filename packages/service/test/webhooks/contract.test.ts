@@ -22,7 +22,7 @@ beforeEach(() => scene.institution.reset());
 const SEVEN = { productCode: 'TEST_SPU_DAILY_7' };
 const PERIODS = 7;
 
-/** A preparation whose events are not counted, then the scenario itself. Both return the order's number. */
+/** A scenario. `before` prepares an order, and its events are not counted; `act` is the scenario itself. */
 interface Play {
   before?(): Promise<string>;
   act(orderNo: string): Promise<unknown>;
@@ -33,7 +33,7 @@ const create = async (request: object) => {
   expect(reply.code, reply.text).toBe('0');
   return reply.data.orderNo as string;
 };
-/** Leaves the outcome of debits unknown, so that no event is sent. */
+/** Leaves the outcome of debits unknown, so that they cause no event. */
 const silent = () => {
   scene.institution.onDebit = async () => ({ kind: 'unknown' });
 };
@@ -55,7 +55,7 @@ const beforeLast = async () => {
   await advance(PERIODS - 2)(orderNo);
   return orderNo;
 };
-/** The period after those waits for a retry when the next one becomes due. */
+/** Returns a longer preparation: one more period fails, and waits for a retry when the next one becomes due. */
 const waitingForRetry = (before: () => Promise<string>) => async () => {
   const orderNo = await before();
   await advance(1, 'FAIL_RETRY')(orderNo);
@@ -178,7 +178,7 @@ describe('every scenario of the event contract', () => {
         expect(Object.keys(envelope)).toEqual(Object.keys(schema.properties));
         expect(Object.keys(envelope.data)).toEqual(Object.keys(schema.properties.data.properties));
         expect(push.retryNo).toBe(0);
-        // Undefined on both sides for an order's event.
+        // An event about an order has neither field, so that both comparisons are false.
         expect(push.data.mobileEncrypted === null).toBe(push.data.agreementShareFlag === false);
       }
       expect(new Set(pushes.map(({ eventId }) => eventId)).size).toBe(pushes.length);

@@ -28,7 +28,7 @@ async function line(options: ReceiverOptions & { readonly eventType?: string } =
   return { channel, receiver };
 }
 
-/** Writes events of `count` orders, as if by one transaction after another. */
+/** Inserts events of `count` orders, with times as if each had its own transaction. */
 async function record(
   { credentials }: ChannelClient,
   count: number,
@@ -41,7 +41,7 @@ async function record(
   );
 }
 
-/** Returns the outcomes of pushes to a channel so far, and the number of waiting events. */
+/** Returns how many pushes to a channel had each outcome so far, and the number of waiting events. */
 async function ledger({ channel }: Line): Promise<Record<string, number>> {
   const rows = await service.fresh.database.query<{ outcome: string; count: number }>(
     `select outcome::text, count(*) from delivery_attempts join channels using (channel_id) where app_id = $1 group by 1
@@ -63,13 +63,13 @@ describe('receivers that hang', () => {
     const gone = await line();
     await gone.receiver.close();
     const healthy = [await line(), await line(), await line()];
-    // The hanging ones come first.
+    // Records the events of the hanging receivers before the others, so that they are sent first.
     for (const { channel } of [hung, trickling, huge, resetting, gone]) await record(channel, 100);
     for (const { channel } of healthy) await record(channel, 500);
 
     const turn = node.turn();
     await Promise.all(healthy.map(({ receiver }) => receiver.until(500)));
-    // All events have arrived, and the hanging ones are where they were.
+    // All events of the healthy receivers have arrived, while the hanging ones made no progress.
     expect([hung, trickling].map(({ receiver }) => receiver.pushes.length)).toEqual([8, 8]);
     expect(await ledger(hung)).toEqual({ waiting: 100 });
     expect(await ledger(trickling)).toEqual({ waiting: 100 });
@@ -81,7 +81,7 @@ describe('receivers that hang', () => {
       expect(await ledger(one)).toEqual({ ACCEPTED: 500 });
       expect([one.receiver.pushes.length, distinct(one)]).toEqual([500, 500]);
     }
-    // Each of their events was attempted once, and waits for its retry.
+    // Each event of the other receivers was attempted one time and waits for its retry.
     expect(await ledger(huge)).toEqual({ REFUSED: 100, waiting: 100 });
     for (const one of [hung, resetting, gone]) expect(await ledger(one)).toEqual({ UNREACHABLE: 100, waiting: 100 });
     expect(await ledger(trickling)).toMatchObject({ waiting: 100 });
@@ -124,7 +124,7 @@ describe('receivers that hang', () => {
     const turn = node.turn();
     await one.receiver.until(8);
     one.receiver.answer('accept');
-    // Like a restarted receiver: hanging connections are cut.
+    // Cuts the hanging connections, as a restart of the receiver would.
     one.receiver.server.closeAllConnections();
     await turn;
     expect(await ledger(one)).toEqual({ ACCEPTED: 42, UNREACHABLE: 8, waiting: 8 });

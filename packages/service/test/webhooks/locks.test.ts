@@ -8,7 +8,7 @@ import { collectRequest } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from './sending.js';
 
-/** Whatever one session locks, pushes that do not need it continue on every node. */
+/** Tests that whatever one session locks, pushes that do not need the locked rows continue on every node. */
 const { service, channel: held } = demoOfEachTest();
 const foreign = ofEachTest(async () => openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' }));
 let free: ChannelClient;
@@ -36,7 +36,7 @@ const due = async ({ credentials }: ChannelClient) =>
     .length;
 const OF_CHANNEL = '(select channel_id from channels where app_id = $1)';
 
-/** Runs the engine's rounds during `work`: renews the lease and reads due events. */
+/** Runs the nodes' rounds during `work`: each round renews the lease and reads due events. */
 async function running<T>(all: readonly SendingNode[], work: () => Promise<T>): Promise<T> {
   let isOver = false;
   const rounds = all.map(async (node) => {
@@ -54,7 +54,7 @@ async function running<T>(all: readonly SendingNode[], work: () => Promise<T>): 
   }
 }
 
-/** Locks that a session holds. */
+/** Locks that another session holds during a test. */
 const HOLDS: readonly [string, (tx: Queryable) => Promise<unknown>][] = [
   [
     'one event that is due',
@@ -82,7 +82,7 @@ describe('another session locks', () => {
     await foreign.transaction(async (tx) => {
       await hold(tx);
       await running([one, two], async () => {
-        // More than fit into one statement, and for longer than a lease lasts without renewal.
+        // Creates more events than fit into one statement, for longer than a lease lasts without renewal.
         for (let round = 0; round < 3; round += 1) {
           await create(held);
           await create(free);

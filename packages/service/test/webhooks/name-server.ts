@@ -1,7 +1,7 @@
 import dgram from 'node:dgram';
 import net from 'node:net';
 
-/** A name server's answer about a name: its addresses, perhaps by a CNAME, or an error. */
+/** The answer of the name server about a name: its addresses, perhaps by a CNAME, or an error. */
 export type NameAnswer =
   | { readonly addresses: readonly string[]; readonly by?: string }
   | 'unknown'
@@ -9,9 +9,9 @@ export type NameAnswer =
   | 'silence';
 
 export interface NameServer {
-  /** Its address in the form of a resolver setting. */
+  /** The name server's address, in the form that a resolver's settings have. */
   readonly server: string;
-  /** Names that were queried, with repetitions. */
+  /** The names that were queried, with repetitions. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }

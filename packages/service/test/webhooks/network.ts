@@ -1,9 +1,12 @@
 import net from 'node:net';
 import { vi } from 'vitest';
 
-/** The reachable network while a test runs. */
+/** The network that the process can reach while a test runs. */
 export interface TestNetwork {
-  /** The addresses that were connected to: `203.0.113.7:443`. A name would mean that Node resolved it again. */
+  /**
+   * The addresses that were connected to, such as `203.0.113.7:443`. A name here would mean that Node resolved it
+   * again.
+   */
   readonly dialled: readonly string[];
   /** Every socket that was connected. */
   readonly sockets: readonly net.Socket[];
@@ -14,7 +17,7 @@ export interface TestNetwork {
 
 /**
  * Maps addresses of the public internet to this machine. Replaces Node's connect call, so that a test sees where a
- * connection really goes. 127.0.0.1 can be reached as usual; everything without a route is unreachable.
+ * connection really goes. 127.0.0.1 can be reached as usual; every other address without a route is unreachable.
  */
 export function testNetwork(): TestNetwork {
   const routes = new Map<string, number | 'silence'>();

@@ -153,7 +153,7 @@ describe('a replay', () => {
        where order_no = $1`,
       [orderNo],
     );
-    // Like a node for a channel without an address, as fast as possible.
+    // A trigger that sets events aside immediately, as a node does for a channel without an address.
     await database().query(
       `create function put_aside() returns trigger language plpgsql as $$ begin
          insert into undelivered_events (channel_id, event_no, cycle_no, order_no, is_payment, recorded_at, retry_no, reason)

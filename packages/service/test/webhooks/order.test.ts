@@ -44,7 +44,7 @@ describe('one address', () => {
     await node.balance();
     await node.read();
     await receiver.until(5);
-    // None of them has been answered, so no more may come.
+    // None of the five pushes has been answered, so no second event of an order may be sent yet.
     expect(receiver.pushes.every(isPayment)).toBe(true);
     expect(new Set(receiver.pushes.map(({ data }) => data.orderNo))).toEqual(new Set(orders));
     receiver.server.closeAllConnections();
@@ -91,7 +91,7 @@ describe('one address', () => {
 });
 
 describe('an order of very many events', () => {
-  /** Writes as many events as a year has days or more, each after the one before. */
+  /** Inserts `count` events of one order, one after another. */
   const record = (orderNo: number, count: number) =>
     service.fresh.database.query(
       `insert into events (channel_id, order_no, event_type, occurred_at, data)
@@ -168,7 +168,8 @@ describe('reading', () => {
     await node.read();
     await receiver.until(1);
     receiver.answer('accept');
-    // The next read, from the start, begins while the push is in flight, and ends after its outcome was stored.
+    // The next read begins again from the start while the push is in flight. It ends after the push's outcome was
+    // stored.
     faults.around = async (statement, run) => {
       const result = await run();
       if (statement === 'read-due-events') {

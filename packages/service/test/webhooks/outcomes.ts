@@ -4,7 +4,7 @@ import { type Stage, stage } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest } from '../support/demo.js';
 
-/** The stage of the test file that runs. */
+/** The test service of the current test file. */
 export let on: Stage;
 export let channel: ChannelClient;
 export const database = () => on.service.fresh.database;
@@ -18,14 +18,14 @@ export function useStage(): void {
 }
 
 interface Waiting {
-  /** The eventId. A range that is still one row is `4711-2..5`. */
+  /** The eventId. A range of voided periods that is still one row is `4711-2..5`. */
   readonly id: string;
   readonly step: number;
   readonly retryNo: number;
   readonly isDue: boolean;
 }
 
-/** Returns everything that is still to be sent, by number. */
+/** Returns all events that are still to be sent, by event number. */
 export const listDueEvents = (database: Database) =>
   database.query<Waiting>(
     `select event_no || case when cycle_no = 0 then '' else '-' || cycle_no end || coalesce('..' || cycle_to, '') as id,
@@ -40,7 +40,7 @@ const ENDINGS = {
   NO_CALLBACK: { outcome: null, status: null, answer: null, again: false, reason: 'NO_CALLBACK' },
 } as const;
 
-/** Stores the outcomes of pushes like a node: a refused one is due again in 30 s. */
+/** Stores the outcomes of pushes as a node does: a refused push is due again in 30 s. */
 export async function recordOutcome(
   database: Database,
   eventIds: readonly string[],
@@ -73,7 +73,7 @@ export async function recordOutcome(
   if (gone.length < eventIds.length) throw new Error(`of ${eventIds.join(', ')} only ${gone.length} were waiting`);
 }
 
-/** Expands voided periods that are still one row. */
+/** Replaces the single row of a range of voided periods by one row per period. */
 export async function expandVoidedPeriods(database: Database, eventId: string): Promise<void> {
   await database.query(
     `with gone as (delete from due_events where event_no || '-' || cycle_no = $1 and cycle_to is not null returning *)
@@ -85,7 +85,10 @@ export async function expandVoidedPeriods(database: Database, eventId: string): 
   );
 }
 
-/** Runs `work` while the channel has an address, so that its events wait. Without one they would be set aside. */
+/**
+ * Runs `work` while the channel has an address, so that its events wait to be sent. Without an address they would be
+ * set aside.
+ */
 export async function whileAddressed<T>(
   database: Database,
   { credentials }: ChannelClient,
@@ -119,7 +122,10 @@ export async function createOrderWithEvents(
   return { orderNo: data.orderNo, payment, order };
 }
 
-/** Creates an order of 7 days, unsubscribed in its first. Returns its events, the last of six voided periods. */
+/**
+ * Creates an order of 7 days that is unsubscribed in its first period. Returns its events; the last one is about six
+ * voided periods.
+ */
 export async function createVoidedPeriods(database: Database, channel: ChannelClient) {
   const { orderNo, payment, order } = await createOrderWithEvents(database, channel, {
     productCode: 'TEST_SPU_DAILY_7',

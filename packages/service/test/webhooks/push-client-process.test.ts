@@ -7,7 +7,7 @@ import { type ReceiverAnswer, signedPush, startReceiver } from './receiver.js';
 
 const SECRET = Buffer.alloc(32, 7).toString('base64');
 
-/** A program that pushes once and closes the client. */
+/** A program that sends one push and closes the client. */
 const PROGRAM = `
   const { createPushClient } = await import(process.argv[1]);
   const sender = createPushClient({ allowLocalhost: true, deadlineMs: Number(process.argv[3]) });

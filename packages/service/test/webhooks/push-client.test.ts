@@ -83,7 +83,7 @@ it('200 characters of an answer are stored, without those that PostgreSQL or a t
   expect(answer).toBe(`  [31m \ufffd  ${'好'.repeat(190)}`);
 });
 
-/** Waits until this many bytes of the receiver were read. */
+/** Waits until the client has read this many bytes of the receiver's answer. */
 async function came(bytes: number): Promise<void> {
   while ((network.sockets[0]?.bytesRead ?? 0) < bytes) await new Promise(setImmediate);
 }
@@ -102,7 +102,7 @@ it('a connection that is reset in the body: the received part is known', async (
 });
 
 describe('the deadline of a push', () => {
-  // Time stands still until everything else has happened, then the deadline passes.
+  // Stops the time. A test calls `over` when everything else has happened, so that the deadline passes.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
   const over = () => vi.advanceTimersByTimeAsync(5_000);
@@ -168,7 +168,7 @@ describe('the deadline of a push', () => {
 });
 
 describe('a kept connection', () => {
-  // Time stands still, so that a connection is closed for its reason and not because of a timeout.
+  // Stops the time, so that a connection is closed for the tested reason and not because of a timeout.
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     receiver.server.keepAliveTimeout = 0;

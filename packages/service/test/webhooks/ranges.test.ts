@@ -37,7 +37,7 @@ describe('periods that are voided together', () => {
       { cycle_no: 0, cycle_to: null },
       { cycle_no: 2, cycle_to: 9_999 },
     ]);
-    // The first of them hangs, and the others wait for it.
+    // The push of the first voided period hangs, and the other periods wait for it.
     receiver.answer((push) => (statusIn(push) === 'CANCELED' ? 'hang' : 'accept'));
     await node.balance();
     await node.read();
@@ -58,7 +58,7 @@ describe('periods that are voided together', () => {
       expect(eventId).toBe(`${eventNo}-${data.cycleNo}`);
       expect(data.paymentOrderNo).toBe(`${orderNo}${String(data.cycleNo).padStart(4, '0')}`);
     }
-    // Created on 31 January 2026 at noon.
+    // The order was created on 31 January 2026 at noon.
     expect(pushes.map(({ data }) => data.expectPayTime).slice(0, 2)).toEqual([
       '2026-02-01 12:00:00',
       '2026-02-02 12:00:00',

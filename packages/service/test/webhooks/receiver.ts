@@ -5,23 +5,23 @@ import type { AddressInfo, Socket } from 'node:net';
 import { HEADER_KEYS, HEADERS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
 import type { SignedPush } from '../../src/delivery/receivers/message.js';
 
-/** A receiver's answer to a push. */
+/** How a receiver answers a push. */
 export type ReceiverAnswer =
   | 'accept'
   | 'refuse'
   | 'hang'
-  /** A byte at a time, endlessly. */
+  /** Sends one byte at a time, endlessly. */
   | 'trickle'
-  /** As fast as it is read, endlessly. */
+  /** Sends as fast as the client reads, endlessly. */
   | 'huge'
   | 'close'
   | 'reset'
   | 'redirect'
   | 'not-json'
-  /** The code as a number. */
+  /** Accepts, but with the code as a number instead of a text. */
   | 'number'
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** These exact bytes in these packets. The connection is then closed, or left open. */
+  /** Sends exactly these bytes in these packets. Then closes the connection or leaves it open. */
   | { readonly raw: readonly (string | Buffer)[]; readonly close?: boolean };
 
 export interface ReceivedPush {
@@ -37,7 +37,7 @@ export interface ReceivedPush {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
   readonly data: any;
   readonly raw: Buffer;
-  /** The number of the receiver's connection, from 1. */
+  /** The number of the connection on which the push came, counted from 1. */
   readonly connection: number;
 }
 
@@ -46,7 +46,7 @@ export interface ReceiverOptions {
   readonly secrets?: Readonly<Record<string, string>>;
   /** One answer for all pushes, or a function of the push. */
   readonly answer?: ReceiverAnswer | ((push: ReceivedPush) => ReceiverAnswer);
-  /** In PEM. With them, the receiver uses HTTPS. */
+  /** Key and certificate in PEM. With them, the receiver uses HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
   readonly path?: string;
 }
@@ -55,7 +55,7 @@ export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export const ACCEPTED_BODY = '{"code":"0","message":"OK"}';
 
-/** Returns a push to this path, signed like the engine's, for tests without an engine. */
+/** Returns a push for tests without an engine, signed like the engine's. */
 export function signedPush(
   appId: string,
   callbackSecret: string,
@@ -127,13 +127,13 @@ export async function startReceiver(options: ReceiverOptions = {}) {
   return {
     url: `${options.tls ? 'https' : 'http'}://localhost:${port}${options.path ?? '/events'}`,
     port,
-    /** Pushes in the order of completion. All signatures were right. */
+    /** The pushes, in the order in which they were completely received. All their signatures were right. */
     pushes,
-    /** The reasons why pushes were not genuine. Other tests assert that there are none. */
+    /** For each push that was not genuine, the reason. Most tests expect that there are none. */
     forged,
     /** The server, to observe its other events. */
     server,
-    /** The number of connections so far, and of open ones. */
+    /** The number of connections made so far, and the number of open ones. */
     get connections() {
       return { made, open: open.size };
     },
@@ -141,7 +141,10 @@ export async function startReceiver(options: ReceiverOptions = {}) {
     answer(how: ReceiverOptions['answer']) {
       answer = how ?? 'accept';
     },
-    /** Resolves after this many pushes, or when the condition is true. It is checked after every event. */
+    /**
+     * Resolves after this many pushes, or when the condition is true. The condition is checked after every event of the
+     * receiver.
+     */
     until(condition: number | (() => boolean)) {
       const holds = typeof condition === 'number' ? () => pushes.length >= condition : condition;
       return new Promise<void>((resolve) => {
@@ -231,7 +234,7 @@ function reply(told: ReceiverAnswer, response: http.ServerResponse): void {
   }
 }
 
-/** Writes until the connection is gone. */
+/** Writes repeatedly until the connection is closed. */
 function pour(socket: Socket, write: () => boolean, everyMs: number): void {
   const more = () => {
     if (socket.destroyed) return;

@@ -11,7 +11,7 @@ const { service, channel } = demoOfEachTest();
 const faults: DatabaseFaults = {};
 const node = sendingNodeOf(ofEachTest, service, withLongDeadline, faults);
 const receiver = ofEachTest(() => registerReceiver(service, channel));
-/** The id of the payment's event. There is another event, about the order. */
+/** The id of the event about the payment. The order has another event, about itself. */
 let eventId: string;
 beforeEach(async () => {
   eventId = (await createOrderWithEvents(service.fresh.database, channel)).payment;
@@ -26,7 +26,7 @@ const left = async () => [
 ];
 const secondPush = { id: '', step: 1, retryNo: 11, isDue: false };
 
-/** Leaves only the payment's event, before its last push. */
+/** Leaves only the payment's event in the queue, and makes its last push due. */
 const beforeLastPush = async () => {
   await query('delete from due_events where not is_payment');
   await query(`update due_events set step = 10, retry_no = 10, next_at = now() - interval '1 min'`);
@@ -68,7 +68,7 @@ it('a replay while the last outcome is being stored: it is sent again although i
   faults.around = async (statement, run) => {
     const result = await run();
     if (statement === 'finish-deliveries') {
-      // Written, and not committed yet.
+      // The outcome is written, but not committed yet.
       replayed = replay();
       await until('a replay that waits', async () => (await lockWaits(service.fresh.database)) > 0);
     }

@@ -6,12 +6,15 @@ import { collectRequest, demoChannel } from '../support/demo.js';
 import { manualClock } from '../support/service.js';
 import { registerReceiver, sendingNodeOf } from './sending.js';
 
-/** Seconds between the end of a push and the next one. */
+/** Seconds from the end of each push to the next push. */
 const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
-/** The interval after which rows behind the test's clock, such as replayed ones, are read. */
+/**
+ * The interval at which a node reads again from the start. Only then it finds rows that are behind the test's clock,
+ * such as replayed ones.
+ */
 const READ_FROM_START = 300_000;
 
-/** Ahead of the database's clock, by which events are written and replayed. */
+/** The node's clock, ahead of the database's clock, by which events are written and replayed. */
 const clock = manualClock(Date.now() + 3_600_000);
 /** The duration of each push. */
 let pushMs = 0;
@@ -34,14 +37,14 @@ beforeAll(async () => {
 
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 
-/** Returns the pushes that are due at the current time of the clock. */
+/** Sends the pushes that are due at the current time of the clock. Returns their retry numbers. */
 async function pushesNow(): Promise<number[]> {
   const from = receiver.pushes.length;
   await node.turn();
   return receiver.pushes.slice(from).map(({ retryNo }) => retryNo);
 }
 
-/** Advances to each retry: no push one second before, and one push at the second. */
+/** Advances to each retry. There is no push one second before it is due, and one push when it is due. */
 async function throughSchedule(firstRetryNo: number): Promise<void> {
   for (const [index, seconds] of DELAYS.entries()) {
     clock.advance((seconds - 1) * 1000);

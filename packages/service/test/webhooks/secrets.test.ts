@@ -24,7 +24,7 @@ const receiver = ofEachTest(() => registerReceiver(service, channel));
 let lease: ReturnType<SendingNode['keepLease']>;
 const more: TestReceiver[] = [];
 beforeEach(() => {
-  // The node keeps its shards, however slow the machine is.
+  // Renews the lease, so that the node keeps its shards, however slow the machine is.
   lease = node.keepLease();
 });
 afterEach(async () => {
@@ -39,7 +39,7 @@ const isFirst = ({ eventType }: ReceivedPush) => eventType === 'payment.status.c
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 const ids = ({ pushes }: TestReceiver) => pushes.map(({ eventId }) => eventId);
 
-/** Makes eight pushes hang until they are cut, while the rest of twenty orders waits in memory. */
+/** Makes eight pushes hang until the test cuts them. The other events of twenty orders wait in memory. */
 async function manyWaiting(): Promise<void> {
   receiver.answer('hang');
   for (let index = 0; index < 20; index += 1) await create();
@@ -48,7 +48,10 @@ async function manyWaiting(): Promise<void> {
   await receiver.until(8);
 }
 
-/** Ends the hanging pushes after the node has noticed the change, because it caches a channel for 200 ms. */
+/**
+ * Ends the hanging pushes. Waits before, so that the node notices the change of the channel, which it caches for 200
+ * ms.
+ */
 async function cutOff(): Promise<void> {
   await delay(250);
   receiver.server.closeAllConnections();
@@ -91,7 +94,8 @@ describe('secrets', () => {
     expect(mobile(shared, channel.credentials.aesKey)).toBe(mobileOf(user));
     expect(collected?.data).toMatchObject({ agreementShareFlag: false, mobileEncrypted: null });
 
-    // The first of the next two hangs while the key changes: the one behind it is composed again.
+    // The push of the order's first event hangs while the key changes. The event behind it must be composed again with
+    // the new key.
     receiver.answer((push) => (isFirst(push) ? 'hang' : 'accept'));
     const orderNo = await create(sharedRequest(channel, { channelUserId: user, productCode: 'TEST_SPU_DAILY_7' }));
     await channel.call('orders/unsubscribe', { orderNo });
@@ -166,7 +170,7 @@ describe('addresses', () => {
     await create();
     await node.turn();
     expect(receiver.pushes.map(statusIn)).toEqual(['ACTIVE']);
-    // After a long pause, waiting events are far behind the read position.
+    // After a long pause, the waiting events are far behind the node's read position.
     await query(`update due_events set next_at = next_at - interval '1 hour'`);
     await resumeEvents(service.operator, { appId, eventType: 'payment.status.changed' });
     await turnsUntil(() => receiver.pushes.length === 2);
@@ -205,7 +209,7 @@ describe('addresses', () => {
   it('an address removed while events wait: events that are not in flight are set aside', async () => {
     await manyWaiting();
     await setCallback(localOperator(service), { appId });
-    // Read repeatedly, also while the eight are in flight.
+    // The node reads the waiting events again, also while the eight pushes are in flight.
     await node.balance();
     await node.read();
     await cutOff();
@@ -216,7 +220,7 @@ describe('addresses', () => {
     });
     await node.untilQuiet();
     expect(receiver.pushes).toHaveLength(8);
-    // Those in flight were not accepted, and wait for their retry.
+    // The eight pushes in flight were not accepted, so they wait for their retry.
     expect(await query('select * from due_events')).toHaveLength(8);
   });
 });

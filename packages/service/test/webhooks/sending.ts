@@ -24,7 +24,7 @@ export interface DatabaseFaults {
 
 export type SendingNode = ReturnType<typeof createSendingNode>;
 
-/** Creates a node that sends events when a test calls it. */
+/** Creates a node that sends events only when a test calls it. */
 export function createSendingNode(
   { fresh, vault, clock }: TestService,
   more: Partial<DispatcherDeps> = {},
@@ -43,7 +43,7 @@ export function createSendingNode(
     ...more,
   });
   const { balance, node } = dispatcher;
-  /** Renews its lease each second until stopped. Stopping waits for the renewal in progress. */
+  /** Renews the node's lease each second until stopped. Stopping waits for the renewal in progress. */
   const keepLease = () => {
     let renewal: Promise<unknown> = Promise.resolve();
     const renewing = setInterval(() => {
@@ -67,7 +67,7 @@ export function createSendingNode(
     read: () => dispatcher.read(),
     untilQuiet,
     keepLease,
-    /** Takes its shards, reads due events once, and resolves when all their outcomes are stored. */
+    /** Takes the node's shards, reads all due events, and resolves when all their outcomes are stored. */
     async turn() {
       await balance();
       const lease = keepLease();
@@ -78,18 +78,18 @@ export function createSendingNode(
       }
       await untilQuiet();
     },
-    /** Stops like a node that shuts down. */
+    /** Stops as a node does that shuts down. */
     async stop() {
       await dispatcher.drain();
       await dispatcher.release();
       await database.close();
     },
-    /** Stops like a node that was killed: it stores nothing more. */
+    /** Stops as a killed node does: it stores nothing more. */
     close: () => database.close(),
   };
 }
 
-/** Creates such a node for a file or for each test, and stops it afterwards. */
+/** Creates a sending node for a file or for each test, and stops it afterwards. */
 export const sendingNodeOf = (
   hold: typeof ofFile,
   service: TestService,
@@ -120,13 +120,16 @@ function withFaults(database: Database, faults: DatabaseFaults): Database {
   };
 }
 
-/** Waits longer than any test takes: a hanging push ends only when its receiver cuts it or is closed. */
+/**
+ * Returns a push client whose deadline is longer than any test takes: a hanging push ends only when its receiver cuts
+ * the connection or is closed.
+ */
 export const withLongDeadline = () => ({ pushClient: createPushClient({ allowLocalhost: true, deadlineMs: 300_000 }) });
 
 /** Returns an operator that accepts callbacks to this machine. */
 export const localOperator = ({ operator }: TestService): Operator => ({ ...operator, localCallbacks: true });
 
-/** Starts a receiver for a channel and registers it. */
+/** Starts a receiver and registers it as the channel's callback. */
 export async function registerReceiver(
   service: TestService,
   { credentials }: ChannelClient,
@@ -139,5 +142,5 @@ export async function registerReceiver(
   return receiver;
 }
 
-/** Returns the status in a push. */
+/** Returns the status that a push announces. */
 export const statusIn = ({ data }: Pick<ReceivedPush, 'data'>): string => data.paymentStatus ?? data.orderStatus;

@@ -8,7 +8,7 @@ const PAGE = 100;
 interface Row extends DuePosition {
   /** Milliseconds since NOW. */
   readonly committedAt: number;
-  /** Transactions are numbered by their time of writing. */
+  /** Milliseconds since NOW. The rows' transactions are numbered by this time. */
   readonly writtenAt: number;
 }
 
@@ -19,7 +19,9 @@ const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
   committedAt,
 });
 
-/** Reads like the engine, ten times a second, from these rows. Returns how often each row was read. */
+/**
+ * Reads these rows as the engine does, ten times a second, for `ms` milliseconds. Returns how often each row was read.
+ */
 function readFor(rows: readonly Row[], ms: number) {
   const cursor = createShardCursor();
   const table = rows.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
@@ -37,7 +39,7 @@ function readFor(rows: readonly Row[], ms: number) {
   return { foundAt, sent };
 }
 
-/** Returns the time of the first row that is written and not committed. */
+/** Returns the time of the first row that is written but not yet committed. */
 const horizon = (late: readonly Row[], at: number): number =>
   late.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
 
@@ -57,7 +59,7 @@ const range = (count: number) => Array.from({ length: count }, (_, index) => ind
 describe('a late commit', () => {
   it.each([5, 200, 1_000, 4_900])('of %i ms is found within about a second, whatever else waits', (late) => {
     const backlog = range(500).map((index) => row(-10_000, -10_000, index + 1));
-    // New rows all the time, so that the read position always advances, and none is removed.
+    // Adds new rows all the time, so that the read position always advances. No row is removed.
     const prompt = range(300).map((index) => row(index * 100 + 50));
     const tardy = range(97).map((index) => row(1_000 + index * 211, 1_000 + index * 211 + late));
     const { foundAt } = readFor([...backlog, ...prompt, ...tardy], 30_000);

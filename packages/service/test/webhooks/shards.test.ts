@@ -57,7 +57,7 @@ const shards = () =>
   );
 const heldBy = async (owner: string | null) => (await shards()).filter((one) => one.owner === owner).length;
 const epochs = async () => (await shards()).map(({ epoch }) => epoch);
-/** Ends the lease of a node, as if it had been silent. */
+/** Ends the lease of a node, as if the node had not renewed it. */
 const leaseEnds = (node: string) => query(`update delivery_nodes set lease_until = now() where node = $1`, [node]);
 const create = async () => (await channel.call('orders/create', collectRequest(channel))).data.orderNo;
 const attempts = () => query<{ outcome: string }>('select outcome from delivery_attempts');
@@ -73,7 +73,7 @@ describe('leases', () => {
     const [lease] = await query<{ seconds: number }>(
       'select extract(epoch from lease_until - now())::float as seconds from delivery_nodes',
     );
-    // With a balance every two seconds, the shards of a dead node are taken over within twelve.
+    // Every node balances every two seconds, so the shards of a dead node are taken over within twelve seconds.
     expect(lease?.seconds).toBeGreaterThan(0);
     expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
     expect(LEASE_SECONDS).toBe(10);
@@ -159,7 +159,8 @@ describe('two nodes', () => {
     await other.balance();
     receiver.answer('accept');
     await other.turn();
-    // The payment's event was sent twice, by the node that lost the shard and by the one that took it. One counts.
+    // The payment's event was sent twice: by the node that lost the shard and by the node that took it over. One push
+    // counts.
     await until('the end of the first push', () => late.untilQuiet().then(() => true));
     expect(await attempts()).toEqual([{ outcome: 'ACCEPTED' }, { outcome: 'ACCEPTED' }]);
     expect(await query('select * from due_events')).toEqual([]);
@@ -203,7 +204,7 @@ describe('two nodes', () => {
       channel.credentials.appId,
     ]);
     await service.fresh.database.transaction(async (tx) => {
-      // Like the statement that stores them, until it is committed.
+      // Locks the shard in the same way as the statement that stores outcomes, as if it were not committed yet.
       await tx.query('select from delivery_shards where shard = $1 for share', [row?.shard]);
       await leaseEnds(late.node);
       await other.balance();
@@ -248,7 +249,7 @@ describe('two processes', () => {
     expect(taken?.epoch).toBe(2);
     const twice = idsPushed().filter((id, index, all) => all.indexOf(id) !== index);
     expect(new Set(twice)).toEqual(underWay);
-    // No node knows that it was sent before, so the push has the same retryNo, as in events/list.
+    // No node knows that the event was sent before, so the push has the same retryNo, as events/list shows.
     expect(new Set(receiver.pushes.map(({ retryNo }) => retryNo))).toEqual(new Set([0]));
     await until('what was sent is written down', async () => (await query('select from due_events')).length === 0);
     expect(await query('select distinct retry_no from delivery_attempts')).toEqual([{ retry_no: 0 }]);

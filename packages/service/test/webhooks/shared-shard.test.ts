@@ -17,7 +17,10 @@ import {
   type SendingNode,
 } from './sending.js';
 
-/** More than a lane holds, so that it reads for itself, and twenty times the size of one read. */
+/**
+ * The number of events of the hanging channel. More than its lane holds, so that the lane reads more events itself, and
+ * twenty times the size of one read.
+ */
 const MANY = 20_000;
 
 const service = ofEachTest(() => testService());
@@ -25,7 +28,7 @@ let clock: ReturnType<typeof manualClock>;
 let node: SendingNode;
 let hung: Line;
 let healthy: Line;
-/** The number of rows of each read of the shards. */
+/** The number of rows that each read of the shards returned. */
 let brought: number[];
 let lease: ReturnType<SendingNode['keepLease']>;
 
@@ -79,7 +82,7 @@ async function twoOfOneShard(): Promise<[ChannelClient, ChannelClient]> {
 
 const query = <Row>(sql: string, values: unknown[] = []) => service.fresh.database.query<Row>(sql, values);
 
-/** SQL: writes events of `count` orders at a time of the node's clock. */
+/** SQL that inserts events of `count` orders, at a time of the node's clock. */
 const RECORD = `insert into events (channel_id, order_no, event_type, recorded_at, occurred_at, data)
   select channel_id, n, 'order.status.changed', to_timestamp($3::double precision / 1000), now(),
     '{"orderNo":"' || n || '"}' from channels, generate_series(1, $2) n where app_id = $1`;
@@ -90,13 +93,16 @@ const values = ({ channel }: Line, count: number, agoMs: number) => [
 ];
 const record = (line: Line, count: number, agoMs: number) => query(RECORD, values(line, count, agoMs));
 
-/** Reads everything due, and fills the lane of the hanging channel. */
+/** Reads all due events, and waits until the hanging channel has its eight pushes in flight. */
 async function readAll(): Promise<void> {
   await readAllShards();
   await hung.receiver.until(8);
 }
 
-/** Renews the lease each time, because on a busy machine reading takes longer than the lease lasts. */
+/**
+ * Reads the shards until nothing is left. Renews the lease each time, because on a busy machine reading takes longer
+ * than the lease lasts.
+ */
 async function readAllShards(): Promise<void> {
   do await node.balance();
   while (await node.read());
@@ -109,7 +115,7 @@ describe('a hanging channel with 20,000 events does not delay another one of its
     await readAll();
     await healthy.receiver.until(1);
     expect(brought.length).toBeLessThan(10);
-    // Nor are they read repeatedly.
+    // The waiting events are not read repeatedly either.
     clock.advance(500);
     await node.read();
     expect(brought.at(-1)).toBe(0);
@@ -147,7 +153,7 @@ describe('a hanging channel with 20,000 events does not delay another one of its
     await bothAreSent();
   });
 
-  /** Makes pushes fail until the node notices that the channel has changed. */
+  /** Makes the hanging pushes fail, so that the node notices that the channel has changed. */
   async function seesTheChange(): Promise<void> {
     hung.receiver.answer('close');
     hung.receiver.server.closeAllConnections();
@@ -179,7 +185,7 @@ describe('a late commit', () => {
       await record(healthy, 1, 0);
       await node.read();
       await healthy.receiver.until(2);
-      // A look-back in the meantime neither finds nor loses it.
+      // Reading again from an earlier position, before the commit, neither finds nor loses the row.
       clock.advance(1_000);
       while (await node.read());
       expect(healthy.receiver.pushes).toHaveLength(2);
@@ -205,7 +211,7 @@ describe('a late commit', () => {
     });
     await record(healthy, 2, 0);
     expect((await writtenSince(horizon)).slice(-3).map(({ orderNo }) => orderNo)).toEqual([1, 1, 2]);
-    // Transactions on the whole server count. Those of other tests end soon.
+    // Polls, because open transactions on the whole server count, and those of other tests end soon.
     await until('nothing that is new', async () => (await writtenSince(await readHorizon(database))).length === 0);
   });
 });
