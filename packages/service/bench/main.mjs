@@ -142,8 +142,8 @@ function authenticationCost(results) {
 }
 
 /**
- * Returns the ratios of the rate and of the CPU of node and PostgreSQL (for pgbench also the load generator's) to the
- * reference that was measured in turn.
+ * Returns for each row the ratio of its rate to the reference's, and the ratio of the reference's CPU to the row's. The
+ * CPU is that of node and PostgreSQL, for pgbench also of the load generator.
  */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>

@@ -66,7 +66,7 @@ async function openConsole(running, postgres, facts) {
   try {
     const place = await stage.server.openDatabase('console');
     const isUsable = async () => (await place.maker.query('select')).length === 1;
-    // `close` needs to drop no database, because it removes the server's whole folder.
+    // `close` need not drop the database, because it removes the server's whole folder.
     return { ...place, server: stage.server, close: stage.close, isUsable };
   } catch (error) {
     await stage.close();

@@ -103,7 +103,7 @@ const environment = (databaseUrl) => ({
   // The same URLs for all nodes, as behind a proxy, so that a response replayed by another node has the same link.
   PUBLIC_URL: 'https://pay.example',
   REDEEM_URL: 'https://redeem.example',
-  // All users of the load have one IP address.
+  // Raises the limit per IP address, because all users of the load have one address.
   REDEEM_OPENS_PER_MINUTE: '1000000',
   LOG_LEVEL: 'warn',
 });

@@ -78,8 +78,8 @@ interface Answered {
 }
 
 /**
- * Plays orders of all three kinds, with renewals, refunds and endings. Each order is begun at one version and continued
- * at the other.
+ * Plays orders of all three kinds, with renewals and endings. Each order is begun at one version and continued at the
+ * other.
  */
 export async function crossVersionPlay({ operator, older, newer, events, channels: count, say }: PlayOptions) {
   const { database } = operator;

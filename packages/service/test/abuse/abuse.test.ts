@@ -101,7 +101,10 @@ function expectCodes(replies: readonly Pick<Reply, 'code'>[], mayBe: readonly st
   return codes;
 }
 
-/** Sends requests while the table lock `lock` blocks them. Releases the lock after five rounds of the bystander. */
+/**
+ * Sends requests while the locks that the statement `lock` takes block them. Releases the locks after five rounds of
+ * the bystander.
+ */
 const attackWhileLocked = (lock: string, calls: () => Promise<Reply>[]) =>
   attack(async (rounds) => {
     let inFlight: Promise<Reply>[] = [];

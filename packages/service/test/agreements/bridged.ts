@@ -101,7 +101,7 @@ export async function bind(channel: ChannelClient, which: Card): Promise<string>
   return sent.data.bindOrderNo;
 }
 
-/** Returns the agreement numbers on which an order was debited, one per period. */
+/** Returns the agreement numbers on which an order was debited, one per debit. */
 export async function debitedOn(institution: ReferenceProgram, orderNo: string): Promise<string[]> {
   const { debits } = await ledgerOf(institution);
   return debits.filter(({ attemptNo }) => attemptNo.startsWith(orderNo)).map(({ institutionNo }) => institutionNo);

@@ -154,10 +154,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
 const DESK = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const;
 const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as const;
 
-/**
- * Returns all items in a long run, and every second item in a short run. So a short run checks pages on alternating
- * screens.
- */
+/** A long run checks every page on both screens. A short run checks each page on one of the screens, in turn. */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const everySecond = <Item>(list: readonly Item[], first: 0 | 1) => list.filter((_, at) => isLong || at % 2 === first);
 /** Returns all items in a long run, and every fourth in a short run, for additional checks of a page. */

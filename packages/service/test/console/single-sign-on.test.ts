@@ -86,7 +86,9 @@ beforeEach(async () => {
 
 const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 
-/** Signs in by single sign-on. Follows the redirects to the provider and back, as a browser does. */
+/**
+ * Begins a single sign-on and follows the redirect to the provider. Returns the cookie and the path of the callback.
+ */
 async function goThere(returnTo = '') {
   const begun = await ask(service.baseUrl, 'GET', `/single-sign-on${returnTo}`);
   expect(begun.status).toBe(303);

@@ -20,7 +20,7 @@ import { soakSize } from '../support/soak.js';
 const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
 /**
- * One claim in DOOMED_EVERY makes the node kill itself. In addition the test kills the node after each KILL_EVERY
+ * Two claims in DOOMED_EVERY make the node kill itself. In addition the test kills the node after each KILL_EVERY
  * answers.
  */
 const DOOMED_EVERY = 50;

@@ -56,7 +56,10 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
   expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * ACKNOWLEDGED_PER_ROUND);
   expect(unanswered.length).toBeGreaterThan(0);
 
-  /** Sends a request. Resends it if a slow machine refused it because it had not begun in time, as a channel would. */
+  /**
+   * Sends a request. Resends it, as a channel would, while the answer asks for a retry: a slow machine refuses requests
+   * that it cannot begin in time.
+   */
   const send = async ({ ref, key }: Sent): Promise<Reply> => {
     for (;;) {
       const reply = await client.call('test/add', { ref }, { idempotencyKey: key });

@@ -123,7 +123,7 @@ describe('a card that its user binds again', () => {
 });
 
 describe('a card that its user binds again, and the bank gives the same number', () => {
-  /** Makes the institution give every binding of this test the same agreement number. */
+  /** Binds the card again and makes the institution give the new binding the same agreement number. */
   const sameNumber = async (diary: Diary) => {
     const { confirmBind } = book.institution;
     book.institution.confirmBind = async () => ({ kind: 'bound', institutionNo: diary.sharedAgreementNo });

@@ -26,7 +26,7 @@ const START = 1_767_225_600;
 const fresh = ofFile(() => freshDatabase({ statementMs: 0 }));
 beforeAll(async () => {
   const { database } = fresh;
-  // Gives one user all orders, as in some channels. The oldest orders have one stored period.
+  // Gives one user all orders, as in some channels. The oldest orders consist of one period.
   await database.query(
     `insert into orders (order_no, channel_id, external_order_no, channel_user_id, product_code, settlement_mode, status,
        period_type, period, total_cycles, amount_cent, created_at, cycle_no)

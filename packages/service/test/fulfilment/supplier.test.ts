@@ -29,7 +29,10 @@ const alertsAbout = async (benefit: BenefitReference) =>
 
 const SCHEDULE = [10, 30, 60, 300, 900, 3600];
 
-/** Returns the seconds until the next query of the claim: the back-off minus the time since it was set. */
+/**
+ * Returns the scheduled back-off before the claim's next query: the shortest that is not less than the remaining
+ * seconds.
+ */
 async function askedAfter({ orderNo }: BenefitReference): Promise<number | undefined> {
   const [row] = await on.database.query<{ seconds: number | null }>(
     'select extract(epoch from ask_at - now())::double precision as seconds from claims where order_no = $1',

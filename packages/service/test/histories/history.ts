@@ -16,8 +16,8 @@ export interface Tracked {
   /** Whether the order's agreement had ended after the previous step. It can end through another order. */
   agreementEnded: boolean;
   /**
-   * True if the order's card was bound again when the order no longer needed its agreement. The new binding does not
-   * affect the order.
+   * True if the order's card was bound again after the order had ended. Its agreement is then replaced, without an
+   * effect on the order.
    */
   agreementReplaced: boolean;
   /** The expected alerts about attempts for which the institution reported contradictory results. */

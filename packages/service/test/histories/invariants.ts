@@ -214,7 +214,7 @@ export function brokenEvents(order: StoredOrder): string[] {
   return wrong.map((line) => `order ${order.orderNo}: ${line}`);
 }
 
-/** Checks that, after an undisturbed run of the jobs, nothing is due and every started debit and refund was sent. */
+/** Checks that, after an undisturbed run of the jobs, no order is due and no debit or refund is still to be queried. */
 export async function leftUndone(db: Queryable, orderNos: readonly number[]): Promise<string[]> {
   const [row] = await db.query<{ undone: string | null }>(
     `select string_agg(what, '; ') as undone from (

@@ -38,7 +38,7 @@ async function newSecret(): Promise<string> {
   if (callbackSecret === undefined) throw new Error('there is a new secret');
   return callbackSecret;
 }
-/** Creates an order, writes the notice about its second period, and returns the order with its pushes. */
+/** Creates an order and writes the notice about its second period. Returns the order. */
 async function noticed() {
   const order = await on.order();
   expect(await noticeDueOrders(on.service.fresh.database)).toBe(1);

@@ -29,7 +29,10 @@ interface Creation {
   readonly answer: Promise<Reply>;
 }
 
-/** Starts these creations. Each has stored its order and waits for the debit's outcome until the gate opens. */
+/**
+ * Starts these creations. Resolves when each has stored its order and waits for the debit's outcome, until the gate
+ * opens.
+ */
 async function standing<Name extends string>(
   requests: Readonly<Record<Name, { readonly externalOrderNo: string }>>,
   outcomeOf: (name: Name, debit: DebitRequest) => DebitOutcome,

@@ -171,7 +171,7 @@ describe('a bookmarked URL', () => {
   });
 });
 
-/** The order of this test: a user who claims on a later page of the list stays on that page. */
+/** Tests that a user who claims on a later page of the list stays on that page. */
 
 let order: Ordered;
 beforeAll(async () => {

@@ -93,7 +93,7 @@ async function keyBefore(channel: number, oldest: number): Promise<EventKey> {
   return [row?.at ?? 0, row?.no ?? 0];
 }
 
-/** Returns when that event of keyBefore was written, in Unix milliseconds. */
+/** Returns when the event that keyBefore finds was written, in Unix milliseconds. */
 async function msOf(channel: number, oldest: number): Promise<number> {
   const [at] = await keyBefore(channel, oldest);
   return Math.floor(at / 1000);

@@ -20,7 +20,8 @@ const row = (writtenAt: number, committedAt = writtenAt, eventNo = 1): Row => ({
 });
 
 /**
- * Reads these rows as the engine does, ten times a second, for `ms` milliseconds. Returns how often each row was read.
+ * Reads these rows as the engine does, ten times a second, for `ms` milliseconds. Returns when each row was first read,
+ * and how many rows were read in total.
  */
 function readFor(rows: readonly Row[], ms: number) {
   const cursor = createShardCursor();

@@ -127,7 +127,7 @@ function latestStatus(order, status, { statuses, counts }) {
   const { cycleNo } = order;
   const heard = [...OUTCOMES].reduce((total, outcome) => total + (counts.get(`${cycleNo} ${outcome}`) ?? 0), 0);
   const attempts = order.attempts.filter((one) => one.cycleNo === cycleNo).length;
-  // Not counted as failed: an ended order is not debited again, so an attempt without an event was still in flight.
+  // The last attempt was still in flight: it has no event, and an ended order is not debited again.
   if (attempts > heard) return 'PROCESSING';
   const latest = statuses.get(cycleNo);
   return status === 'UNSUBSCRIBED' && latest === 'FAIL_RETRY' ? 'CANCELED' : latest;
