@@ -10,7 +10,7 @@ import { anotherNode } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 import { claimStage } from './support.js';
 
-/** The number of codes in one import, as many as an operator may buy at once. */
+/** The number of codes in one import: a realistic number for one purchase. */
 const CODES = soakSize('CODES', 20_000, 100_000);
 
 const on = ofFile(claimStage);
