@@ -4,8 +4,8 @@ import { send, signedRequest } from './signed.mjs';
 
 /**
  * Sends one request of a row through the service's own code in this process. Returns its statements with their values,
- * so that the reference sends exactly what the service sends. An earlier request fills the node's caches (channel,
- * product, order numbers).
+ * so that the reference sends exactly what the service sends. A request sent before it fills the node's caches
+ * (channel, product, order numbers).
  */
 export async function recordRequest({ row, channel, beside }) {
   const statements = [];

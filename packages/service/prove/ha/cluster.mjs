@@ -179,7 +179,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
 
   const cluster = {
     servers,
-    /** Creates a role and a database for the service. Returns its URL. */
+    /** Creates a role and a database for the service. Returns the database's URL. */
     async createDatabase() {
       const password = randomBytes(18).toString('base64url');
       const client = new pg.Client({ connectionString: superuserUrl });

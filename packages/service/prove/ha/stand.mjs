@@ -25,7 +25,7 @@ const MAIN = here('../../dist/program/main.js');
 
 /**
  * Opens the stand on which faults are played: servers, institution, receiver, nodes of the service and a channel.
- * `isAlone` uses one PostgreSQL (`databaseUrl` if given) and two nodes instead of the cluster and three.
+ * `isAlone` uses one PostgreSQL (`databaseUrl` if given) and two nodes instead of the cluster and three nodes.
  */
 export async function openStand({ logs, callers, isAlone = false, databaseUrl, interrupted, say }) {
   if (!isAlone) await requirePrograms(say);

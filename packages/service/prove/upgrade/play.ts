@@ -20,7 +20,7 @@ const RENEWED = 'TEST_SPU_DAILY_7';
 
 /**
  * Inserts old orders, events and pushes, which every migration has to process. They are copies of an order that the
- * older version created, so they have its columns.
+ * older version created, so they have that version's columns.
  */
 export async function seedRows(database: Database, orderNo: string, count: number): Promise<string> {
   await database.transaction(

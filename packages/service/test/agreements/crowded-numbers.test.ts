@@ -54,7 +54,7 @@ const numberOf = async (orderNo: string) => {
 
 let copies = 700_000_000_000_000;
 
-/** Copies the order and its agreement, for the same user and number. */
+/** Copies the order and its agreement, for the same user and agreement number. */
 async function crowd(orderNo: string): Promise<void> {
   const [first, last] = [copies, copies + CROWD - 1];
   copies += CROWD;

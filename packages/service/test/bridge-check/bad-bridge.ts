@@ -169,7 +169,7 @@ export class BadBridge {
   isOlder = false;
   /** Not a fault. */
   currency = 'CNY';
-  /** The reason in its answers. */
+  /** The reason in the bridge's answers. */
   reason = 'no';
   url = '';
   noticeUrl = '';

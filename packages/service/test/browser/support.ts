@@ -14,8 +14,8 @@ export const PHONE: BrowserContextOptions = {
 export const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 900 } };
 
 export function launch(): Promise<Browser> {
-  // Runs without Chromium's sandbox, because it does not start as root in a container. One renderer process compiles each script
-  // only once.
+  // Runs without Chromium's sandbox, because the sandbox does not start as root in a container. One renderer process
+  // compiles each script only once.
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--renderer-process-limit=1'];
   return chromium.launch({ executablePath, args });
 }

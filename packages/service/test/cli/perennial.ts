@@ -11,7 +11,9 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a command with only these settings, in this process, because a new process takes longer than all its work. */
+/**
+ * Runs a command with only these settings, in this process, because starting a process takes longer than the command.
+ */
 export async function perennial(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
   const [stdout, stderr] = [collected(), collected()];
   const code = await runCommand(args, { env: settings, stdout: stdout.stream, stderr: stderr.stream });

@@ -495,7 +495,7 @@ describe('a run that refunds', () => {
     expect(faults).toEqual([4]);
     return { runId, first, second };
   }
-  /** Lets the institution refuse one refund and complete the other. */
+  /** Lets the institution refuse the first refund and complete the second. */
   async function decide({ first }: { readonly first: string }) {
     on.bank.onQuery = async ({ refundNo }) =>
       refundNo.includes(first)

@@ -82,7 +82,7 @@ it(`kill -9 of the whole process tree under load, ${ROUNDS} times: every acknowl
   expect(serials.size).toBe(everything.length);
 }, 900_000);
 
-/** Keeps the node busy on many connections, and kills it in the middle. */
+/** Keeps the node busy on many connections, and kills it in the middle of its work. */
 async function loadUntilKilled(node: Running, baseUrl: string): Promise<Sent[]> {
   const client = channelClient(baseUrl, channel);
   const sent: Sent[] = [];

@@ -8,7 +8,7 @@ import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 import { type TestService, testService } from '../support/service.js';
 
-/** A server that answers some writes as if its disk were full. test/crash/full-disk.test.ts fills a real one. */
+/** Tests a server that answers some writes as if its disk were full. test/crash/full-disk.test.ts fills a real disk. */
 let service: TestService;
 let channel: ChannelClient;
 let receiver: WebhookReceiver;

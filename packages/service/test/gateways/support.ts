@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { TestService } from '../support/service.js';
 
-/** Starts a server of this test, which is closed after it, and returns its port. */
+/** Starts a server and returns its port. The server is closed after the test. */
 export async function listen(server: net.Server & Partial<Pick<http.Server, 'closeAllConnections'>>): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

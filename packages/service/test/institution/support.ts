@@ -32,7 +32,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Pending debits settle at once and notices are not delayed, unless a test changes it. */
+/** Pending debits settle immediately and notices are not delayed, unless a test changes the delays. */
 const QUICK = { settleMs: 0, lateNoticeMs: 0, noticeRetryMs: 1, longestNoticeRetryMs: 5 };
 
 export interface Attached {

@@ -68,7 +68,7 @@ async function standing<Name extends string>(
   return { of: Object.fromEntries(creations) as Record<Name, Creation>, open: door.open };
 }
 
-/** Locks the order's row in another transaction until it is released. */
+/** Locks the order's row in another transaction. Returns a function that releases the row. */
 async function holdOrder(orderNo: string): Promise<() => Promise<void>> {
   const held = gate();
   const done = service.fresh.database.transaction(async (tx) => {

@@ -89,7 +89,7 @@ export const boundRequest = (bindOrderNo: string, more: object = {}) => ({
 export const anotherNodeOfFile = (service: TestService, more: Partial<ServiceDeps> = {}): Node =>
   ofFile(() => anotherNode(service, more));
 
-/** Creates another node of a stage, with its institution. */
+/** Creates another node of the stage's service, with the same institution. */
 export const nodeOfFile = (on: Stage): Node =>
   anotherNodeOfFile(
     later(() => on.service),

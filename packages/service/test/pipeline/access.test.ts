@@ -17,7 +17,7 @@ const refusing = testRoute(
   { write: true },
 );
 const { service, channel } = serviceOfFile({ moreRoutes: [refusing] });
-/** A node behind a proxy on this machine and in 10.0.0.0/8, which it trusts. */
+/** A node that trusts proxies on this machine and in 10.0.0.0/8. */
 const behindProxy = anotherNodeOfFile(service, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
 let proxied: ChannelClient;
 let token: string;

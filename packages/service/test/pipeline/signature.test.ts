@@ -54,7 +54,7 @@ describe('X-SVC-Signature', () => {
     const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), fixed);
     return list({ ...fixed, headers: { [HEADERS.signature]: change(headers[HEADERS.signature] ?? '') } });
   };
-  // Other encodings of the same bytes: packages/wire/test/signing.test.ts.
+  // Other encodings of the same bytes are tested in packages/wire/test/signing.test.ts.
   it.each<[string, (signature: string) => string]>([
     ['one character short', (s) => s.slice(1)],
     ['of 33 bytes', (s) => Buffer.concat([Buffer.from(s, 'base64'), Buffer.of(0)]).toString('base64')],

@@ -130,7 +130,7 @@ export async function* bytes(text: string | Uint8Array): AsyncGenerator<Uint8Arr
   yield typeof text === 'string' ? new TextEncoder().encode(text) : text;
 }
 
-/** Reconciles the day with these lines as a file. */
+/** Reconciles the day with these lines, passed as a CSV file. */
 export function run(on: Desk, lines: readonly StatementLine[], paymentChannelCode = CODE, day = DAY) {
   return runReconciliation(on.operator, { paymentChannelCode, day, csv: bytes(csvOf(lines)) });
 }

@@ -15,7 +15,7 @@ import { type Language, makeStates, openShop, type Shown } from './looks-states.
 
 const isLong = process.env['LONG_RUNS'] === 'on';
 const shots = process.env['SHOTS'];
-/** Time for all states on one screen, with their screenshots. */
+/** The timeout for all states on one screen, with their screenshots. */
 const TIMEOUT = isLong ? 300_000 : 60_000;
 
 const NARROWEST: BrowserContextOptions = { ...PHONE, viewport: { width: 195, height: 600 }, colorScheme: 'light' };

@@ -126,7 +126,7 @@ describe('statements', () => {
   });
 });
 
-/** Returns the declaration with its columns in PostgreSQL's order, because the order does not matter. */
+/** Returns the declaration with its columns in PostgreSQL's order, so that a different order is not a difference. */
 function sorted(declared: { parameters: string[]; columns: Record<string, string> }, found: unknown) {
   const order = Object.keys((found as { columns?: object }).columns ?? {});
   const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);

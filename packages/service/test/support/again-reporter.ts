@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /**
- * Prints, after a failed run, a command for each failed test that runs only this test again. Also appends it to the
- * file that FAILED_TESTS names, for runs that print more afterwards.
+ * After a failed run, prints for each failed test the command that runs only this test again. Also appends the commands
+ * to the file that FAILED_TESTS names, because some runs print more output afterwards.
  */
 export function againReporter(): Reporter {
   let root = process.cwd();

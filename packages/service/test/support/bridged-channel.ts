@@ -29,7 +29,10 @@ export async function bridgedChannel(operator: Operator, code: string, gatewayUr
   return { channel, key };
 }
 
-/** Creates a payment channel with the bridge at this address and lets the channel use it. Returns its key in base64. */
+/**
+ * Creates a payment channel with the bridge at this address and lets the channel use it. Returns the bridge's key in
+ * base64.
+ */
 export async function attachBridge(
   operator: Operator,
   appId: string,

@@ -7,7 +7,9 @@ import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from './channel-client.js';
 import type { TestService } from './service.js';
 
-/** Creates the demo channel with its products and payment channels, without limits that a test would reach. */
+/**
+ * Creates the demo channel with its products and payment channels. Its limits are so high that no test reaches them.
+ */
 export async function demoChannel(service: TestService): Promise<ChannelClient> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-demo-'));
   const file = await provisionDemo(service.operator, { dataDir: folder, baseUrl: service.baseUrl });

@@ -19,7 +19,7 @@ export function rawConnection(baseUrl: string) {
     socket.on('end', resolve);
     socket.on('close', () => resolve());
   });
-  // Prevents an unhandled rejection in tests that do not await it.
+  // Prevents an unhandled rejection in tests that do not await `ended`.
   ended.catch(() => undefined);
   socket.on('data', (chunk) => chunks.push(chunk));
   return {

@@ -18,7 +18,7 @@ import { type KeptAlive, keptAlive } from './kept-alive.js';
 /** An installation with a channel, daily products, and nodes as separate processes. */
 export interface RenewalWorld {
   readonly channelId: number;
-  /** Creates a daily product whose failed debits are retried after these seconds. */
+  /** Creates a daily product whose failed debits are retried after these delays in seconds. */
   product(productCode: string, totalCycles: number, retryDelays: readonly number[]): Promise<void>;
   node(): Promise<KeptAlive>;
 }

@@ -14,7 +14,7 @@ import { type ReceivedPush, type ReceiverOptions, startReceiver, type TestReceiv
 
 /** Faults that a test injects into a node's database connection. */
 export interface DatabaseFaults {
-  /** Wraps each statement, by its name or text. */
+  /** Called instead of each statement, with its name or text. `run` executes the statement. */
   around?: (statement: string, run: () => Promise<unknown>) => Promise<unknown>;
   /** Fails every statement. */
   away?: boolean;

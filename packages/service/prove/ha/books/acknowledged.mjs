@@ -114,7 +114,10 @@ function orderFindings(about, data, order) {
   ];
 }
 
-/** Checks that the next payment is due by the calendar, or sooner for a retry, and that every active order has one. */
+/**
+ * Checks that the next payment is due by the calendar, or sooner for a retry, and that every active order has a next
+ * payment.
+ */
 function nextPayTimeFindings(about, { orderStatus, nextPayTime, paymentRecords }, order) {
   if (orderStatus !== 'ACTIVE') return nextPayTime === null ? [] : [wrong(`${about}: nextPayTime is ${nextPayTime}`)];
   const started = paymentRecords.filter(({ paymentStatus }) => paymentStatus !== 'WAIT').length;

@@ -41,7 +41,10 @@ function pushFindings(about, { retryNo, data, ...envelope }, { order, event, mob
   if (!isMobileRight(mobileEncrypted)) findings.push(wrong(`${about}: the mobile is not the user's`));
   return findings;
 
-  /** Payment events carry the mobile, encrypted for the channel, if the agreement is shared. Otherwise it is null. */
+  /**
+   * Payment events carry the mobile, encrypted for the channel, if the agreement is shared. Otherwise the field is
+   * null.
+   */
   function isMobileRight(sealed) {
     if (eventType !== 'payment.status.changed') return sealed === undefined;
     if (!order.shared) return sealed === null;
