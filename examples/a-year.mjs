@@ -1,6 +1,6 @@
-// A year of two subscriptions in a few seconds: time travel, a feature of the sandbox. One order pays every month; the
-// other has a card without money, then one that is blocked, and at last an agreement that the bank has ended. On Node's own
-// modules only.
+// A year of two subscriptions in a few seconds, by the sandbox's time travel. The debits of one order succeed every
+// month. The debits of the other fail: first the card has no money, then it is blocked, and at last the bank ends the
+// agreement. Uses only Node's own modules.
 //
 //   node examples/a-year.mjs [path to demo-channel.json]
 import { randomInt, randomUUID } from 'node:crypto';
@@ -24,7 +24,7 @@ for (const outcome of ['FAIL_RETRY', 'FAIL_RETRY', 'SUCCESS']) {
 print('\nA period that fails to the end, one that is paid, and an agreement that is gone\n');
 show(await advance(bad, { cycles: 3, outcomes: ['FAIL_RETRY', 'SUCCESS', 'AGREEMENT_INVALID'] }));
 
-/** Creates a user with a shared agreement, and an order on it. */
+/** Creates a user with a shared agreement, and an order that is debited on this agreement. */
 async function subscribe() {
   const run = randomUUID();
   const channelUserId = `user-${run}`;

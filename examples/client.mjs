@@ -6,7 +6,7 @@ import path from 'node:path';
 
 export const print = (text = '') => process.stdout.write(`${text}\n`);
 
-/** Reads the channel from the file that the command line names, as npm start writes it. */
+/** Reads the channel's credentials from the file that the command line names. `npm start` writes this file. */
 export function readChannel() {
   const file = process.argv[2] ?? 'data/demo-channel.json';
   try {
@@ -22,7 +22,7 @@ export function sign(channel, urlPath, body) {
   const nonce = randomBytes(16).toString('hex');
   const requestId = randomUUID();
 
-  // Seven lines; the third is the query string, which is empty. The digest covers the bytes sent.
+  // Seven lines are signed. The third is the query string, which is empty here. The digest covers the bytes sent.
   const digest = createHash('sha256').update(body).digest('hex');
   const signText = ['POST', urlPath, '', digest, timestamp, nonce, requestId].join('\n');
   const appSecret = Buffer.from(channel.appSecret, 'base64');

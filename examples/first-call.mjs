@@ -1,5 +1,5 @@
-// First signed calls to the service: a token, then the products of the channel, with everything that is signed.
-// client.mjs has the signing itself.
+// First signed calls to the service: a token, then the channel's products. Prints every part that is signed. The
+// signing itself is in client.mjs.
 //
 //   node examples/first-call.mjs [path to demo-channel.json]
 import { print, readChannel, send, stop } from './client.mjs';
@@ -16,7 +16,7 @@ for (const { productCode, productName, totalCycles, period, periodType, amountCe
   );
 }
 
-/** Sends one request, shows both sides of it, and returns the answer's data. */
+/** Sends one request, prints the request and its answer, and returns the answer's data. */
 async function call(endpoint, content, token) {
   const { sent, status, answer } = await send(channel, endpoint, content, { token });
 

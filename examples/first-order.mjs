@@ -1,4 +1,4 @@
-// A first order: the channel collects the money itself (way B), so one call is all there is. On the SDK.
+// A first order by the SDK: the channel collects the money itself (way B), so one call is enough.
 //
 //   node examples/first-order.mjs [path to demo-channel.json]
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const order = await perennial.orders.create({
   externalOrderNo: `first-${Date.now()}`,
   productCode: 'TEST_SPU_001',
   channelUserId: `user-${Date.now()}`,
-  // Within a channel, a user's mobile never changes.
+  // A new mobile for each run, because a user's mobile never changes within a channel.
   mobile: `1${String(Date.now()).slice(-10)}`,
 });
 console.log(order.orderNo, order.orderStatus);

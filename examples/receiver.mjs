@@ -10,9 +10,9 @@ import { print, readChannel, stop } from './client.mjs';
 const PATH = '/events';
 const channel = readChannel();
 const callbackSecret = Buffer.from(channel.callbackSecret, 'base64');
-// In production store them for 30 days in the database, in the transaction of the event's changes.
+// The ids of processed events. In production, store each id in the transaction of its changes, for 30 days.
 const dealtWith = new Set();
-// Each push is signed when it is sent, so older ones are replays.
+// The most age of a push. Each push is signed when it is sent, so a push with an older timestamp is a replay.
 const MAX_AGE_MS = 5 * 60_000;
 // Much larger than any event.
 const MAX_BYTES = 1_000_000;
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
   const answer = (status, code) =>
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(`{"code":"${code}"}`);
   receive(request, answer).catch((error) => {
-    // Such as a dropped connection. Unacknowledged events are sent again.
+    // For example, the connection was dropped. The service sends unacknowledged events again.
     print(`failed: ${error.message}`);
     answer(500, 'failed');
   });
@@ -37,7 +37,7 @@ async function receive(request, answer) {
     return answer(401, fault);
   }
   deal(JSON.parse(body.toString('utf8')));
-  // Within 5 s. Longer work is done afterwards.
+  // The service waits 5 s for the answer. Do longer work after it.
   answer(200, '0');
 }
 
@@ -52,7 +52,7 @@ async function readBody(request) {
   return size <= MAX_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
-/** Returns the fault as text for both sides, or undefined. */
+/** Returns what is wrong with the push, for this program's output and for the service; undefined if nothing is. */
 function findFault(headers, body) {
   if (!headers['x-svc-signature']) return 'it has no signature';
   if (!isSigned(headers, body)) return 'the signature is not right';
@@ -62,7 +62,10 @@ function findFault(headers, body) {
   return Number.isNaN(ageMs) ? 'its timestamp is not a number' : undefined;
 }
 
-/** Seven lines, as for a request: the third is the query, which is empty, and the last is the event id from its header. */
+/**
+ * Verifies seven lines, as for a request: the third is the query string (empty), the last is the event id from the
+ * header.
+ */
 function isSigned(headers, body) {
   const digest = createHash('sha256').update(body).digest('hex');
   const lines = [
@@ -85,11 +88,11 @@ function deal({ eventId, eventType, occurredAt, retryNo, data }) {
   print(`event     ${eventId}  ${occurredAt}  ${eventType}  ${tell(eventType, data)}`);
 }
 
-/** Unknown types are acknowledged too, because later versions may add some. */
+/** Describes an event. Unknown types are acknowledged too, because later versions may add types. */
 function tell(eventType, { orderNo, orderStatus, cycleNo, paymentStatus, expectPayTime }) {
   if (eventType === 'order.status.changed') return `order ${orderNo}  ${orderStatus}`;
   if (eventType === 'payment.status.changed') return `order ${orderNo}  period ${cycleNo} ${paymentStatus}`;
-  // In production notify the user, with data.redeemUrl for unsubscribing before the debit, unless this came too late.
+  // In production, notify the user in time, with data.redeemUrl as the link for unsubscribing before the debit.
   if (eventType === 'payment.upcoming') return `order ${orderNo}  period ${cycleNo} is due ${expectPayTime}`;
   return 'a type that is not known here';
 }

@@ -7,7 +7,7 @@ import { encrypt, print, readChannel, send, stop } from './client.mjs';
 
 const channel = readChannel();
 
-// A new user each time, because a user's mobile never changes within a channel.
+// A new user in each run, because a user's mobile never changes within a channel.
 const run = Date.now().toString(36);
 const channelUserId = `user-${run}`;
 const mobile = `1${String(randomInt(1e10)).padStart(10, '0')}`;
@@ -77,12 +77,12 @@ await call('payments/query', { paymentOrderNo: own.paymentRecords[0].paymentOrde
 print('The user has had enough\n');
 await write('orders/unsubscribe', { orderNo: own.orderNo, reason: 'too expensive' });
 
-/** Sends a write with a key, which a retry keeps. */
+/** Sends a write with an idempotency key. A retry has to send the same key. */
 async function write(endpoint, content, idempotencyKey = randomUUID()) {
   return call(endpoint, content, idempotencyKey);
 }
 
-/** Sends one request, prints it and its answer in short, and returns the answer's data. */
+/** Sends one request, prints a short form of the request and its answer, and returns the answer's data. */
 async function call(endpoint, content, idempotencyKey) {
   const { answer, replayed } = await send(channel, endpoint, content, { token, idempotencyKey });
   print(`${endpoint} ${JSON.stringify(content, shorten)}`);
@@ -97,7 +97,7 @@ function shorten(name, value) {
   return name.endsWith('Encrypted') ? `${value.slice(0, 16)}...` : value;
 }
 
-/** Returns the few fields of each kind of data that show what happened. */
+/** Returns the fields that show what happened, depending on the kind of data. */
 function inShort(data) {
   if (data.orders) return data.orders.map((order) => ['order', `${order.orderNo} ${order.orderStatus}`]);
   if (data.items) return data.items.map((product) => ['product', product.productCode]);
@@ -116,7 +116,7 @@ function orderInShort({ orderNo, orderStatus, nextPayTime, redeemUrl, paymentRec
     ...(later.length > 0 ? [['later', `${later.length} x ${later[0].paymentStatus}`]] : []),
     ['next', nextPayTime ?? 'nothing'],
     ['redeemUrl', redeemUrl ?? 'none'],
-    // The redemption page asks for them before it ends the order.
+    // The redemption page asks for the mobile's last four digits before it ends the order.
     ...(redeemUrl ? [['mobile', `ends in ${mobile.slice(-4)}`]] : []),
   ];
 }

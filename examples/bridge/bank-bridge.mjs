@@ -1,5 +1,6 @@
-// A bridge to an imaginary bank, on the kit. This file has only what is specific to the bank: its URLs, its terms, its states.
-// The kit does the rest: signatures, the book, retries, notices (packages/bridge-kit/README.md).
+// A bridge to an imaginary bank, built with the bridge kit. This file has only what is specific to the bank: its URLs,
+// its terms, its payment states. The kit does the rest: signatures, the book, retries, notices
+// (packages/bridge-kit/README.md).
 //
 //   BANK_URL=http://127.0.0.1:8070 BANK_TOKEN=… BRIDGE_KEY_FILE=data/bank.key DATABASE_URL=postgres://… node examples/bridge/bank-bridge.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -8,7 +9,7 @@ import { BadMessage, requireSetting, runBridge } from '@perennial/bridge-kit';
 
 const DAY_MS = 86_400_000;
 
-/** The bank's reasons for a refusal, with the service's declines. An unlisted reason is final. */
+/** The decline that the service gets for each of the bank's refusal reasons. An unlisted reason counts as FINAL. */
 const DECLINES = {
   NO_FUNDS: 'RETRYABLE',
   LIMIT: 'RETRYABLE',
@@ -17,7 +18,7 @@ const DECLINES = {
   MANDATE_ENDED: 'AGREEMENT_INVALID',
 };
 
-/** Throws a refusal with 400, so that the bank does not send it again. */
+/** Throws BadMessage (HTTP 400) if the body is not JSON. The bank does not resend an event after a 400. */
 function readEvent(text) {
   try {
     return Object(JSON.parse(text));
@@ -27,7 +28,9 @@ function readEvent(text) {
 }
 
 export function createBank({ url, token }) {
-  /** Calls the bank. Throws (outcome unknown) unless there is JSON with 2xx, 404 or 409, this bank's answers. */
+  /**
+   * Calls the bank. Returns undefined for 404. Throws ("outcome unknown") unless the bank answers JSON with 2xx or 409.
+   */
   async function call(method, path, body, signal) {
     const response = await fetch(url + path, {
       method,
@@ -40,7 +43,7 @@ export function createBank({ url, token }) {
     return response.json();
   }
 
-  /** Returns a payment or repayment of the bank in the protocol's terms. */
+  /** Translates a payment or repayment of the bank into an outcome of the bridge protocol. */
   function toOutcome(payment, timeName, refusal) {
     const { state, id, cents, bookedAt, reason } = payment;
     switch (state) {
@@ -86,7 +89,7 @@ export function createBank({ url, token }) {
     },
 
     async cancelAgreement(institutionNo, signal) {
-      // A mandate that the bank does not have cannot be debited either.
+      // A 404 also counts as canceled: a mandate that the bank does not have cannot be debited.
       await call('DELETE', `/mandates/${encodeURIComponent(institutionNo)}`, undefined, signal);
       return { status: 'CANCELED' };
     },

@@ -1,5 +1,6 @@
 // The imaginary bank itself, in memory, for testing the bridge: node examples/bridge/bank.mjs
-// The end of a mandate decides: -POOR, -BLOCKED, -ENDED and -FOREIGN are refused, -SLOW waits for two seconds.
+// The end of a mandate's number selects the behaviour: debits on -POOR, -BLOCKED, -ENDED and -FOREIGN are refused, and
+// debits on -SLOW take two seconds.
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

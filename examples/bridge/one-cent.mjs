@@ -1,5 +1,5 @@
-// Debits one cent over a bridge and refunds it: the smallest test of a bridge, its settings and an agreement.
-// It moves real money, if the bridge does.
+// Debits one cent over a bridge and refunds it: the smallest test of a bridge, its settings and an agreement. Moves
+// real money if the bridge is connected to a real institution.
 //
 //   node examples/bridge/one-cent.mjs http://127.0.0.1:8091 data/bridge.key AGREEMENT [cents]
 import { randomBytes } from 'node:crypto';
@@ -24,7 +24,7 @@ Exit code: 0 when it was debited and given back, 1 when not, 2 when the command 
 const ANSWER_MS = 60_000;
 const ASK_EVERY_MS = 5_000;
 
-/** Ends the program with one line. `isSure`: nothing can have been debited. */
+/** Ends the program with this line on the terminal. `isSure`: it is certain that nothing was debited. */
 class Ended extends Error {
   constructor(message, exitCode, isSure = false) {
     super(message);
@@ -93,7 +93,7 @@ async function send(address, { headers, body }) {
   }
 }
 
-/** Repeats the query until there is a result. */
+/** Sends the request `said`, then repeats the query until the status is no longer PENDING. */
 async function untilKnown(said, question) {
   for (let answer = await said(); ; answer = await question()) {
     say(JSON.stringify(answer));

@@ -8,7 +8,7 @@ import { REQUESTS } from './requests.mjs';
 const HERE = import.meta.dirname;
 const NAME = 'Perennial';
 
-/** A channel's credentials, and the other variables of the requests. */
+/** The variables of the collection: a channel's credentials, and others that the requests use. */
 const CREDENTIALS = { baseUrl: 'http://127.0.0.1:8080', appId: 'test_demo', appSecret: '', aesKey: '' };
 const OTHERS = { productCode: 'TEST_SPU_001' };
 
@@ -32,7 +32,7 @@ function script(...names) {
 }
 
 function toPostman(requests) {
-  // In a function, because some of these names are Postman's own outside.
+  // Wraps the scripts in a function, because Postman already defines global variables with some of their names.
   const listener = (listen, ...names) => ({
     listen,
     script: { type: 'text/javascript', exec: ['(() => {', ...indented(script(...names)).split('\n'), '})();'] },

@@ -1,5 +1,5 @@
-// The requests of the collection, in an order in which all can be run. Fields whose names end in Encrypted are plain
-// text here: the collection's script encrypts them.
+// The requests of the collection, in an order in which they can all be run one after another. Fields whose names end in
+// Encrypted are plain text here: the collection's script encrypts them.
 
 const card = {
   bankCardNoEncrypted: '6222020000001234567',
@@ -17,7 +17,7 @@ const agreement = {
   ...card,
 };
 
-/** The requests by endpoint, with a name if the endpoint has several. */
+/** One entry per request. Entries also have a name if several requests go to the same endpoint. */
 export const REQUESTS = [
   { endpoint: 'auth/token', body: { grantType: 'client_credentials', appId: '{{appId}}' } },
   { endpoint: 'products/list', body: {} },

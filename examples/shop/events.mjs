@@ -3,13 +3,14 @@
 import { createNodeReceiver } from 'perennial-channel';
 
 export function createEventReceiver({ channel, store, selling }) {
-  /** Orders being queried, and whether another event has arrived meanwhile. */
+  /** Orders whose query is in flight; the value is true if another event arrived during the query. */
   const asking = new Map();
 
   return createNodeReceiver({
     callbackSecret: channel.callbackSecret,
     path: '/events',
-    // onEvent stores the id together with the event's changes: both or neither.
+    // These functions only change the ids in memory. onEvent saves the id together with the event's changes: both or
+    // neither.
     store: {
       async remember(eventId) {
         if (store.eventIds.has(eventId)) return 'known';
@@ -21,12 +22,12 @@ export function createEventReceiver({ channel, store, selling }) {
       },
     },
     async onEvent(event) {
-      // By the shop's own number, because an event may arrive before orders/create is answered, and only then is
-      // orderNo known.
+      // Finds the order by the shop's own number. orderNo is unknown until orders/create is answered, and an event may
+      // arrive before that answer.
       const order = store.orders.get(event.data.externalOrderNo);
       if (order) order.events.push(inShort(event));
       await store.save();
-      // After the answer, which must be sent within 5 s.
+      // Not awaited, because the event must be answered within 5 s.
       if (order) void askFor(order);
     },
     onError(error, event) {
@@ -35,8 +36,8 @@ export function createEventReceiver({ channel, store, selling }) {
   });
 
   /**
-   * Queries the order. An event only reports that something happened, so the order of events does not matter, and many
-   * events cause only one or two queries.
+   * Queries the order's current state. The sequence of events therefore does not matter, and many events cause only one
+   * or two queries.
    */
   async function askFor(order) {
     if (asking.has(order)) return asking.set(order, true);
@@ -59,7 +60,7 @@ const inShort = ({ eventId, eventType, occurredAt, data }) => ({
 function tell(eventType, { orderStatus, paymentStatus, cycleNo, expectPayTime }) {
   if (eventType === 'order.status.changed') return { status: orderStatus };
   if (eventType === 'payment.status.changed') return { cycleNo, status: paymentStatus };
-  // In production, write to the user, with data.redeemUrl for unsubscribing before the debit.
+  // In production, notify the user, with data.redeemUrl as the link for unsubscribing before the debit.
   if (eventType === 'payment.upcoming') return { cycleNo, dueAt: expectPayTime };
   return {};
 }

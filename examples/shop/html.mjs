@@ -1,4 +1,4 @@
-// HTML templates that escape every value, unless it was created here as well.
+// HTML templates that escape every value, except values that were created by these templates themselves.
 
 class Html {
   constructor(text) {

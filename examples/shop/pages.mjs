@@ -46,7 +46,7 @@ const noteOf = ({ url }) => {
   return note && html`<p class="notice" role="status">${note}</p>\n`;
 };
 
-/** Returns hidden fields. Every form has the visit's token. */
+/** Returns hidden form fields: the given fields and the visit's token, which every form needs. */
 const hidden = (visit, fields = {}) =>
   Object.entries({ token: visit.token, ...fields }).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
@@ -232,7 +232,7 @@ export const pay = (visit, { product, attempt }) =>
 
 // ---- An order
 
-/** Returns the state of an order, before and after the service has answered. */
+/** Returns the badge and the text for an order's state, whether or not the service has answered yet. */
 function stateOf(order, selling) {
   if (order.service) return { badge: ORDER_WORDS[order.service.orderStatus], says: SAYS[order.service.orderStatus] };
   if (selling.isInFlight(order)) return { badge: ['Being placed', 'wait'], says: 'One moment.' };
@@ -331,7 +331,7 @@ ${paymentRecords.map(
 </table>
 </section>`;
 
-/** Later versions of the service may report more than a status. */
+/** Describes an event. An event without a known field is of a type that a later version of the service added. */
 const happened = ({ cycleNo, status, dueAt }) => {
   if (dueAt !== undefined) return html`Period ${cycleNo} is due on ${date(dueAt)}`;
   if (cycleNo !== undefined) return html`Period ${cycleNo} ${badge(PERIOD_WORDS[status])}`;

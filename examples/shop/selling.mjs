@@ -1,10 +1,10 @@
-// The shop's calls to the service: every call of the SDK except receiving events. The file to copy from.
+// All the shop's calls to the service. Only the receiving of events is elsewhere (events.mjs). Copy from this file.
 import { randomInt, randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { isPerennialError, PerennialConnectionError } from 'perennial-channel';
 import { explain } from './words.mjs';
 
-/** The end of the order's number selects the sandbox's behaviour. */
+/** Suffixes of an order number. The sandbox declines such an order's debits or leaves them pending. */
 const PRETENDED = { declined: '_FAIL', pending: '_PENDING' };
 
 export function createSelling({ client, store }) {
@@ -15,7 +15,7 @@ export function createSelling({ client, store }) {
   // ---- Products
 
   let shelf;
-  /** Lists the products. While the service is unavailable, returns the last list: an order is then placed later. */
+  /** Lists the products, or the last known list while the service is unavailable: an order is then sent to it later. */
   async function listProducts() {
     try {
       shelf = await gather(client.products.listAll());
@@ -36,14 +36,18 @@ export function createSelling({ client, store }) {
 
   // ---- Users
 
-  /** Creates a user. Within a channel, a user's mobile never changes. A shop knows its users' mobiles; this one makes them up. */
+  /**
+   * Creates a user with a made-up mobile, which never changes within a channel. Real shops know their users' mobiles.
+   */
   function makeUser(name) {
     return { id: `shop-${randomUUID()}`, name, mobile: `1${String(randomInt(1e10)).padStart(10, '0')}` };
   }
 
   // ---- A.1: a card that the user binds
 
-  /** Sends a code to the mobile that the bank knows. `key` comes from the form: a form sent twice is one request. */
+  /**
+   * Sends a verification code to the user's bank mobile. `key` comes from the form: a form sent twice is one request.
+   */
   async function sendCode(user, { bankCardNo, realName, certificateNo, bankMobile }, key) {
     const { bindOrderNo, smsStatus, failReason } = await client.agreements.bindSms(
       {
@@ -80,8 +84,8 @@ export function createSelling({ client, store }) {
   // ---- Orders
 
   /**
-   * Stores the order in the shop, then creates it at the service. The form's `attempt` makes a form sent twice one
-   * order.
+   * Stores the order in the shop, then creates it at the service. `attempt` comes from the form, so a form that is
+   * submitted twice creates one order.
    */
   async function placeOrder(user, { attempt, product, way, pretended }) {
     const externalOrderNo = `shop-${attempt}${PRETENDED[pretended] ?? ''}`;
@@ -107,21 +111,22 @@ export function createSelling({ client, store }) {
   }
 
   /**
-   * Creates the order at the service, or finds out its outcome. With the key stored before the first attempt, the
-   * service executes it once and repeats its answer. The result is stored in the order.
+   * Creates the order at the service, or finds out whether an earlier attempt created it: the idempotency key was
+   * stored before the first attempt, so the service creates the order once and repeats its answer. Stores the result in
+   * the order.
    */
   async function create(order) {
     const user = store.users.get(order.userId);
     inFlight.add(order.externalOrderNo);
     try {
       const answer = await write(order, 'create', (options) => client.orders.create(createBody(order, user), options));
-      // An event may have arrived before the answer; then the order has already been queried.
+      // If an event arrived before this answer, the order was already queried and its state is newer.
       if (!order.service) noteOrder(order, answer);
     } catch (error) {
       order.failure = explain(error);
-      // It was created long ago, and the key has expired.
+      // The service already has the order, but its idempotency key has expired.
       if (isPerennialError(error, 'SUBSCRIPTION_ALREADY_EXISTS')) await refresh(order);
-      // The card's agreement has ended, perhaps with its last order: it must be bound again.
+      // The agreement of the user's card has ended, perhaps with its last order: the user must bind the card again.
       if (isPerennialError(error, 'AGREEMENT_NOT_BOUND')) user.card = undefined;
     } finally {
       inFlight.delete(order.externalOrderNo);
@@ -129,7 +134,7 @@ export function createSelling({ client, store }) {
     }
   }
 
-  /** Resumes after a lost answer. The replayed answer may be old, so the order is queried too. */
+  /** Continues an order whose answer was lost. A repeated answer may be old, so the order is queried too. */
   async function resume(order) {
     if (isUnanswered(order)) await create(order);
     if (order.service) await refresh(order);
@@ -137,7 +142,7 @@ export function createSelling({ client, store }) {
 
   async function resumeAll() {
     for (const order of store.orders.values()) {
-      // The error is stored in the order, where the user can retry.
+      // Ignores the error here: it is stored in the order, whose page lets the user retry.
       if (isUnanswered(order)) await resume(order).catch(() => {});
     }
   }
@@ -164,7 +169,7 @@ export function createSelling({ client, store }) {
     await noteChange(order);
   }
 
-  /** A.2: replaces the user's agreement. A failed period is retried at once on the new one. */
+  /** A.2: replaces the user's agreement. The service retries a failed period at once on the new agreement. */
   async function replaceAgreement(order) {
     const { externalOrderNo } = order;
     order.nextAgreementNo ??= `agreement-${randomUUID()}`;
@@ -186,7 +191,10 @@ export function createSelling({ client, store }) {
 
   // ---- Writing
 
-  /** Stores the key before sending, so that a shop that crashes retries with the same key. Any answer completes the write. */
+  /**
+   * Sends a write with an idempotency key. Stores the key before sending, so that a shop that crashes retries with the
+   * same key. Any answer completes the write.
+   */
   async function write(order, name, send) {
     order.keys[name] ??= randomUUID();
     await store.save();
@@ -238,7 +246,7 @@ export function createSelling({ client, store }) {
 /** Returns whether the call may still have been executed. */
 const isUnsure = (error) => error instanceof PerennialConnectionError || (isPerennialError(error) && error.retryable);
 
-/** Composed from stored data, so that a retry has the same body. */
+/** Creates the body from stored data only, so that a retry has the same body. */
 function createBody(order, user) {
   const { externalOrderNo, way } = order;
   const common = { externalOrderNo, productCode: order.product.productCode };

@@ -1,4 +1,5 @@
-// A sample shop on perennial-channel: sells subscriptions in all three ways, takes events, leads users to their benefits.
+// A sample shop that uses perennial-channel: sells subscriptions in all three ways, receives events, and leads users to
+// their benefits.
 //
 //   node examples/shop/shop.mjs [path to demo-channel.json] [port]
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,8 @@ const channelFile = process.argv[2] ?? 'data/demo-channel.json';
 const port = Number(process.argv[3] ?? process.env['PORT'] ?? 3100);
 
 const channel = readChannel();
-// Imported only now: before the first npm start neither the file nor the SDK exists, and the file is easier to explain.
+// Imported after readChannel(): before the first npm start both the channel's file and the SDK are missing, and
+// readChannel() explains that better.
 const { PerennialClient, PerennialConnectionError } = await import('perennial-channel');
 const { createSelling } = await import('./selling.mjs');
 const { createEventReceiver } = await import('./events.mjs');
@@ -20,7 +22,7 @@ const client = new PerennialClient({
   appId: channel.appId,
   appSecret: channel.appSecret,
   aesKey: channel.aesKey,
-  // A user is waiting. Calls without an answer after one retry are resumed later with the same key.
+  // One retry only, because a user is waiting. A call that is still unanswered is repeated later with the same key.
   retries: 1,
 });
 await checkService();
@@ -36,7 +38,7 @@ server.listen(port, '127.0.0.1', () => {
   print(`The shop is open at http://127.0.0.1:${port}`);
   print(`Events go to        http://localhost:${port}/events`);
 });
-// A crash may have interrupted calls.
+// Repeats the calls that a crash interrupted.
 await selling.resumeAll();
 
 function readChannel() {

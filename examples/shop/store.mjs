@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 
-/** How long an event may be sent again. */
+/** How long the service may send an event again. */
 const EVENT_IDS_MS = 30 * 24 * 60 * 60 * 1000;
 
 export async function openStore(file) {
@@ -15,9 +15,9 @@ export async function openStore(file) {
     users: new Map(kept.users),
     /** The user's id by the value of the cookie. */
     sessions: new Map(kept.sessions),
-    /** By the shop's own number, externalOrderNo. */
+    /** Orders by the shop's own number, externalOrderNo. */
     orders: new Map(kept.orders),
-    /** Times of processed events, by id. */
+    /** The times at which events were processed, by event id. */
     eventIds: new Map(kept.eventIds?.filter(([, at]) => at > Date.now() - EVENT_IDS_MS)),
     save,
   };
@@ -43,7 +43,7 @@ async function readKept(file) {
   }
 }
 
-/** Replaces the file atomically: an incomplete file has another name. */
+/** Replaces the file atomically: writes a file with a different name first, then renames it. */
 async function replaceFile(file, text) {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', 0o600);

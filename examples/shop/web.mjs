@@ -7,7 +7,7 @@ import { explain } from './words.mjs';
 
 const COOKIE = 'shop_session';
 const MOST_FORM_BYTES = 16_384;
-/** Keys of forms, created by randomKey. */
+/** The form of idempotency keys in forms; randomKey creates them. */
 const KEY = /^[0-9a-f]{32}$/;
 
 const HEADERS = {
@@ -26,7 +26,7 @@ const FILES = new Map(
 );
 
 export function createShopServer({ store, selling, receiveEvent, appId }) {
-  /** Method, path and handler, for signed-in users by default. */
+  /** Method, path and handler of each route. Routes are for signed-in users unless `isForAll` is set. */
   const ROUTES = [
     ['GET', /^\/$/, showHome, { isForAll: true }],
     ['POST', /^\/sign-in$/, signIn, { isForAll: true }],
@@ -57,7 +57,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
   async function answer(request, response) {
     const url = new URL(request.url, 'http://shop');
-    // Events have their own signature and no cookie.
+    // Handled before the session: events have their own signature and no cookie.
     if (url.pathname === '/events') return receiveEvent(request, response);
     const file = request.method === 'GET' && FILES.get(url.pathname);
     if (file) return response.writeHead(200, { ...HEADERS, 'Content-Type': file.type }).end(file.bytes);
@@ -76,20 +76,20 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     try {
       await handle(visit, part);
     } catch (error) {
-      // Errors that are not the SDK's are thrown again.
+      // explain() throws errors that are not from the SDK again.
       visit.show(502, pages.failed(visit, explain(error)));
     }
   }
 
   // ---- Sessions
 
-  /** Opens a visit: the sender of a request and the ways to answer it. */
+  /** Returns a visit: the user and session of a request, and the functions that answer it. */
   function openVisit(request, response, url) {
     const sent = readCookie(request.headers.cookie);
     const session = sent ?? randomKey();
     const headers = { ...HEADERS, 'Cache-Control': 'no-store' };
     const setSession = (value) => {
-      // In production use https, and then add Secure.
+      // In production use https and add the cookie attribute Secure.
       headers['Set-Cookie'] = `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Lax`;
     };
     if (!sent) setSession(session);
@@ -108,7 +108,10 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     };
   }
 
-  /** Signs in by name only: this is a sample. A session gets a new id at sign-in, so that nobody can have set it before. */
+  /**
+   * Signs in by name only: this is a sample. Replaces the session id at sign-in, so that an id that an attacker planted
+   * before is worthless.
+   */
   async function signIn(visit) {
     const name = (visit.form.name ?? '').trim().slice(0, 40);
     if (name === '') return visit.redirect('/');
@@ -175,7 +178,8 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
       if (!isBound)
         return showAgain({ words: `The card was not added: ${reason}. Please have another code sent.` }, randomKey());
     } catch (error) {
-      // After a missing answer, the same form with the same key finds out.
+      // If the answer was lost, the form keeps its key: submitting it again returns the outcome of the first
+      // submission.
       return showAgain(explain(error), error.retryable === false ? randomKey() : form.key);
     }
     visit.redirect(product ? `/buy/${encodeURIComponent(product)}?note=card` : '/');
@@ -199,7 +203,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
   // ---- Orders
 
-  /** Restricts the handler to the user's own orders. */
+  /** Wraps a handler, so that it gets only the user's own orders. */
   function withOrder(handle) {
     return (visit, externalOrderNo) => {
       const order = store.orders.get(externalOrderNo);
@@ -213,7 +217,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     visit.show(200, pages.order(visit, { order, selling, appId, eventsUrl: `http://localhost:${port}/events` }));
   }
 
-  /** Acts, and then shows the order. */
+  /** Returns a handler that performs the action and then shows the order. */
   function afterwards(act, note) {
     return async (visit, order) => {
       await act(order);
@@ -236,7 +240,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
     const tell = () => response.write('data: changed\n\n');
     selling.changes.on(externalOrderNo, tell);
-    // The order may have changed since the page was rendered.
+    // Reports a change at once, because the order may have changed since the page was rendered.
     tell();
     request.on('close', () => selling.changes.off(externalOrderNo, tell));
   }
@@ -244,7 +248,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
 const randomKey = () => randomBytes(16).toString('hex');
 
-/** Returns the form's key, or a new one if it is invalid. */
+/** Returns the form's idempotency key, or a new key if the form's is invalid. */
 const readKey = (text) => (KEY.test(text ?? '') ? text : randomKey());
 
 function readCookie(header = '') {
@@ -272,7 +276,10 @@ async function readForm(request) {
   return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString('utf8')));
 }
 
-/** Checks the fields before they are encrypted, because the service can only reject the whole. */
+/**
+ * Checks each field of the card, so that the page can name the wrong one. The service sees them encrypted together and
+ * can only reject them together.
+ */
 function readCard(form) {
   const bankCardNo = (form.bankCardNo ?? '').replaceAll(' ', '');
   const realName = (form.realName ?? '').trim();

@@ -52,7 +52,7 @@ export function explain(error) {
   return { words: LATER, requestId, detail: `${endpoint} has no answer after ${attempts} tries: ${error.reason}` };
 }
 
-/** The currency of the service's operator; x-currency in its OpenAPI document. */
+/** The currency of the service; its OpenAPI document states it as x-currency. */
 const currency = process.env.CURRENCY || 'CNY';
 const currencyDisplay = currency === 'CNY' ? 'narrowSymbol' : 'symbol';
 const format = new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay, useGrouping: false });
