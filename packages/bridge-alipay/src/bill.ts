@@ -9,12 +9,12 @@ export type Line = Statement['lines'][number];
 
 const MAX_ZIP_BYTES = 64 * 1024 * 1024;
 const MAX_BILL_BYTES = 512 * 1024 * 1024;
-/** The number of days whose bills stay in memory while their pages are read. */
+/** The number of days whose bills stay in memory, because a statement is read in several pages. */
 const DAYS_KEPT = 2;
 /**
- * A day without trades has no bill, and neither has a day whose bill is late. Alipay makes bills before 9 o'clock of
- * the next day, "later in special cases" (https://opendocs.alipay.com/open/06fpmm). After one more day, a missing bill
- * counts as empty.
+ * After this time a missing bill means that the day had no trades; earlier it may only be late. Alipay makes bills
+ * before 9 o'clock of the next day, "later in special cases" (https://opendocs.alipay.com/open/06fpmm), so the bridge
+ * waits one more day.
  */
 const SURELY_MADE_AFTER_MS = 2 * DAY_MS + DAY_MS / 2;
 
@@ -22,7 +22,7 @@ export interface Bills {
   readLines(day: string): Promise<readonly Line[]>;
 }
 
-/** Reads the merchant's trade bill of a day. One download serves all pages and continues if a caller gives up. */
+/** Reads the merchant's trade bill of a day. Downloads it once for all pages, even if the first caller gives up. */
 export function createBills(gateway: Gateway, numbers: Numbers, clock: Clock): Bills {
   const readings = new Map<string, Promise<readonly Line[]>>();
 
@@ -104,7 +104,9 @@ function readList(text: string, numbers: Numbers): Line[] {
   return trades.flatMap((row) => toLine(cellsOf(row), numbers) ?? []);
 }
 
-/** Compares the count with the bill's footer, so that an incomplete bill is not taken for a whole one. */
+/**
+ * Throws unless the bill has as many trades as its footer states: an incomplete bill must not be taken for a whole one.
+ */
 function requireAll(text: string, trades: readonly ((column: Column) => string)[]): void {
   for (const kind of Object.keys(KINDS)) {
     const [, said] = new RegExp(`^#+${kind}合计：(\\d+)笔`, 'm').exec(text) ?? [];
@@ -114,7 +116,7 @@ function requireAll(text: string, trades: readonly ((column: Column) => string)[
   }
 }
 
-/** Returns undefined for the merchant's other trades. */
+/** Returns undefined for trades that this bridge did not make. */
 function toLine(cell: (column: Column) => string, numbers: Numbers): Line | undefined {
   const kind = KINDS[cell('kind')];
   const attemptNo = numbers.fromTrade(cell('outTradeNo'), cell('subject'));

@@ -8,7 +8,7 @@ type Decline = Extract<DebitResult, { readonly status: 'DECLINED' }>['decline'];
  * ACQ.AGREEMENT_…).
  */
 const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
-  // The user can correct these, or they pass with time.
+  // The user can correct these problems, or they disappear with time.
   'ACQ.BUYER_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'insufficient balance'],
   'ACQ.BUYER_BANKCARD_BALANCE_NOT_ENOUGH': ['RETRYABLE', 'insufficient balance on the bank card'],
   'ACQ.NO_PAYMENT_INSTRUMENTS_AVAILABLE': ['RETRYABLE', 'the user has no usable payment method'],
@@ -19,12 +19,12 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.PAYMENT_FAIL': ['RETRYABLE', 'the payment failed'],
   'ACQ.PAYMENT_REQUEST_HAS_RISK': ['RETRYABLE', 'Alipay sees a risk in this payment'],
   'ACQ.ENTERPRISE_PAY_BIZ_ERROR': ['RETRYABLE', 'the enterprise that pays did not agree'],
-  // The debit is outside its window; a retry in the same cycle may be inside.
+  // The agreement allows no debit today. A retry in the same cycle may fall on an allowed day.
   'ACQ.CYCLE_PAY_DATE_NOT_MATCH': [
     'RETRYABLE',
     'today is not a day on which the agreement allows a debit, or this cycle was paid already',
   ],
-  // The merchant's own problems: they affect every debit until they are corrected.
+  // Problems of the merchant's account: they affect every debit until the merchant corrects them.
   'ACQ.BEYOND_PAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit is reached'],
   'ACQ.BEYOND_PER_RECEIPT_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a month is reached'],
   'ACQ.BEYOND_PER_RECEIPT_DAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a day is reached'],
@@ -59,13 +59,16 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.BUYER_NOT_EXIST': ['AGREEMENT_INVALID', 'the user has no account any more'],
 };
 
-/** Returns the decline. An unlisted code is a certain failure too; it is retried, because that costs least. */
+/**
+ * Returns the decline. An unlisted code is certainly a failure too, but its cause is unknown. It counts as RETRYABLE,
+ * because a needless retry costs least.
+ */
 export function toDecline(subCode: string, words: string): Extract<DebitResult, { readonly status: 'DECLINED' }> {
   const [decline, meaning] = DEBIT_CODES[subCode] ?? ['RETRYABLE', words];
   return { status: 'DECLINED', decline, reason: `${meaning} (${subCode})` };
 }
 
-/** Codes for a number that was used before: its outcome is queried. */
+/** Codes for a trade number that was used before. The bridge queries the outcome of that trade. */
 export const OUTCOME_UNKNOWN_CODES: ReadonlySet<string> = new Set([
   'ACQ.TRADE_HAS_SUCCESS',
   'ACQ.TRADE_HAS_CLOSE',
@@ -75,7 +78,7 @@ export const OUTCOME_UNKNOWN_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes of alipay.trade.refund (https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund). Unlisted ones are
+ * Codes of alipay.trade.refund (https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund). Unlisted codes are
  * reported in Alipay's words.
  */
 const REFUND_CODES: Readonly<Record<string, string>> = {

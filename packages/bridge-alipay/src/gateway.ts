@@ -6,18 +6,18 @@ export interface GatewaySettings {
   readonly appId: string;
   /** PEM, PKCS #8. */
   readonly privateKey: string;
-  /** PEM of Alipay's public key, not the app's. */
+  /** Alipay's public key (not the app's) in PEM. */
   readonly alipayPublicKey: string;
   /** The URL without `/gateway.do`. */
   readonly endpoint: string;
 }
 
-/** Longer than any caller waits. */
+/** The timeout of a call, longer than any caller waits: a late response is still stored. */
 const TIMEOUT_MS = 20_000;
 
 /** Alipay's response, after its signature was verified. */
 export interface Answer {
-  /** Done, not done yet, or certainly refused. */
+  /** `done`: executed. `waiting`: not executed yet. `failed`: certainly refused. */
   readonly outcome: 'done' | 'waiting' | 'failed';
   readonly subCode: string;
   /** Alipay's description of a failure. */
@@ -26,13 +26,13 @@ export interface Answer {
 }
 
 export interface Gateway {
-  /** Continues after its caller gives up, because the kit stores late responses. */
+  /** Calls a method. The call continues if its caller gives up, because the kit stores late responses. */
   call(method: string, content: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answer>;
   /** Verifies Alipay's signature on a notice. */
   isSigned(notice: Readonly<Record<string, string>>): boolean;
 }
 
-/** The outcome of a call is unknown. */
+/** Thrown if the outcome of a call is unknown. */
 export class Unknown extends Error {
   override readonly name = 'Unknown';
 }
@@ -58,14 +58,14 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
         ...(notifyUrl ? { notifyUrl } : {}),
         bizContent: { ...content },
       };
-      // The SDK resends a request once if the connection breaks. That is safe, because each number is paid only once.
+      // The SDK resends a request once if the connection breaks. This is safe: Alipay executes each number only once.
       const asked = sdk.exec(method, request, { validateSign: true }).catch((error: unknown) => {
         throw new Unknown(`${method}: ${explain(error)}`);
       });
       return toAnswer(method, await asked);
     },
     isSigned(notice) {
-      // The SDK would also accept the weaker RSA if the notice names it.
+      // Without this check the SDK would also accept a notice that names the weaker signature type RSA.
       if (notice['sign_type'] !== 'RSA2' || !notice['sign']) return false;
       try {
         return sdk.checkNotifySignV2(notice);
@@ -77,9 +77,9 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
 }
 
 /**
- * Maps the code (https://opendocs.alipay.com/common/02km9f): 10000 done, 10003 waiting for the user, 40004 certainly
- * failed. 20000 and SYSTEM_ERROR may be either. With other codes the gateway refuses the request because a setting is
- * wrong. They count as unknown too, so that our own mistake never declines a debit.
+ * Maps Alipay's code (https://opendocs.alipay.com/common/02km9f): 10000 is done, 10003 waits for the user, 40004
+ * certainly failed. After 20000 and SYSTEM_ERROR the outcome is unknown. Any other code means that a setting is wrong.
+ * It counts as unknown too, so that our own mistake never declines a debit.
  */
 function toAnswer(method: string, fields: Readonly<Record<string, unknown>>): Answer {
   const code = String(fields['code'] ?? '');
@@ -92,7 +92,7 @@ function toAnswer(method: string, fields: Readonly<Record<string, unknown>>): An
   throw new Unknown(`${method}: ${code} ${subCode} ${words}`);
 }
 
-/** Describes an error without the response, which may contain a user's account. */
+/** Describes an error. Omits Alipay's response, which may contain a user's account. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
   const text = error instanceof AlipayRequestError ? error.message.split(", validateStr: '")[0] : error.message;

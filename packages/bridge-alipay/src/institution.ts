@@ -18,7 +18,10 @@ import { readTime } from './times.js';
 export interface AlipayOptions extends GatewaySettings {
   /** The text that the user reads in Alipay. */
   readonly subject: string;
-  /** Letters, digits and underscores before every number, for merchants with other trades. */
+  /**
+   * A prefix for every number (letters, digits, underscores), which sets this bridge's trades apart from the merchant's
+   * others.
+   */
   readonly numberPrefix?: string | undefined;
   /** The public URL of this bridge's webhooks, to which Alipay sends notices. */
   readonly notifyUrl?: string | undefined;
@@ -50,7 +53,8 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
     signal: AbortSignal,
   ): Promise<RefundOutcome | NotFound> {
     const outRequestNo = numbers.toRefund(refundNo);
-    // A refund cannot be queried without its trade. A resend under the same number is executed once.
+    // Alipay cannot query a refund without its trade. After NOT_FOUND the refund is sent again, which is safe: Alipay
+    // executes each refund number once.
     if (attemptNo === undefined || outRequestNo === undefined) return { status: 'NOT_FOUND' };
     const content = {
       out_trade_no: numbers.toTrade(attemptNo).outTradeNo,
@@ -61,7 +65,7 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
     if (outcome === 'failed' && subCode === 'ACQ.TRADE_NOT_EXIST') return { status: 'NOT_FOUND' };
     if (outcome !== 'done') throw new Unknown(`alipay.trade.fastpay.refund.query: ${subCode}`);
     const { refund_status: status, refund_amount: amount, trade_no: institutionRef } = fields;
-    // "10000" only means that the query was answered. Without a status nothing was refunded.
+    // Code 10000 only means that the query was answered. Without a refund status nothing was refunded.
     if (status === undefined || status === '') return { status: 'NOT_FOUND' };
     const amountCent = toCents(amount);
     if (status !== 'REFUND_SUCCESS' || !amountCent || typeof institutionRef !== 'string') return { status: 'PENDING' };
@@ -115,7 +119,8 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
       if (outcome === 'failed') return { status: 'REFUSED', reason: toRefusal(subCode, words) };
       const refundedAt = readTime(fields['gmt_refund_pay']);
       const institutionRef = fields['trade_no'];
-      // `Y`: this request moved money. `refund_fee` does not help: it is the sum of all refunds of the trade.
+      // `fund_change` Y means that this request moved money. `refund_fee` does not tell: it is the sum of all refunds
+      // of the trade.
       if (fields['fund_change'] === 'Y' && refundedAt !== undefined && typeof institutionRef === 'string') {
         return { status: 'SUCCESS', amountCent, refundedAt, institutionRef };
       }

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 /**
- * Reads keys as Alipay's tools write them: PEM or single-line base64, PKCS #8 or PKCS #1. Converts them to one format
- * for the SDK. Error messages do not quote the key.
+ * Reads a key as Alipay's tools write it: PEM or single-line base64, PKCS #8 or PKCS #1. Returns it in the format that
+ * the SDK needs. Error messages do not quote the key.
  */
 export function readPrivateKey(text: string): string {
   const key = firstThatReads([

@@ -10,7 +10,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 /**
  * Returns the outcome of a trade from a query, a notice or a debit's response
  * (https://docs.open.alipay.com/api_1/alipay.trade.query; notices: https://developer.aliyun.com/ask/285129). A closed
- * trade was never paid, or was paid and fully refunded: only a paid trade has a payment time.
+ * trade was either never paid, or paid and then fully refunded. It was paid if it has a payment time.
  */
 export function toOutcome(trade: Fields, status: string): DebitOutcome {
   const institutionRef = textOf(trade['trade_no']);
@@ -27,7 +27,7 @@ export function toOutcome(trade: Fields, status: string): DebitOutcome {
 
 const isRefunded = (trade: Fields) => trade['gmt_refund'] !== undefined || trade['refund_fee'] !== undefined;
 
-/** Returns the meaning of a verified notice. Refund notices state only the sum, so they do not identify a refund. */
+/** Translates a verified notice. Ignores refund notices: they state only a sum and do not identify the refund. */
 export function toTold(notice: Readonly<Record<string, string>>, numbers: Numbers): readonly Told[] {
   const { notify_type: type, status = '', agreement_no: institutionNo = '' } = notice;
   if (type === 'dut_user_unsign' && status === 'UNSIGN' && institutionNo !== '') {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A trade as sent. `out_trade_no` allows 64 letters, digits and underscores
- * (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay), but an attemptNo is any visible ASCII. Valid numbers
- * are sent unchanged after the prefix. Others are sent as a hash, with the number in hex at the end of the subject,
- * which notices and bills repeat. The service itself uses only digits.
+ * A trade number and subject as sent to Alipay. An `out_trade_no` may have 64 letters, digits and underscores
+ * (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay), but an attemptNo is any visible ASCII. An attemptNo in
+ * Alipay's form is sent unchanged after the prefix, as all the service's own numbers are. Any other is sent as a hash,
+ * with the original in hex at the end of the subject, which notices and bills repeat.
  */
 export interface SentTrade {
   readonly outTradeNo: string;
@@ -13,11 +13,11 @@ export interface SentTrade {
 
 export interface Numbers {
   toTrade(attemptNo: string): SentTrade;
-  /** Returns undefined for a trade of another program. */
+  /** Returns the attemptNo, or undefined if another program made the trade. */
   fromTrade(outTradeNo: string, subject: string): string | undefined;
   /**
-   * Returns undefined if the refundNo cannot be sent unchanged. It is not hashed, because Alipay's bills have no
-   * second field for the original.
+   * Returns undefined if the refundNo cannot be sent unchanged. A refundNo is not hashed, because Alipay's bills have
+   * no field that could hold the original.
    */
   toRefund(refundNo: string): string | undefined;
   fromRefund(outRequestNo: string): string | undefined;

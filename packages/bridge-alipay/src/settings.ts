@@ -9,8 +9,8 @@ export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
   const appId = requireSetting(env, 'ALIPAY_APP_ID');
   if (!/^\d{16}$/.test(appId)) throw new BadSetting('ALIPAY_APP_ID must have 16 digits');
   const subject = env['ALIPAY_SUBJECT'] || 'Subscription';
-  // The rest of the 256 characters (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay) is reserved for an
-  // encoded number.
+  // At most 100 of Alipay's 256 characters (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay): the rest is
+  // reserved for an attempt number in hex.
   if (/[/=&]/.test(subject) || subject.length > 100)
     throw new BadSetting('ALIPAY_SUBJECT must have 100 characters at most, none of / = &');
   const numberPrefix = env['ALIPAY_NUMBER_PREFIX'] ?? '';
@@ -31,7 +31,7 @@ export async function readAlipaySettings(env: Env): Promise<AlipayOptions> {
   };
 }
 
-/** Reads a URL. Allows plain HTTP only to this machine, because a signature does not encrypt. */
+/** Reads a URL. Allows plain HTTP only to this machine, because requests are signed but not encrypted. */
 function readUrl(env: Env, name: string): string | undefined {
   const text = env[name];
   if (!text) return undefined;

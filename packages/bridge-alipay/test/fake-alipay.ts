@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { zipGbk } from './zipped-gbk.js';
 
 /**
- * Alipay's gateway on loopback, written from its documentation, with real RSA2 signatures both ways. Each answer names
- * the page it is taken from. It has not been compared with the real gateway.
+ * Alipay's gateway on loopback, written from Alipay's documentation, with real RSA2 signatures on requests and
+ * responses. Each answer names its page of the documentation. It has not been compared with the real gateway.
  */
 
 export const APP_ID = '2021000000000001';
-/** Created once, because a key pair takes half a second. */
+/** Created once per test file, because creating a key pair takes half a second. */
 const app = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const alipay = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -19,18 +19,18 @@ export const ALIPAY_PUBLIC_KEY = alipay.publicKey.export({ format: 'pem', type: 
 /** The behaviour of debits on an agreement. Default: paid at once. */
 export type Behaviour =
   | { readonly decline: string }
-  /** 10003, and a result when the test settles it. */
+  /** Answers 10003 (pending). The test sets the result later. */
   | 'wait'
   /** Answers 10003 (pending), then pays at once and sends a notice. */
   | 'pay-later'
-  /** 10003, and paid after the first query, with a notice. */
+  /** Answers 10003 (pending), pays after the first query, and sends a notice. */
   | 'pay-when-asked'
-  /** 20000: paid, or unpaid at the first attempt. */
+  /** Both answer 20000: the first has paid, the second has not paid at the first attempt. */
   | 'unknown-paid'
   | 'unknown-unpaid'
-  /** The connection breaks before the payment, twice, because the SDK retries once. */
+  /** Breaks the connection before the payment, twice, because the SDK retries once. */
   | 'lost-unpaid'
-  /** Paid, but the answer is signed with another key. */
+  /** Pays, but signs the answer with a foreign key. */
   | 'forged';
 
 export interface Trade {
@@ -74,19 +74,19 @@ const unknown: Answer = { code: '20000', msg: 'Service Currently Unavailable', s
 export interface FakeAlipayOptions {
   /** The booking time. Default: now. */
   readonly now?: () => number;
-  /** The time of its callers' clocks. */
+  /** The time that the callers' clocks show. */
   readonly callersNow?: () => number;
 }
 
 export class FakeAlipay {
   readonly trades = new Map<string, Trade>();
   readonly called: Called[] = [];
-  /** How often each number was paid. It must be once. */
+  /** How often each number was paid. Tests expect 1. */
   readonly payments = new Map<string, number>();
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #unsigned = new Set<string>();
   readonly #tries = new Map<string, number>();
-  /** The number of answers to lose after execution, by method. */
+  /** By method, the number of answers that are lost after the call was executed. */
   readonly #losing = new Map<string, number>();
   readonly #said = new Map<string, Answer>();
   readonly #server = createServer((request, response) => {

@@ -68,7 +68,7 @@ describe('debits', () => {
       paidAt: expect.any(Number),
       institutionRef: expect.stringMatching(/^2026\d{24}$/),
     });
-    // To the second, in UTC+8 whatever the machine's zone.
+    // paidAt is correct whatever time zone the machine has: Alipay's times are in UTC+8.
     expect(paid.status === 'SUCCESS' && Math.abs(paid.paidAt - yesterday())).toBeLessThan(60_000);
     expect(fake.callsOf('alipay.trade.pay').at(-1)).toEqual({
       out_trade_no: debit.attemptNo,
@@ -185,7 +185,7 @@ describe('debits', () => {
     expect(await asked({ refund_status: 'REFUND_SUCCESS' })).toMatchObject({ status: 'SUCCESS', amountCent: 1 });
     expect(await asked({ refund_status: 'REFUND_PROCESSING' })).toEqual({ status: 'PENDING' });
     expect(await asked({})).toEqual({ status: 'NOT_FOUND' });
-    // No money has moved and there is no such refund: the outcome is unknown.
+    // Alipay says that this request moved no money, and the query finds no refund: the outcome is unknown.
     fake.say('alipay.trade.refund', { ...refunded, fund_change: 'N' });
     fake.say('alipay.trade.fastpay.refund.query', refunded);
     expect(await institution.refund(refund, signal)).toEqual({ status: 'PENDING' });
@@ -233,7 +233,7 @@ describe('refunds', () => {
       refundedAt: expect.any(Number),
       institutionRef: fake.trades.get(attemptNo)?.tradeNo,
     });
-    // Alipay answers fund_change N and the sum of all refunds, so the refund itself is queried.
+    // After a resend Alipay answers fund_change N and the sum of all refunds, so the bridge queries the refund itself.
     await institution.refund({ ...refund, refundNo: `S${attemptNo}`, amountCent: 10 }, signal);
     expect(await institution.refund(refund, signal)).toEqual(made);
     expect(await institution.findRefund(refund, signal)).toEqual(made);
@@ -258,7 +258,7 @@ describe('refunds', () => {
     fake.lose('alipay.trade.refund', 2);
     await expect(institution.refund(refund, signal)).rejects.toThrow();
     expect(await institution.findRefund(refund, signal)).toMatchObject({ status: 'SUCCESS', amountCent: 1990 });
-    // The trade is closed now, like one that was never paid, but stays a success.
+    // The trade is closed now, as a trade that was never paid would be. The debit still counts as a success.
     expect(fake.trades.get(attemptNo)?.status).toBe('TRADE_CLOSED');
     expect(await institution.findDebit(knownDebit(attemptNo), signal)).toMatchObject({ status: 'SUCCESS' });
     expect(await notified(fake.tradeNotice(attemptNo))).toMatchObject([{ outcome: { status: 'SUCCESS' } }]);
@@ -308,7 +308,7 @@ describe('notices', () => {
     const others = [
       { notify_type: 'dut_user_sign', agreement_no: '1', status: 'NORMAL' },
       { notify_type: 'something_new', agreement_no: '1', status: 'UNSIGN' },
-      // Looks like an encoded number of ours, but is not.
+      // Begins like a hashed number of this bridge, but its subject holds no original number.
       { notify_type: 'trade_status_sync', out_trade_no: 'P_1', subject: 'Films 31', trade_status: 'TRADE_CLOSED' },
     ];
     for (const other of others) expect(await notified(fake.notice({ app_id: APP_ID, ...other }))).toEqual([]);
@@ -363,7 +363,7 @@ describe('the statement', () => {
     ]);
     expect(nextCursor).toBeUndefined();
     for (const line of lines) expect(dayOf(line.bookedAt)).toBe(day);
-    // Trades that earlier tests made without the prefix stand for the merchant's other trades. The statement above
+    // Earlier tests made trades without the prefix, which act as the merchant's other trades. The statement above
     // excludes them.
     expect((await institution.statement(day, undefined, signal, noBook)).lines.length).toBeGreaterThan(3);
   });
@@ -392,7 +392,7 @@ describe('the statement', () => {
     fake.loseBills(true);
     const late = createInstitution();
     await expect(late.statement(dayOf(yesterday()), undefined, signal, noBook)).rejects.toThrow(/no bill of/);
-    // By then the bill would exist: there were no trades.
+    // For a day so long ago, a missing bill means that there were no trades.
     const old = dayOf(Date.now() - 4 * DAY);
     expect(await late.statement(old, undefined, signal, noBook)).toEqual({ lines: [], nextCursor: undefined });
     fake.loseBills(false);

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** Encodes GBK, which Node can only decode. */
+/** Encodes text in GBK, because Node can only decode GBK. */
 export function toGbk(text: string): Buffer {
   return Buffer.concat([...text].map((char) => encodings().get(char) ?? Buffer.from(char, 'latin1')));
 }
