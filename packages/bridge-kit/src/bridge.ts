@@ -40,7 +40,10 @@ export interface BridgeOptions {
   readonly schema?: string;
   /** The number of database connections, default 10. */
   readonly pool?: number;
-  /** `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. Without it, notices wait for a start that has one. */
+  /**
+   * `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. If undefined, notices wait in the book until a start with a
+   * URL.
+   */
   readonly serviceNoticeUrl?: string | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
@@ -50,17 +53,17 @@ export interface BridgeOptions {
   readonly basePath?: string;
   /** The port of /health and /metrics on the same host. 0 selects any free port. */
   readonly monitoringPort: number;
-  /** How long the book keeps ended records, default 400 days. Debits that began earlier are never paid. */
+  /** How long the book keeps ended records, default 400 days. A debit whose attempt began earlier is never paid. */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** The timeout for all calls to the institution that a debit needs, default 6.5 s. Other requests have 2 s more. */
+  /** The timeout for all calls to the institution in one debit, default 6.5 s. Other requests have 2 s more. */
   readonly callMs?: number;
-  /** The workers' delay when there is nothing to do, default 1 s. */
+  /** How long the workers wait between two runs when there is nothing to do, default 1 s. */
   readonly idleMs?: number;
   /** How long a stop waits for requests in progress, default 12 s: longer than any request may take. */
   readonly drainMs?: number;
-  /** Called at named points, for tests of crashes. */
+  /** Called at each crash point. Tests use it to simulate a crash there. */
   readonly at?: At;
 }
 
@@ -68,17 +71,17 @@ export interface BridgeOptions {
 export interface Bridge {
   readonly url: string;
   readonly monitoringUrl: string;
-  /** Stops accepting requests and waits for those in flight. Throws after a timeout; the process may then exit. */
+  /** Stops accepting requests and waits for requests in flight. Throws after a timeout; exiting then loses nothing. */
   stop(): Promise<void>;
 }
 
 const CALL_MS = 6_500;
-/** Much longer than any call. After it, another process may take over a number. */
+/** The lease on a number, much longer than any call. After it, another process can take over the number. */
 const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
 const KEEP_DAYS = 400;
 const DRAIN_MS = 12_000;
-/** For the rest of a stop. Together with drainMs it stays below the 30 s after which Kubernetes kills. */
+/** For the rest of a stop. With drainMs it stays below the 30 s after which Kubernetes kills the process. */
 const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;
 
@@ -148,7 +151,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 }
 
-/** Throws after the limit. This loses nothing, because the book is complete, as after a crash. */
+/**
+ * Throws if the work takes longer than the limit. An exit then loses nothing: the book is complete, as after a crash.
+ */
 async function within(work: Promise<void>, limitMs: number): Promise<void> {
   const limit = delay(limitMs, undefined, { ref: false }).then(() => {
     throw new Error(`the bridge did not stop within ${limitMs} ms`);

@@ -1,6 +1,6 @@
 import type { LineMessage, WireDecline } from '@perennial/wire/bridge';
 
-/** A debit as the service requests it. `institutionNo` and `amountCent` never change for an `attemptNo`. */
+/** A debit as the service requests it. An `attemptNo` always has the same `institutionNo` and `amountCent`. */
 export interface Debit {
   readonly attemptNo: string;
   readonly appId: string | undefined;
@@ -9,18 +9,18 @@ export interface Debit {
   readonly orderNo: string;
   readonly cycleNo: number;
   readonly externalOrderNo: string;
-  /** Unix milliseconds of the service's start of the attempt. */
+  /** When the service started the attempt, in Unix milliseconds. */
   readonly startedAt: number;
 }
 
 /**
- * The known part of a debit for a query: complete unless the book was lost. Then a query by the service lacks
- * `institutionNo`, and a refund knows only its debit's `attemptNo`.
+ * What is known of a debit that is queried: everything, unless the book was lost. After a loss a query by the service
+ * lacks `institutionNo`, and a query for a refund has only the `attemptNo`.
  */
 export type KnownDebit = Pick<Debit, 'attemptNo'> & {
   readonly [Field in Exclude<keyof Debit, 'attemptNo'>]: Debit[Field] | undefined;
 } & {
-  /** The institution's own number, once known. */
+  /** The institution's own number of the debit, as soon as it is known. */
   readonly institutionRef: string | undefined;
 };
 
@@ -34,7 +34,7 @@ export type DebitResult =
     }
   | { readonly status: 'DECLINED'; readonly decline: WireDecline; readonly reason: string };
 
-/** `institutionRef` is stored as soon as it is known, for later queries. */
+/** The kit stores `institutionRef` as soon as it is known, for later queries. */
 export type DebitOutcome = DebitResult | { readonly status: 'PENDING'; readonly institutionRef?: string };
 
 export interface Refund {
@@ -46,12 +46,13 @@ export interface Refund {
 }
 
 /**
- * Only `refundNo` if the book was lost and the service queries. An institution that cannot find a refund by it returns
- * NOT_FOUND. The service then sends the complete refund again, and the kit queries once more before refunding.
+ * What is known of a refund that is queried: only `refundNo` if the book was lost. If the institution cannot find a
+ * refund by `refundNo`, it returns NOT_FOUND. The service then sends the complete refund again, and the kit queries
+ * again before it refunds.
  */
 export type KnownRefund = Pick<Refund, 'refundNo'> &
   Partial<Refund> & {
-    /** The institution's own number of the refund, once known. */
+    /** The institution's own number of the refund, as soon as it is known. */
     readonly institutionRef?: string;
   };
 
@@ -91,20 +92,21 @@ export type Told =
   | { readonly about: 'agreement-ended'; readonly institutionNo: string; readonly reason: string };
 
 export interface ReceivedWebhook {
-  /** In lower case, as Node reports them. */
+  /** Header names are in lower case, as Node reports them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
 export interface WebhookReading {
   readonly told: readonly Told[];
-  /** The HTTP response once everything is stored. */
+  /** The HTTP response. It is sent after everything in `told` has been stored. */
   readonly answer: { readonly status: number; readonly contentType: string; readonly body: string };
 }
 
 /**
- * Finds our numbers by the institution's (`institutionRef`), for institutions that do not store ours. One call per
- * page. Omits unknown and ambiguous references; open numbers are queried in any case.
+ * Finds the service's numbers by the institution's (`institutionRef`), for institutions that do not store the
+ * service's. Call it once per page. Omits references that are unknown or that several numbers share; open numbers are
+ * queried in any case.
  */
 export interface RefLookUp {
   attemptNosOf(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -112,18 +114,18 @@ export interface RefLookUp {
 }
 
 /**
- * One payment institution. Any exception means *unknown*: the kit stores nothing, answers PENDING and later calls
- * `find…`. Only a response that the institution really gave is a result.
+ * One payment institution. An exception means "outcome unknown": the kit stores nothing, answers PENDING and later
+ * calls `findDebit` or `findRefund`. Return a result only if the institution really gave it.
  */
 export interface Institution {
-  /** For logs and for the book, which belongs to one institution. It must never change. */
+  /** The institution's name in logs and in the book, which belongs to one institution. The name must never change. */
   readonly name: string;
-  /** The currency of every amount: three letters, with hundredths. Services with another currency are refused. Default: CNY. */
+  /** The currency of every amount: three letters, with hundredths. Services with another are refused. Default: CNY. */
   readonly currency?: string;
-  /** How long the institution executes a number only once, however often it is sent. One value, or one each. */
+  /** How long the institution executes a repeated number only once: one value, or one each for debits and refunds. */
   readonly repeatableForMs: number | { readonly debits: number; readonly refunds: number };
   debit(debit: Debit, signal: AbortSignal): Promise<DebitOutcome>;
-  /** Queries a debit and never pays. */
+  /** Queries a debit. Must never pay it. */
   findDebit(debit: KnownDebit, signal: AbortSignal): Promise<DebitOutcome | NotFound>;
   refund(refund: Refund, signal: AbortSignal): Promise<RefundOutcome>;
   findRefund(refund: KnownRefund, signal: AbortSignal): Promise<RefundOutcome | NotFound>;

@@ -41,7 +41,7 @@ function pickFields({ err, ...fields }: LogFields): object {
   };
 }
 
-/** Describes an error. For card operations it gives only the kind, because an institution's message may repeat the request. */
+/** Describes an error. For card operations omits the message, because the institution may quote the request in it. */
 function describeError(err: unknown, operation: string): object {
   if (!(err instanceof Error)) return { type: typeof err };
   const code = 'code' in err && typeof err.code === 'string' ? { code: reasonOf(err.code) } : {};
@@ -53,12 +53,12 @@ function describeError(err: unknown, operation: string): object {
   };
 }
 
-/** Hides the messages of `JSON.parse`, which quote the text. */
+/** Returns the error's message, but not the message of `JSON.parse`, which quotes the text. */
 export function messageOf(err: Error): string {
   return err instanceof SyntaxError ? 'invalid JSON' : err.message;
 }
 
-/** Returns the first stack frame. Searches after the message, which may have several lines. */
+/** Returns the first stack frame. Skips the message, which may have several lines. */
 function firstPlace({ stack = '', message }: Error): string {
   const places = stack.slice(stack.indexOf(message) + message.length);
   return places.split('\n').find((line) => /^ +at /.test(line)) ?? '';

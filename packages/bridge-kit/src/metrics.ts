@@ -46,7 +46,7 @@ export function createMetrics(book: Book, clock: Clock) {
   };
 }
 
-/** Creates all gauges that are read from the book on demand, so every process reports the same. One read sets several. */
+/** Creates the gauges that are read from the book: every process reports the same. One query sets several gauges. */
 function addBookGauges(book: Book, clock: Clock, registers: Registry[]): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames, registers });

@@ -12,7 +12,7 @@ export interface MonitoringOptions {
   readonly isStopping: () => boolean;
 }
 
-/** Serves /health and /metrics on a separate port, so that no proxy has to hide them. */
+/** Serves /health and /metrics on a separate port: a proxy in front of the bridge then needs no rule to hide them. */
 export function createMonitoringServer({ book, clock, metrics, log, isStopping }: MonitoringOptions): FastifyInstance {
   const app = fastify({ logger: false, forceCloseConnections: true });
   app.get('/health', async (_request, reply) => {

@@ -14,7 +14,7 @@ export interface Surroundings {
 
 const SAME_SIGNAL_MS = 1_000;
 
-/** Runs a bridge: settings from the environment, a JSON log on standard output, a graceful stop. */
+/** Runs a bridge: takes settings from the environment, logs JSON to standard output, stops gracefully on a signal. */
 export async function runBridge(
   createInstitution: (surroundings: Surroundings) => Institution | Promise<Institution>,
   more: Partial<BridgeOptions> = {},
@@ -48,8 +48,8 @@ function describeFailure(error: unknown): object {
 }
 
 /**
- * Stops gracefully on the first signal. A later signal exits at once, which loses nothing. Listens before the start is
- * complete, because PID 1 in a container ignores signals without a listener.
+ * Stops gracefully on the first signal. A later signal exits at once, which loses nothing. Call this before the start
+ * is complete, because PID 1 in a container ignores signals without a listener.
  */
 function stopOnSignals(started: { readonly bridge?: Bridge }, log: Logger): void {
   let firstAt: number | undefined;

@@ -18,7 +18,7 @@ export function requireSetting(env: Env, name: string): string {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
-/** Returns the level, or info if it is invalid: the refusal of a wrong level must be logged too. */
+/** Returns LOG_LEVEL, or info if LOG_LEVEL is invalid, so that the message about the invalid level is logged too. */
 export function readLogLevel(env: Env): string {
   return LEVELS.find((level) => level === env['LOG_LEVEL']) ?? 'info';
 }
@@ -41,7 +41,7 @@ export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 
   };
 }
 
-/** Reads the file that a setting names. `read` throws if its contents are invalid, without quoting them. */
+/** Reads the file that a setting names. `read` must throw if the content is invalid, and must not quote it. */
 export async function readSecretFile<T>(env: Env, name: string, read: (text: string) => T): Promise<T> {
   const file = requireSetting(env, name);
   const text = await readFile(file, 'utf8').catch(() => {
@@ -67,7 +67,7 @@ function readPort(env: Env, name: string, usual: number): number {
   return Number(text);
 }
 
-/** By then the service no longer repeats a number, and the day's statements are reconciled. */
+/** After 30 days the service no longer resends a number, and the statement of its day has been reconciled. */
 const LEAST_KEEP_DAYS = 30;
 
 function readKeepDays(env: Env): number {

@@ -51,7 +51,7 @@ it('killed at every point, a bridge has paid once for each number, and its notic
     }
     bridge.stdout?.resume();
   };
-  /** Retries like the service, at whichever process runs. */
+  /** Retries like the service, at whichever process of the bridge is running. */
   const insist = (operation: string, body: object) =>
     until(`${operation} ${JSON.stringify(body)}`, async () => {
       const running = bridge;
@@ -75,7 +75,7 @@ it('killed at every point, a bridge has paid once for each number, and its notic
     await insist('debit', debitOf(`D-KILL-${point}`));
     await insist('refund', { refundNo: `R-KILL-${point}`, attemptNo: `D-KILL-${point}`, amountCent: 1990 });
   }
-  // Its result arrives by webhook. The bridge dies after sending its notice, and the next process sends it again.
+  // The result arrives by webhook. The bridge dies after sending the notice, and the next process sends it again.
   await ask(url, 'debit', debitOf('D-SLOW', { institutionNo: 'M-SLOW' }), { now: clock.now() });
   await insist('debit-query', questionOf('D-SLOW'));
   await until('the notice', async () => {

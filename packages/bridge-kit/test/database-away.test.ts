@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answered, debitOf, gate, questionOf, startWorld, until, type World } from './support/world.js';
 
-/** A separate server, because the test stops it. */
+/** A separate database server, because the test stops it. */
 let dataDir: string;
 let server: EmbeddedDatabase;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ it.each(['restarted', 'cut off'] as const)(
     if (how === 'restarted') await server.release();
     else await world.query(ALL_CUT);
     open();
-    // A result stored before the outage may be returned.
+    // SUCCESS is allowed too: the result may have been stored before the outage.
     for (const answer of await Promise.all(answers)) expect([500, 503, 'SUCCESS']).toContain(answer);
     const health = () => fetch(`${world.bridge.monitoringUrl}/health`).then(({ status }) => status);
     if (how === 'restarted') {
@@ -104,13 +104,13 @@ it('a connection cut in a transaction fails only its request; refunds of one deb
   expect(institution.paidBack).toHaveLength(1);
 });
 
-/** Returns the status in the answer, or the HTTP status if there is none. */
+/** Returns the answer's status field if the HTTP status is 200, otherwise the HTTP status. */
 async function answerOf(answer: Promise<Answered>): Promise<unknown> {
   const { http, fields } = await answer;
   return http === 200 ? fields['status'] : http;
 }
 
-/** Queries and retries like the service until the outcome is known. Earlier answers must have been true at their time. */
+/** Queries and retries like the service until the outcome is known. Checks that no earlier answer contradicts it. */
 async function untilTrue<Sent extends { readonly attemptNo: string }>(
   { ask }: World,
   operation: 'debit' | 'refund',

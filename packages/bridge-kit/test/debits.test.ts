@@ -125,7 +125,7 @@ describe('debits', () => {
       const other = await world.start({ at: () => undefined });
       const isWritten = point === 'result-written';
       const word = async (operation: string, body: object) => (await ask(operation, body, other)).fields['status'];
-      // Another process may still hold the lease.
+      // The process that was killed may still hold the lease.
       expect(await word('debit-query', questionOf('D1'))).toBe(isWritten ? 'SUCCESS' : 'PENDING');
       expect(await word('debit', debitOf('D1'))).toBe(isWritten ? 'SUCCESS' : 'PENDING');
       clock.ahead = TAKEN_OVER;
@@ -153,7 +153,7 @@ describe('debits', () => {
     expect((await ask('debit', debitOf('D1'))).fields['status']).toBe('SUCCESS');
     expect(institution.calls).toEqual(['debit D1', 'findDebit D1']);
 
-    // Without a request, the worker queries, and the service gets a notice.
+    // If the service does not ask again, the worker queries the institution, and the service gets a notice.
     institution.mishaps.set('debit', 'fails-after').set('findDebit', 'fails-before');
     await ask('debit', debitOf('D2'));
     expect((await ask('debit-query', questionOf('D2'))).fields['status']).toBe('PENDING');
@@ -204,7 +204,7 @@ describe('debits', () => {
     clock.ahead = TAKEN_OVER;
     await until('the notice', () => taker.taken.some(({ attemptNo }) => attemptNo === 'D2'));
 
-    // So old that the institution would take it for a new one.
+    // The debit is so old that the institution would take it for a new debit.
     await query(`truncate ${schema}.debits`);
     clock.ahead = institution.repeatableForMs + SECOND;
     expect((await ask('debit', long)).fields).toMatchObject({ status: 'SUCCESS', institutionRef: 'pay-1' });
@@ -252,7 +252,7 @@ describe('debits', () => {
     const metrics = await (await fetch(`${world.bridge.monitoringUrl}/metrics`)).text();
     expect(metrics).toContain('bridge_contradictions_total{about="debit"} 1');
 
-    // The call takes so long that another process takes over the lease. When the call fails, that process keeps it.
+    // The call takes so long that another process takes over the lease, which it keeps when the call fails.
     const call = gate();
     institution.mishaps.set('debit', { until: call.until.then(() => Promise.reject(new Error('cut off'))) });
     const failed = ask('debit', debitOf('D2'));
@@ -289,7 +289,7 @@ describe('debits', () => {
   });
 });
 
-/** Sends a request without a signature. Returns its status and the signature of the response. */
+/** Sends a request without a signature. Returns the HTTP status and the response's signature (null if it has none). */
 async function bareStatus(url: string, body: string): Promise<[number, string | null]> {
   const response = await fetch(`${url}/debit`, { method: 'POST', body });
   return [response.status, response.headers.get(BRIDGE_HEADERS.signature)];

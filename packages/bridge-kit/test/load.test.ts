@@ -6,9 +6,9 @@ const CALLERS = 64;
 const SENT = 600;
 const NUMBERS = 450;
 const POOL = 8;
-/** The limit for a hang, because a busy machine is slow. */
+/** Only ends a test that hangs: a busy machine is slow. */
 const LIMIT_MS = 180_000;
-/** The institution's time for a debit. */
+/** How long the institution takes for a debit. */
 const ANSWER_MS = 20;
 
 it(
@@ -35,10 +35,10 @@ it(
     let next = 0;
     const call = async () => {
       for (let index = next++; index < SENT; index = next++) {
-        // Every fourth number is one that another caller has in flight or has just finished.
+        // Every fourth request repeats a number that another caller has in flight or has just finished.
         const attemptNo = `D${index % 4 === 3 ? Math.max(0, index - 1 - (index % 8) * 4) : index}`;
         let { http, fields } = await ask('debit', debitOf(attemptNo), processes[index % 2]);
-        // A busy machine may have no connection to the book in time: retries, as the service would.
+        // On a busy machine the book may have no free connection in time. Retries, as the service would.
         while (http === 500) ({ http, fields } = await ask('debit', debitOf(attemptNo), processes[index % 2]));
         expect({ http, attemptNo: fields['attemptNo'] }).toEqual({ http: 200, attemptNo });
         expect(['SUCCESS', 'PENDING']).toContain(fields['status']);
@@ -52,7 +52,7 @@ it(
         async () => (await ask('debit-query', questionOf(attemptNo))).fields['status'] === 'SUCCESS',
       );
     }
-    // The institution would pay a number once even if called again. It is called once.
+    // The institution would pay a number once even if it were called twice, so the test also counts the calls.
     expect(institution.calls.filter((call) => call.startsWith('debit '))).toHaveLength(NUMBERS);
     expect(institution.payments).toHaveLength(NUMBERS);
     expect(new Set(institution.payments.map(({ attemptNo }) => attemptNo)).size).toBe(NUMBERS);

@@ -9,7 +9,7 @@ import { ask, debitOf, gate, isRefused, KEY, questionOf, startWorld, until, type
 
 type Line = Statement['lines'][number];
 
-/** The test's own advisory lock. */
+/** The number of the advisory lock with which the test delays inserts. */
 const WAIT = 7391;
 
 const CARD = {
@@ -68,7 +68,7 @@ describe('refunds', () => {
     expect(await world.ask('refund', { ...refund, amountCent: 61 })).toMatchObject({ http: 409 });
     expect(await world.ask('refund', { ...refund, attemptNo: 'D2' })).toMatchObject({ http: 409 });
 
-    // Both are inserted before either is added up.
+    // Makes both refunds wait after their insert, so that each is in the table before either sum is computed.
     const { schema, query } = world;
     await query(
       `create function ${schema}.wait() returns trigger language plpgsql as
@@ -134,7 +134,7 @@ describe('refunds', () => {
     expect(await Promise.all([...both, question])).toEqual(['SUCCESS', 'SUCCESS', 'SUCCESS']);
     expect(institution.calls.filter((call) => call === 'refund R7')).toHaveLength(1);
 
-    // The institution does not know it, and might now execute it twice.
+    // The institution does not know the refund, and no longer guarantees to execute it only once.
     clock.ahead = institution.repeatableForMs + 1_000;
     await until('the end of the question', async () => {
       expect(await refund('R2', 'D1', 60)).toBe('PENDING');
@@ -142,7 +142,7 @@ describe('refunds', () => {
     });
     expect(institution.paidBack.map(({ refundNo }) => refundNo)).toEqual(['R4', 'R7']);
 
-    // If the guarantee covers only refunds, these are executed and debits are not.
+    // If the once-only guarantee covers only refunds, lost refunds are executed again and lost debits are not.
     institution.mishaps.set('debit', 'fails-before');
     expect(await word('debit', debitOf('D5'))).toBe('PENDING');
     institution.mishaps.clear();
@@ -169,7 +169,7 @@ describe('refunds', () => {
     for (const [refundNo, attemptNo] of Object.entries(parts)) {
       await world.ask('refund', { refundNo, attemptNo, amountCent: 1 });
     }
-    // Two refunds share the last reference.
+    // Two refunds share the reference back-pay-2.
     const refs = { DEBIT: ['pay-1', 'pay-2', 'slow-1', 'none'], REFUND: ['pay-1', 'back-pay-1', 'back-pay-2'] };
     Object.assign(institution.booked, refs);
     const { lines } = (await world.ask('statement', { day: '2026-03-20', cursor: null })).fields as { lines: Line[] };
@@ -220,17 +220,17 @@ describe('webhooks and notices', () => {
     const { noticeNo, ...notice } = taker.taken[0] ?? {};
     expect(notice).toEqual({ kind: 'DEBIT', attemptNo: 'D1', currency: 'CNY', ...success });
 
-    // A pending and then an opposite result: the stored one is kept.
+    // The webhook reports PENDING and then the opposite result: the stored result is kept.
     expect(await tell([{ ...told, outcome: { status: 'PENDING' } }])).toBe(200);
     expect(await tell([{ ...told, outcome: { status: 'DECLINED', decline: 'FINAL', reason: 'no' } }])).toBe(200);
     expect((await say('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
     expect(log()).toContain('contradicts a stored result');
-    // A foreign number, and one of ours with a result that the protocol cannot express.
+    // A number that is not in the book, then a number of ours with a result that the protocol cannot express.
     expect(await tell([{ ...told, attemptNo: 'somebody-else' }])).toBe(200);
     await say('debit', debitOf('D2', { institutionNo: 'SLOW' }));
     expect(await tell([{ ...told, attemptNo: 'D2', outcome: { ...success, amountCent: 0 } }])).toBe(500);
 
-    // Signed, but not the institution's format. The log contains no part of an unreadable body.
+    // Webhooks with a valid signature but a wrong body. The log must not contain any part of an unreadable body.
     const send = async (body: string) =>
       (await fetch(`${bridge.url}/webhooks`, { method: 'POST', headers: { 'x-fake-signature': 'good' }, body })).status;
     expect(await send('{}')).toBe(400);
@@ -290,7 +290,7 @@ describe('webhooks and notices', () => {
     clock.ahead += 121_000;
     await until('the notice', () => taker.taken.length === 1);
 
-    // A notice in flight is not sent by another process too.
+    // While one process sends a notice, no other process sends it.
     const { until: opened, open } = gate();
     taker.hold = opened;
     for (const attemptNo of ['D3', 'D4']) await say('debit', debitOf(attemptNo, { institutionNo: 'SLOW' }));
@@ -376,7 +376,7 @@ describe('starts and stops', () => {
     await stopped;
     expect((await world.ask('debit-query', questionOf('D1'))).fields['status']).toBe('SUCCESS');
 
-    // Also for a caller that has disconnected.
+    // A stop also waits for the request of a caller that has disconnected.
     const hold = gate();
     institution.mishaps.set('debit', { until: hold.until });
     const caller = new AbortController();
@@ -406,7 +406,7 @@ describe('starts and stops', () => {
       [{ port: Number(new URL(world.bridge.url).port) }, /EADDRINUSE/],
     ];
     for (const [wrong, why] of refusals) await expect(world.start(wrong)).rejects.toThrow(why);
-    // A book belongs to one bridge, even one from before books had an owner.
+    // A book belongs to one bridge, even if the book is from a release in which books had no owner.
     const another = { institution: Object.assign(new FakeInstitution(), { name: 'other' }) };
     const whose = `DATABASE_SCHEMA: ${world.schema} is the book of the bridge "fake": choose another schema for "other"`;
     await expect(world.start(another)).rejects.toThrow(whose);
@@ -444,7 +444,7 @@ describe('starts and stops', () => {
   });
 });
 
-/** Skips the retry delay after each answer. */
+/** Waits for each answer and skips the retry delay after it. */
 async function untilAnswered({ taker, clock, query, schema }: World, times: number): Promise<void> {
   for (let answered = 1; answered <= times; answered += 1) {
     await until('an answer', () => taker.statuses.length >= answered);

@@ -11,7 +11,7 @@ it('old ended records are deleted, open and owed ones are not, and nothing delet
   const numbers = async (table: string) =>
     (await query(`select number from ${schema}.${table} order by number`)).map(({ number }) => number);
   const refund = (refundNo: string, attemptNo: string) => ({ refundNo, attemptNo, amountCent: 1 });
-  // More than one deletion takes.
+  // More rows than one deletion takes.
   await query(
     `insert into ${schema}.debits (number, state, result, begun_at, holder, in_hand_until, ask_at)
      select 'X' || n, 'SETTLED', '{"status": "DECLINED"}', ${clock.now()}, '', 0, 0 from generate_series(1, 450) as n`,
@@ -23,7 +23,7 @@ it('old ended records are deleted, open and owed ones are not, and nothing delet
     institution.settle(attemptNo, outcome);
     return { about: 'debit', attemptNo, outcome };
   };
-  // By the service's clock, which is ahead.
+  // A debit that began in the future, because the service's clock is ahead.
   const ahead = debitOf('AHEAD', { startedAt: Date.now() + 2 * DAY });
   for (const debit of [paid, poor, ahead, debitOf('BACK'), debitOf('BACK-LATE')]) await ask('debit', debit);
   for (const attemptNo of ['OPEN', 'TAKEN', 'OWED']) await ask('debit', debitOf(attemptNo, { institutionNo: 'SLOW' }));
@@ -61,7 +61,7 @@ it('old ended records are deleted, open and owed ones are not, and nothing delet
   await until('the notices', async () => (await query(`select from ${schema}.notices`)).length <= 1);
   expect(await query(`select message->>'attemptNo' as about from ${schema}.notices`)).toEqual([{ about: 'OWED' }]);
 
-  // The service never retries so late. If it did, the institution is queried and nothing is paid.
+  // The service never retries so late. If it did, the bridge would query the institution and pay nothing.
   const payments = institution.payments.length;
   const paidBack = institution.paidBack.length;
   expect(await word('debit', paid)).toBe('SUCCESS');

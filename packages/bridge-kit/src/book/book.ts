@@ -5,7 +5,7 @@ import { Notices } from './notices.js';
 import { type Entry, Numbers, type OwedNotice } from './numbers.js';
 import { deleteOldRows } from './old-rows.js';
 
-/** The terms of a debit. Undefined ones are unknown because the book was lost. */
+/** The terms of a debit. A term is undefined if the book was lost and the term is therefore unknown. */
 export interface DebitTerms {
   readonly appId: string | undefined;
   readonly institutionNo: string | undefined;
@@ -65,8 +65,8 @@ export class Book {
   }
 
   /**
-   * Inserts a new refund, leased to this process. Stores a refusal at once if the amount exceeds what is left. Returns
-   * undefined if the number is known.
+   * Inserts a new refund, leased to this process. If the amount exceeds what is left of the debit, stores the refund as
+   * refused. Returns undefined if the book already has the refund number.
    */
   insertRefund(
     refundNo: string,
@@ -77,7 +77,7 @@ export class Book {
     return this.#database.transaction(async (tx) => {
       const entry = await this.refunds.insert(refundNo, terms, now, tx);
       if (entry === undefined) return undefined;
-      // Locks the debit's row, so that its refunds are added up one after the other.
+      // Locks the debit's row, so that concurrent refunds of the same debit are added up one after the other.
       await tx.query(`select from ${this.#schema}.debits where number = $1 for update`, [terms.attemptNo]);
       const [row] = await tx.query<{ cent: number }>(
         `select coalesce(sum(amount_cent), 0)::bigint as cent from ${this.#schema}.refunds
@@ -131,7 +131,7 @@ export class Book {
     return ended.length > 0;
   }
 
-  /** Counts a code before it is sent. */
+  /** Counts a verification code for a binding. Called before the code is sent. */
   async countCode(bindOrderNo: string): Promise<{ readonly codes: number; readonly isBound: boolean }> {
     const [row] = await this.#database.query<{ codes: number; is_bound: boolean }>(
       `insert into ${this.#schema}.bindings as known (bind_order_no, codes) values ($1, 1)
@@ -150,7 +150,7 @@ export class Book {
     return row?.institution_no ?? undefined;
   }
 
-  /** Returns the binding's agreement: the first one that was stored. */
+  /** Stores the binding's agreement. Returns the agreement that was stored first. */
   async bind(bindOrderNo: string, institutionNo: string): Promise<string> {
     const [row] = await this.#database.query<{ institution_no: string }>(
       `insert into ${this.#schema}.bindings as known (bind_order_no, codes, institution_no) values ($1, 0, $2)
@@ -166,7 +166,7 @@ export class Book {
     return deleteOldRows(this.#database, before, most);
   }
 
-  /** Throws if the book cannot be written. */
+  /** Writes a row to test the book. Throws if the book cannot be written. */
   async pulse(now: number): Promise<void> {
     await this.#database.query(
       `insert into ${this.#schema}.pulse values (1, $1::bigint) on conflict (one) do update set at = $1::bigint`,

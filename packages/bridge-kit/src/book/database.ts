@@ -22,11 +22,11 @@ export interface BookDatabaseOptions {
 }
 
 const INT8 = 20;
-/** Later the caller would not receive its response in time. */
+/** The statement timeout: after a longer wait, the caller would not get its response in time. */
 const STATEMENT_MS = 4_000;
 const STEP_MS = 600_000;
 
-/** The book's numbers are below 2^53, as the protocol's amounts and times are. */
+/** Reads int8 as a number: the book's values are amounts and times of the protocol, which are below 2^53. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(INT8, Number);
 
@@ -67,7 +67,10 @@ async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
   );
 }
 
-/** Migrates on a separate connection, because creating an index may take longer than a request may. */
+/**
+ * Migrates on a separate connection with a longer timeout, because creating an index may take longer than a request is
+ * allowed to.
+ */
 async function makeBook(how: pg.PoolConfig, schema: string, institution: string): Promise<void> {
   const pool = new pg.Pool({ ...how, max: 1, query_timeout: STEP_MS, statement_timeout: STEP_MS });
   pool.on('error', () => undefined);
@@ -79,7 +82,7 @@ async function makeBook(how: pg.PoolConfig, schema: string, institution: string)
   }
 }
 
-/** Throws with the reason, but without the URL, which may contain a password. */
+/** Connects once. Throws with the reason, but without the URL, which may contain a password. */
 async function requireReachable(pool: pg.Pool): Promise<void> {
   try {
     (await pool.connect()).release();
@@ -102,8 +105,8 @@ async function queryOn<Found extends Row>(
 async function runTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
-  // A broken connection fails the query in flight and then emits an error. Without a listener that error would end the
-  // process.
+  // A broken connection first fails the query in flight and then emits `error`. Without a listener, the event would end
+  // the process.
   const listen = () => undefined;
   client.on('error', listen);
   try {

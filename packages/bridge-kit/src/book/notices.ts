@@ -4,11 +4,11 @@ export interface NoticeRow {
   readonly noticeNo: string;
   readonly message: object;
   readonly tries: number;
-  /** The number of 400 and 413 responses. */
+  /** How many 400 and 413 responses the service has given to this notice. */
   readonly refusals: number;
 }
 
-/** The prefix of `about` for a debit, before its number. */
+/** `about` of a notice on a debit is this prefix and the debit's number. */
 export const ABOUT_DEBIT = 'debit ';
 
 /** Notices that the service has not accepted yet. */

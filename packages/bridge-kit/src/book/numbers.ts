@@ -23,11 +23,11 @@ export interface OwedNotice {
 export interface NumbersOptions<Terms> {
   readonly database: BookDatabase;
   readonly table: 'debits' | 'refunds';
-  /** This process, among all processes of the bridge. */
+  /** The id of this process among all processes of the bridge. */
   readonly holder: string;
   /** The duration of a lease on a number: longer than any call. */
   readonly inHandMs: number;
-  /** The columns of the terms, with their property names. */
+  /** Maps each column of the terms to its property. */
   readonly columns: Readonly<Record<string, keyof Terms & string>>;
 }
 
@@ -36,7 +36,7 @@ const LONG_OPEN_MS = 86_400_000;
 /** Statistics on numbers without a result. */
 export interface OpenNumbers {
   readonly open: number;
-  /** Open for more than a day. */
+  /** How many of them have been open for more than a day. */
   readonly longOpen: number;
   readonly since: number | undefined;
   readonly oldest: string | undefined;
@@ -54,7 +54,7 @@ export class Numbers<Terms extends object, Result extends object> {
     this.#notices = `${options.database.schema}.notices`;
   }
 
-  /** Inserts a number, leased to this process. Returns undefined if it is known. */
+  /** Inserts a number, leased to this process. Returns undefined if the book already has it. */
   async insert(
     number: string,
     terms: Terms,
@@ -80,7 +80,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return row && this.#toEntry(row);
   }
 
-  /** Finds numbers by the institution's references. Omits ambiguous references. */
+  /** Finds debit or refund numbers by the institution's references. Omits a reference that several numbers share. */
   async findByRefs(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#options.database.query<{ ref: string; number: string }>(
       `select institution_ref as ref, min(number) as number from ${this.#table}
@@ -102,7 +102,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return row && this.#toEntry(row);
   }
 
-  /** Fills in a term that is missing because the book was lost. */
+  /** Stores a term that is missing because the book was lost. */
   async complete(number: string, name: keyof Terms & string, value: unknown): Promise<void> {
     const column = Object.entries(this.#options.columns).find(([, one]) => one === name)?.[0];
     if (column === undefined) return;
@@ -112,7 +112,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Leases the numbers that are due for a query. The delay before each next query grows. */
+  /** Leases the numbers that are due for a query. Each query doubles the delay before the next, up to a limit. */
   async takeDue(now: number, most: number): Promise<readonly Entry<Terms, Result>[]> {
     const { database, holder, inHandMs } = this.#options;
     const rows = await database.query(
@@ -128,7 +128,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return rows.map((row) => this.#toEntry(row));
   }
 
-  /** Releases the lease without a result. `askAt` brings the next query forward. */
+  /** Releases the lease without a result. `askAt` can bring the next query forward but not delay it. */
   async leaveOpen(
     number: string,
     state: 'OPEN' | 'AS_IT_WAS',
@@ -147,7 +147,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Stores the institution's reference as soon as it is known. Leases are unaffected. */
+  /** Stores the institution's reference as soon as it is known. Does not change the lease. */
   async noteRef(number: string, institutionRef: string): Promise<void> {
     await this.#options.database.query(
       `update ${this.#table} set institution_ref = $2 where number = $1 and state <> 'SETTLED' and institution_ref is null`,
@@ -155,7 +155,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Stores the result and the notice owed with it. Returns false if a result was already stored. */
+  /** Stores the result and the notice about it for the service. Returns false if a result was already stored. */
   async settle(
     number: string,
     result: Result,

@@ -2,9 +2,9 @@ import type { BookDatabase } from './database.js';
 import { ABOUT_DEBIT } from './notices.js';
 
 /**
- * Deletes up to `most` rows of each kind that ended before a time. Returns whether there may be more. Keeps a debit as
- * long as one of its refunds is recent, and its refunds as long as the debit, so that the refunded sum of every known
- * debit is complete.
+ * Deletes up to `most` rows per table that ended before the time `before`. Returns whether there may be more. Keeps a
+ * debit while one of its refunds is recent, and keeps all refunds of a kept debit, so that the refunded sum of a debit
+ * stays complete.
  */
 export async function deleteOldRows(database: BookDatabase, before: number, most: number): Promise<boolean> {
   const { schema } = database;

@@ -4,11 +4,14 @@ import { Unavailable } from '../server/refusals.js';
 
 /** Calls to the institution, each with a timeout. */
 export interface Calls {
-  /** Returns one deadline for all calls of a request. The service waits 8 s for a debit and 10 s for anything else. */
+  /**
+   * Returns one deadline for all calls of a request. The service itself waits 8 s for a debit and 10 s for other
+   * requests.
+   */
   deadline(request?: 'debit'): AbortSignal;
   /**
-   * Returns the institution's response, or undefined if the outcome is unknown. A response after the deadline goes to
-   * `late`, so that a slow result is not lost.
+   * Returns the institution's response, or undefined if the outcome is unknown. Passes a response that arrives after
+   * the deadline to `late`, so that a slow result is not lost.
    */
   make<Said extends { readonly status?: string }>(
     operation: string,
@@ -16,7 +19,7 @@ export interface Calls {
     call: (signal: AbortSignal) => Promise<Said>,
     late?: (said: Said) => Promise<unknown>,
   ): Promise<Said | undefined>;
-  /** Like `make`, with its own deadline. Throws if the outcome is unknown. */
+  /** Calls with its own deadline. Throws if the outcome is unknown. */
   require<Said extends { readonly status?: string }>(
     operation: string,
     call: (signal: AbortSignal) => Promise<Said>,

@@ -9,10 +9,10 @@ import type { DebitQuestion } from '../server/requests.js';
 import { type CallKind, NumberedCalls, type Pending, type Tools, toPendingMessage } from './numbered-calls.js';
 
 type Word = DebitResult | Pending | NotFound;
-/** A query by the service, or a refund's debit, of which only the number is known. */
+/** A debit to query. A refund knows only the `attemptNo` of its debit; the service's query has every field. */
 export type DebitToFind = Pick<DebitQuestion, 'attemptNo'> & Partial<DebitQuestion>;
 
-/** Executes each debit number once, whatever is lost on the way. */
+/** Executes each debit number once, whichever requests or responses are lost. */
 export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
   readonly #book: Book;
   readonly #institution: Institution;
@@ -58,7 +58,9 @@ export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
     return this.payAgain(attemptNo, signal);
   }
 
-  /** Returns true if the institution would take the debit for a new one, or if the book may have deleted it. */
+  /**
+   * Returns true if the debit is so old that the institution might execute it twice or the book may have deleted it.
+   */
   #mayBeForgotten({ startedAt }: Debit): boolean {
     const { clock, repeatableForMs, keepMs } = this.#tools;
     return clock.now() - startedAt >= Math.min(repeatableForMs.debit, keepMs);
@@ -88,7 +90,7 @@ function createKind(
     pay: (entry, signal) => institution.debit(toDebit(entry), signal),
     find: (entry, signal) =>
       institution.findDebit({ attemptNo: entry.number, ...entry.terms, institutionRef: entry.institutionRef }, signal),
-    // So old that the book may have deleted its result.
+    // Refuses a debit that is so old that the book may have deleted its result.
     refuse: ({ terms: { startedAt } }) =>
       startedAt !== undefined && clock.now() - startedAt >= keepMs
         ? { status: 'DECLINED', decline: 'FINAL', reason: 'the debit began too long ago' }
@@ -125,7 +127,9 @@ function requireSameTerms(known: Debit, given: Debit): void {
   throw new NumberConflict('this attemptNo was used for another amount or agreement');
 }
 
-/** Returns the result in the protocol's form. Throws if that is impossible; the outcome is then unknown. */
+/**
+ * Returns the result with the protocol's fields. Throws if the protocol cannot express it: the outcome is then unknown.
+ */
 function cleanDebitResult(result: DebitResult): DebitResult {
   if (result.status === 'DECLINED') {
     const { status, decline, reason } = result;

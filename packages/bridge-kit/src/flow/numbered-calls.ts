@@ -18,7 +18,7 @@ export interface Tools {
   readonly calls: Calls;
   readonly at: At;
   readonly refs: RefLookUp;
-  /** How long the institution executes a number only once. */
+  /** How long the institution guarantees to execute a number only once, even if it gets the number again. */
   readonly repeatableForMs: Readonly<Record<'debit' | 'refund', number>>;
   /** How long the book keeps ended records. */
   readonly keepMs: number;
@@ -27,13 +27,13 @@ export interface Tools {
 export interface Pending {
   readonly status: 'PENDING';
   readonly institutionRef?: string;
-  /** Whether the institution was called just now and did not respond. */
+  /** True if the institution was called just now and did not respond. */
   readonly isUnanswered?: true;
 }
 
 const UNANSWERED: Pending = { status: 'PENDING', isUnanswered: true };
 
-/** Returns the service's message. PENDING alone does not say whether the institution responds. */
+/** Returns the PENDING message for the service, which also says if the institution did not respond. */
 export const toPendingMessage = ({ isUnanswered }: Pending) =>
   isUnanswered ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
 
@@ -45,11 +45,11 @@ export interface CallKind<Asked, Terms extends object, Result extends object> {
   requireSame(known: Asked, given: Asked): void;
   pay(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending>;
   find(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending | NotFound>;
-  /** Returns the final result of a number that the institution has never seen and must no longer receive. */
+  /** Returns a refusal if the number, which the institution has never seen, is too old to be sent. */
   refuse?(entry: Entry<Terms, Result>): Result | undefined;
   /** Returns the result as stored. Throws if the protocol cannot express the institution's response. */
   clean(result: Result): Result;
-  /** Creates the notice for a result that was not the response to the request itself. */
+  /** Creates the notice for a result that the request itself was not answered with. */
   notice?(number: string, result: Result): OwedNotice;
 }
 
@@ -58,7 +58,7 @@ const FIRST_QUESTION_MS = 15_000;
 const amountOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.amountCent : undefined);
 const refOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.institutionRef : undefined);
 
-/** Sends each number to the institution once, and keeps its result. */
+/** Sends each debit or refund number to the institution once, and stores its result. */
 export class NumberedCalls<Asked, Terms extends object, Result extends DebitResult | RefundResult> {
   readonly #tools: Tools;
   readonly #kind: CallKind<Asked, Terms, Result>;
@@ -73,7 +73,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     this.#owed = owed;
   }
 
-  /** Leases the due numbers without a result and queries them. Returns whether there may be more. */
+  /** Leases numbers without a result that are due for a query, and queries them. Returns whether there may be more. */
   async askForDue(most: number): Promise<boolean> {
     const due = await this.#kind.numbers.takeDue(this.#tools.clock.now(), most);
     await Promise.all(due.map((entry) => this.#asked.run(entry.number, () => this.#settleByAsking(entry))));
@@ -81,8 +81,8 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
   }
 
   /**
-   * Records a webhook of the institution. It may be late, repeated, or earlier than the response to its call. Returns
-   * false if the book does not have the number.
+   * Records the outcome from a webhook of the institution. A webhook may be late, repeated, or earlier than the
+   * response to the call. Returns false if the book does not have the number.
    */
   async told(number: string, said: Result | Pending): Promise<boolean> {
     const { numbers } = this.#kind;
@@ -96,7 +96,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     await Promise.all([this.#sent.idle(), this.#asked.idle()]);
   }
 
-  /** Sends a number once at a time. Concurrent requests get the same response. */
+  /** Sends a number. Concurrent requests with the same number share one call and get the same response. */
   protected async sendShared(
     number: string,
     asked: Asked,
@@ -110,7 +110,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return this.#sent.run(number, () => send().finally(() => this.#sending.delete(number)));
   }
 
-  /** Shares the response of the call in flight for the number. */
+  /** Queries a number. If a call for this number is in flight, returns its response instead. */
   protected queryShared(
     number: string,
     findLost: () => Promise<Result | Pending | NotFound>,
@@ -131,7 +131,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return entry === undefined ? this.#findResult(number) : this.#settleByAsking(entry);
   }
 
-  /** Queries a number that the book does not have. The institution has it if the book was lost. */
+  /** Queries a number that the book does not have. If the book was lost, the institution may still know the number. */
   protected askLost<Said extends Result | Pending | NotFound>(
     find: (signal: AbortSignal) => Promise<Said>,
   ): Promise<Said> {
@@ -139,7 +139,10 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return calls.require(`${this.#kind.name}-query`, async (signal) => this.#cleaned(await find(signal)));
   }
 
-  /** Queries a number that the book has. Pays it only if the institution has never seen it and still executes it once. */
+  /**
+   * Queries a number that the book has. Pays it if the institution has never seen it and still guarantees to pay it
+   * once.
+   */
   protected async payAgain(number: string, signal: AbortSignal): Promise<Result | Pending> {
     const entry = await this.#kind.numbers.takeInHand(number, this.#tools.clock.now());
     if (entry === undefined) return this.#findResult(number);
@@ -176,7 +179,9 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return UNANSWERED;
   }
 
-  /** Queries a leased number and never pays. Keeps the lease if it is not found. Returns undefined if the outcome is unknown. */
+  /**
+   * Queries a leased number and never pays. Keeps the lease on NOT_FOUND. Returns undefined if the outcome is unknown.
+   */
   async #ask(
     entry: Entry<Terms, Result>,
     signal: AbortSignal,
@@ -199,7 +204,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return this.#isRepeatable(entry) ? { status: 'NOT_FOUND' } : { status: 'PENDING' };
   }
 
-  /** Returns whether a number that the institution has never seen may be paid again. Otherwise an operator has to check. */
+  /** Returns true while the institution guarantees to execute the number once. Otherwise an operator has to check. */
   #isRepeatable({ number, begunAt }: Entry<Terms, Result>): boolean {
     const { clock, repeatableForMs, log } = this.#tools;
     const { name } = this.#kind;
@@ -211,7 +216,7 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return false;
   }
 
-  /** Stores the institution's response unless the book knows more. Returns what the book knows afterwards. */
+  /** Stores the institution's response, unless the book already has a result. Returns what the book then has. */
   protected async record(
     number: string,
     said: Result | Pending,

@@ -29,7 +29,9 @@ export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResul
     return toMessage(refundNo, await this.sendShared(refundNo, refund, () => this.#send(refund)));
   }
 
-  /** Answers for a refund that the book lost without storing it: only the service knows its debit, and resends it. */
+  /**
+   * Queries a refund. Does not store one that the book lost: its debit is unknown until the service resends the refund.
+   */
   async query(refundNo: string): Promise<RefundMessage> {
     const findLost = () => this.askLost<Word>((signal) => this.#institution.findRefund({ refundNo }, signal));
     return toMessage(refundNo, await this.queryShared(refundNo, findLost));
@@ -52,7 +54,7 @@ export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResul
     // Another process was faster.
     if (entry === undefined) return { status: 'PENDING' };
     await at('book-written', refundNo);
-    // Queries first, because the book may have been lost and a refund does not state its age.
+    // Queries before it pays: a refund does not state its age, so an old refund that the book lost looks new.
     return entry.result ?? this.payUnlessFound(entry, signal);
   }
 }

@@ -11,7 +11,7 @@ export interface WebhookTools {
   readonly refs: RefLookUp;
 }
 
-/** Records the institution's webhooks. Returns undefined if the signature is invalid. */
+/** Records the institution's webhooks and returns the HTTP answer, or undefined if the signature is invalid. */
 export function createWebhooks(
   flows: Flows,
   institution: Institution,
@@ -38,14 +38,14 @@ export function createWebhooks(
     }
     for (const told of reading.told) {
       const isOurs = await write(flows, told);
-      // Another system may use the same account: numbers that are not ours are not reported.
+      // Only counted, not logged: another system may use the same account, and its numbers are not in our book.
       metrics.countWebhook(isOurs ? told.about : 'unknown-number');
     }
     return reading.answer;
   };
 }
 
-/** Returns false for numbers that the book cannot have. */
+/** Records one event. Returns false if the number or the agreement cannot be in the book. */
 async function write({ debits, refunds, agreements }: Flows, told: Told): Promise<boolean> {
   switch (told.about) {
     case 'debit':

@@ -1,6 +1,6 @@
 import { currencyOf, type Fields } from '@perennial/wire/bridge';
 
-/** An error with an HTTP status other than 200, which states no outcome. Its message is for operators. */
+/** An error with an HTTP status other than 200, which says nothing about an outcome. Its message is for operators. */
 export class Refusal extends Error {
   readonly status: number;
 
@@ -11,27 +11,27 @@ export class Refusal extends Error {
   }
 }
 
-/** The body violates the protocol. */
+/** Thrown if the body violates the protocol. */
 export class BadMessage extends Refusal {
   constructor(message: string) {
     super(400, message);
   }
 }
 
-/** The number was already used with other terms. */
+/** Thrown if the number was already used with different terms. */
 export class NumberConflict extends Refusal {
   constructor(message: string) {
     super(409, message);
   }
 }
 
-/** Throws unless the message has this currency, before anything is done: the amount would mean something else. */
+/** Throws unless the message has this currency: in another one the amount would mean something else. */
 export function requireSameCurrency(fields: Fields, currency: string): void {
   const theirs = requireField(currencyOf(fields), 'currency');
   if (theirs !== currency) throw new Refusal(409, `the service uses ${theirs}, but this bridge uses ${currency}`);
 }
 
-/** The request was not executed, or its outcome is unknown. The service asks again. */
+/** Thrown if the request was not executed or its outcome is unknown. The service asks again. */
 export class Unavailable extends Refusal {
   constructor(message: string) {
     super(503, message);

@@ -6,7 +6,7 @@ const number = (fields: Fields, name: string) => requireField(numberOf(fields[na
 const text = (fields: Fields, name: string) => requireField(textOf(fields[name], MAX_TEXT_LENGTH), name);
 const cents = (fields: Fields) => requireField(positiveOf(fields['amountCent']), 'amountCent');
 
-/** The largest value of the book's column. */
+/** The largest value that the book's column can hold. */
 const MAX_CYCLE = 2 ** 31 - 1;
 function cycleOf(value: unknown): number | undefined {
   const cycleNo = positiveOf(value);
@@ -63,7 +63,7 @@ export function readStatementPage(fields: Fields): { readonly day: string; reado
   return { day, cursor: cursor === null ? undefined : text(fields, 'cursor') };
 }
 
-/** Returns whether the text is a calendar day, unlike month 13 or February 30. */
+/** Returns whether the text is a day that exists in the calendar; February 30 does not. */
 function isDay(text: string): boolean {
   const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(text);

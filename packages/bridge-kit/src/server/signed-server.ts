@@ -21,7 +21,9 @@ export interface SignedRequest<Operation extends string> {
   readonly requestId: string;
 }
 
-/** The response, signed with the key, or with another one by a test peer that misbehaves. 'hang-up' drops the connection. */
+/**
+ * The response, signed with the server's key. A test peer that misbehaves sets `key`. 'hang-up' drops the connection.
+ */
 export type Reply = { readonly status: number; readonly text: string; readonly key?: Uint8Array } | 'hang-up';
 
 export interface SignedServerOptions<Operation extends string> {
@@ -31,24 +33,24 @@ export interface SignedServerOptions<Operation extends string> {
   /** The path before the operation, such as `/bank` in `/bank/debit`. */
   readonly basePath?: string;
   readonly handle: (request: SignedRequest<Operation>) => Promise<Reply>;
-  /** Called with errors other than `Refusal`. The client learns nothing about them. */
+  /** Called with errors other than `Refusal`. The client gets no details of them. */
   readonly onFault: (error: unknown, operation: Operation | undefined, requestId: string | undefined) => void;
   /** How long a stop waits for requests in flight. Default 0: it cuts them off. */
   readonly drainMs?: number;
-  /** The size limit for bodies of other paths. */
+  /** The size limit for bodies on paths that are not operations. */
   readonly bodyLimit?: number;
 }
 
-/** Node checks timeouts every 30 s by default, which would let slow requests live longer. */
+/** Checks timeouts every 5 s, because Node's default of 30 s would let slow requests live longer. */
 const LIMITS = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 75_000 };
 /**
- * Large, because a client that holds all connections locks the service out. An idle connection costs some kilobytes and
- * ends after 30 s. Still below the usual limit of open files, which the database connections need too.
+ * Large, because a client that held all connections would lock the service out. An idle connection costs some kilobytes
+ * and ends after 30 s. Still below the usual limit of open files, which the database connections need too.
  */
 const MAX_CONNECTIONS = 10_000;
 
 /**
- * Creates the signed server of a bridge. Answers operations before fastify's routing, which would take twice as long.
+ * Creates the signed server of a bridge. Answers operations without fastify's routing, which would take twice as long.
  * Other routes can be added to the returned instance.
  */
 export function createSignedServer<Operation extends string>(options: SignedServerOptions<Operation>): FastifyInstance {
@@ -68,8 +70,8 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  // Connections still open after this are closed. A connection without a first request is not idle to Node, and
-  // timeouts are not checked after `close`, so it would delay the stop for ever.
+  // After this hook fastify closes the connections that are still open. Without that, a connection without a first
+  // request would delay the stop for ever: to Node it is not idle, and timeouts are not checked after `close`.
   app.addHook('preClose', async () => {
     app.server.close();
     await inFlight.drain(drainMs);
@@ -99,7 +101,7 @@ export async function listen(server: FastifyInstance, host: string, port: number
   return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
 }
 
-/** Requests whose headers have arrived and that have no response yet. */
+/** Requests whose headers have arrived but whose response has not been sent. */
 class InFlight {
   readonly #responses = new Set<ServerResponse>();
   #onEmpty: (() => void) | undefined;
@@ -113,7 +115,7 @@ class InFlight {
     });
   }
 
-  /** Waits until all are answered, for at most `withinMs`. Each response closes its connection. */
+  /** Waits until all requests are answered, for at most `withinMs`. Each response closes its connection. */
   async drain(withinMs: number): Promise<void> {
     for (const response of this.#responses) response.shouldKeepAlive = false;
     if (this.#responses.size === 0) return;
@@ -138,7 +140,7 @@ async function serveSigned<Operation extends string>(
   if (body === 'cut-off') return;
   if (body === 'too-large') return refuse(response, 413, 'the request cannot be read');
   const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
-  // The refusal is unsigned: a client that cannot sign gets no signature.
+  // This refusal is not signed, because the client has not proved that it knows the key.
   if (!checked.trusted) return refuse(response, 401, checked.why);
 
   const { requestId, nonce } = checked;
@@ -194,7 +196,7 @@ function refuse(response: ServerResponse, status: number, error: string): void {
   send(response, status, JSON.stringify({ error }));
 }
 
-/** Sends headers and body as strings, which Node writes at once. */
+/** Sends headers and body as strings, because Node then writes them at once. */
 function send(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders = {}): void {
   response.writeHead(status, {
     'content-type': CONTENT_TYPE,

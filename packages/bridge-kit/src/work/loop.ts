@@ -7,7 +7,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** Repeats the work: at once while there is more, otherwise after a delay. */
+/** Repeats the work: at once while `work` returns true (there may be more), otherwise after a pause. */
 export function startLoop(name: string, pauseMs: number, work: () => Promise<boolean>, log: BridgeLog): Loop {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;

@@ -26,23 +26,23 @@ export interface NoticeSender {
 
 const AT_ONCE = 16;
 const DEADLINE_MS = 5_000;
-/** A lease longer than any attempt. If this process dies, another then sends the notice. */
+/** The lease on a notice, longer than any attempt. After it, another process sends the notice if this one died. */
 const IN_HAND_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const LONGEST_RETRY_AFTER_S = 3_600;
 /** The path of the service's notice endpoint: docs/bridge.md. */
 const PATH = /\/gateway\/v1\/notices\/[^/?#]+$/;
-/** The most 400 and 413 responses, in case the body was truncated on the way. */
+/** A notice is given up after this many 400 and 413 responses; the first may be due to a body truncated on the way. */
 const MOST_REFUSALS = 8;
 
 interface Answer {
-  /** Undefined if there was no response. */
+  /** The HTTP status, or undefined if there was no response. */
   readonly status: number | undefined;
   readonly retryAfterMs: number;
 }
 
-/** Sends notices until they are accepted, and signs each attempt again. */
+/** Sends each notice until the service accepts it. Signs each attempt anew. */
 export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
   const { key, currency, notices, clock, metrics, log, at } = options;
   const { origin, pathname: path } = requireNoticeUrl(options.url);

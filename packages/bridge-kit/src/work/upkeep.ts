@@ -11,10 +11,10 @@ export interface UpkeepOptions {
 }
 
 const PAUSE_MS = 3_600_000;
-/** Few rows at a time, so that nobody waits for their locks. */
+/** Few rows at a time, so that no request waits long for their locks. */
 const DELETED_AT_ONCE = 200;
 
-/** Deletes old records every hour and logs numbers that have been open for too long. */
+/** Deletes old records every hour, and logs numbers that have had no result for too long. */
 export function createUpkeep({ book, clock, log, keepMs }: UpkeepOptions): () => Promise<boolean> {
   let dueAt = 0;
   return async () => {

@@ -1,6 +1,6 @@
-// The example bridge as a separate process, from the compiled code, that kills itself with SIGKILL at a named point: a
-// number requests it (…KILL-book-written), once. Its clock is ahead by AHEAD, so that a test need not wait for its
-// predecessor's leases.
+// The example bridge as a separate process, from the compiled code. It kills itself with SIGKILL once at each point
+// that a number names, such as D-KILL-book-written. Its clock is AHEAD milliseconds ahead, so that a test need not wait
+// until the killed process's leases end.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const clock = { now: () => Date.now() + Number(AHEAD) };
 
 function at(point, number) {
   const kill = path.join(KILLS, `${point}-${number.replaceAll(/\W/g, '')}`);
-  // Notices have their own numbers: the first of all is killed.
+  // A notice number names no point: the first notice of all kills the process.
   const isWanted =
     number.includes(`KILL-${point}`) || (point === 'notice-sent' && !existsSync(path.join(KILLS, point)));
   if (!isWanted || existsSync(kill)) return undefined;

@@ -18,14 +18,14 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** The fault of the next call of a kind: it fails before or after execution, or waits. */
+/** The fault of the next call of an operation: it fails before or after execution, answers nonsense, or waits. */
 export type Mishap = 'fails-before' | 'fails-after' | 'says-nonsense' | { readonly until: Promise<void> };
 
 const NONSENSE = { status: 'SUCCESS', amountCent: 0, paidAt: 1, refundedAt: 1, institutionRef: 'x' } as const;
 
 /**
- * An institution in memory, with a ledger of the real payments. By agreement: SLOW is pending first, POOR is declined,
- * ODD returns what the protocol cannot express, and KEPT cannot be canceled.
+ * An institution in memory, with a ledger of the payments really made. The agreement selects the behaviour: SLOW is
+ * pending first, POOR is declined, ODD returns a result that the protocol cannot express, and KEPT cannot be canceled.
  */
 export class FakeInstitution implements Institution {
   readonly name = 'fake';
@@ -36,7 +36,7 @@ export class FakeInstitution implements Institution {
   readonly calls: string[] = [];
   readonly mishaps = new Map<string, Mishap>();
   readonly canceled: string[] = [];
-  /** By its own numbers only. */
+  /** The lines of the statement, by the institution's own numbers only. */
   readonly booked: Record<'DEBIT' | 'REFUND', readonly string[]> = { DEBIT: [], REFUND: [] };
   readonly #debits = new Map<string, DebitOutcome>();
   readonly #refunds = new Map<string, RefundOutcome>();

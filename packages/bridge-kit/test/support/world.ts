@@ -25,7 +25,7 @@ export interface Answered {
   readonly fields: Fields;
 }
 
-/** Sends a signed request of the service and verifies the answer's signature. */
+/** Sends a signed request as the service, and verifies the answer's signature. */
 export async function ask(
   url: string,
   operation: string,
@@ -72,7 +72,7 @@ export function questionOf(attemptNo: string) {
   return question;
 }
 
-/** The service's notice endpoint. It first refuses as told. */
+/** The service's notice endpoint. It first answers with the statuses in `answers`. */
 export class NoticeTaker {
   readonly taken: Fields[] = [];
   readonly statuses: number[] = [];
@@ -80,9 +80,9 @@ export class NoticeTaker {
   /** The next answers' statuses. */
   answers: number[] = [];
   retryAfter: string | undefined;
-  /** Notices wait for it before they are answered. */
+  /** If set, notices are answered only after this promise resolves. */
   hold: Promise<void> | undefined;
-  /** Every notice received, by its subject. */
+  /** The subject of every notice received. */
   readonly came: unknown[] = [];
   url = '';
   readonly #clock: TestClock;
@@ -134,7 +134,7 @@ export interface World {
   readonly log: () => string;
   readonly query: (text: string) => Promise<readonly Fields[]>;
   readonly schema: string;
-  /** Sends a request of the service, to the first bridge by default. */
+  /** Sends a request as the service, to the first bridge by default. */
   ask(operation: string, body: object, of?: Bridge, key?: string): Promise<Answered>;
   /** Starts another process of the same bridge. */
   start(more?: Partial<BridgeOptions>): Promise<Bridge>;
@@ -215,7 +215,7 @@ export function gate(): { readonly until: Promise<void>; open(): void } {
   return { until, open };
 }
 
-/** Polls for what the bridge does on its own. Throws after the limit. */
+/** Polls until the probe returns true. Throws after the limit. */
 export async function until(what: string, probe: () => Promise<unknown> | unknown, limitMs = 120_000): Promise<void> {
   const limit = AbortSignal.timeout(limitMs);
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
@@ -225,7 +225,7 @@ export async function until(what: string, probe: () => Promise<unknown> | unknow
   }
 }
 
-/** Returns whether nothing listens there. */
+/** Returns true if nothing listens at the URL. */
 export async function isRefused(url: string): Promise<boolean> {
   const { port, hostname } = new URL(url);
   const socket = net.connect(Number(port), hostname);

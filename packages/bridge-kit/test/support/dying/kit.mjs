@@ -1,6 +1,6 @@
-// The kit, for a bridge that kills itself with SIGKILL at the points in KILLS, such as `debit book-written,notice
-// notice-sent`, one after the other: test_bridge_kills records them. Its institution's clock is INSTITUTION_AHEAD_MS
-// ahead.
+// Replaces the kit in a bridge that kills itself with SIGKILL at the points in KILLS, such as `debit
+// book-written,notice notice-sent`: one kill per process. The table test_bridge_kills records the kills. The
+// institution's clock is INSTITUTION_AHEAD_MS ahead.
 
 import { runBridge as run, systemClock } from '@perennial/bridge-kit';
 import pg from 'pg';
@@ -18,7 +18,7 @@ export async function runBridge(createInstitution) {
   const [{ kills }] = rows;
   if (kills > 0) await passTime(memory);
   const [about, point] = KILLS.split(',')[kills]?.split(' ') ?? [];
-  // The first ones complete, so that a crash finds numbers in every state. There are fewer notices.
+  // Kills at the third number, so that numbers in every state are left, or at the first notice: there are fewer.
   let left = about === 'notice' ? 1 : 3;
 
   const at = async (reached, number) => {
@@ -36,7 +36,7 @@ export async function runBridge(createInstitution) {
   process.stdout.write(`${JSON.stringify({ ready: true, port: Number(PORT) })}\n`);
 }
 
-/** Ends the dead process's leases, which would take 20 seconds. */
+/** Ends the leases of the killed process, which would last 20 seconds. */
 async function passTime(memory) {
   for (const table of ['debits', 'refunds', 'notices']) {
     await memory.query(`update bridge.${table} set in_hand_until = 0 where in_hand_until > 0`);

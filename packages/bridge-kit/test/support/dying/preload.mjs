@@ -1,4 +1,4 @@
-// node --import …/preload.mjs …/dist/main.js: a bridge's own main file, with kit.mjs instead of the kit.
+// Runs a bridge's own main file with kit.mjs instead of the kit: node --import …/preload.mjs …/dist/main.js
 
 import { register } from 'node:module';
 
