@@ -16,7 +16,7 @@ export function formatAgreement({ customer, paymentMethod }: Agreement): string 
   return `${customer}/${paymentMethod}`;
 }
 
-/** Returns the id of an object that Stripe returns as an id or, if expanded, as the whole object. */
+/** Returns the id of a Stripe object. Stripe returns either the id alone or, if expanded, the whole object. */
 export function idOf(value: string | { readonly id: string } | null | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.id;
 }

@@ -2,25 +2,25 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP } from 'node:net';
 import { Stripe } from 'stripe';
 
-/** The timeout for one call, connecting and reading together. A response that nobody waits for is still stored. */
+/** The timeout for one call, from connecting to the last byte. A response that no caller awaits is still stored. */
 const CALL_TIMEOUT_MS = 12_000;
 
 export interface ClientSettings {
   readonly secretKey: string;
-  /** Stripe's address. Default: https://api.stripe.com. Another one is for tests. */
+  /** Stripe's address. Default: https://api.stripe.com. Only tests set another address. */
   readonly apiBase?: string | undefined;
 }
 
 export interface StripeClient {
   readonly stripe: Stripe;
-  /** Aborts the calls made in `work` with the signal. Only for queries. */
+  /** Runs `work` and aborts its calls to Stripe when the signal fires. Use it only for queries. */
   until<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
 /**
- * Creates the SDK without automatic retries. Over Node's HTTP the SDK resends a request once after a broken connection,
- * whatever `maxNetworkRetries` says, each time with its own timeout. Over `fetch` it does not. The kit queries calls
- * without a response.
+ * Creates the SDK without automatic retries, because the kit queries a call that got no response. Uses `fetch`: over
+ * Node's HTTP the SDK would resend a request once after a broken connection, whatever `maxNetworkRetries` says, each
+ * time with a new timeout.
  */
 export function createStripeClient({ secretKey, apiBase }: ClientSettings): StripeClient {
   const signals = new AsyncLocalStorage<AbortSignal>();

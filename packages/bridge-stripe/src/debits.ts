@@ -8,23 +8,23 @@ import { isInFlight, isMissing, isRefusal } from './refusals.js';
 
 const MINUTE_MS = 60_000;
 
-/** The largest difference between the clocks of the service and of Stripe. */
+/** The largest difference between the service's clock and Stripe's that a query allows for. */
 const SKEW_MS = 10 * MINUTE_MS;
 
-/** Search finds payments older than an hour, even after an outage: docs.stripe.com/api/payment_intents/search */
+/** Search finds every payment older than an hour, even after an outage: docs.stripe.com/api/payment_intents/search */
 const SEARCHABLE_AFTER_MS = 75 * MINUTE_MS;
 
-/** A payment that waits for the customer is given up after this time. Until then its own request may be in flight. */
+/** A payment that waits for the customer is canceled after this time. Earlier, its own request may be in flight. */
 const UNFINISHED_FOR_MS = 2 * MINUTE_MS;
 
-/** Expands the booking, whose time decides the day of the statement. */
+/** Makes Stripe include the booking: its time decides in which day's statement the payment is. */
 const WITH_CHARGE = ['latest_charge.balance_transaction'];
 
 export interface DebitsOptions {
   readonly stripe: Stripe;
   readonly marks: Marks;
   readonly currency: string;
-  /** Stripe requires one for payment methods that may redirect, even off session. */
+  /** The URL that Stripe requires for payment methods that may redirect, even off session. */
   readonly returnUrl: string | undefined;
   readonly clock: Clock;
 }
@@ -107,12 +107,12 @@ export class Debits {
     return payment === undefined ? { status: 'NOT_FOUND' } : this.ask(payment);
   }
 
-  /** Lists are current, unlike search: docs.stripe.com/search#data-freshness */
+  /** Uses a list, because lists are current and search is not: docs.stripe.com/search#data-freshness */
   #findOfCustomer(attemptNo: string, { customer }: Agreement, startedAt: number): Promise<string | undefined> {
     return this.#findListed(attemptNo, { customer, created: since(startedAt - SKEW_MS) });
   }
 
-  /** Also reads the list of the last hour, which search may not cover yet. */
+  /** Reads the list of the last hour first, which search may not cover yet, and then searches. */
   async #findOfAccount(attemptNo: string, startedAt: number | undefined): Promise<string | undefined> {
     const recently = this.#options.clock.now() - SEARCHABLE_AFTER_MS;
     const from = Math.max(recently, (startedAt ?? 0) - SKEW_MS);
@@ -159,8 +159,8 @@ export class Debits {
   }
 
   /**
-   * Cancels a payment that waits for the absent customer, so that it can never be paid. If the cancellation comes too
-   * late, Stripe refuses it and the payment is queried again.
+   * Cancels a payment that waits for the customer, who is absent, so that it can never be paid. If the payment was
+   * completed just before, Stripe refuses to cancel it, and the payment is queried again.
    */
   async #giveUp(payment: Stripe.PaymentIntent): Promise<DebitOutcome> {
     if (this.#options.clock.now() - payment.created * 1000 < UNFINISHED_FOR_MS) {
@@ -176,7 +176,7 @@ const NO_AGREEMENT = 'the agreement number is not cus_…/pm_…';
 
 const since = (at: number) => ({ gte: Math.floor(at / 1000) });
 
-/** Returns the time of the booking in the balance, which decides the day of the statement. */
+/** Returns the time of the booking in the balance: it decides in which day's statement the payment is. */
 function paidAt({ latest_charge: charge, created }: Stripe.PaymentIntent): number {
   if (charge === null || typeof charge === 'string') return created * 1000;
   const booked = charge.balance_transaction;

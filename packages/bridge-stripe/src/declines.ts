@@ -4,12 +4,12 @@ type Declined = Extract<DebitResult, { readonly status: 'DECLINED' }>;
 type Decline = Declined['decline'];
 
 /**
- * The meaning of Stripe's refusals, each with its reason. Card codes are from docs.stripe.com/declines/codes, others
+ * The decline and its reason for each of Stripe's codes. Card codes are from docs.stripe.com/declines/codes, others
  * from docs.stripe.com/error-codes. Codes that Stripe itself does not retry without a new payment method are not
  * retried here either (docs.stripe.com/billing/revenue-recovery/smart-retries#non-retryable-decline-codes).
  */
 const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
-  // The money may be there on another day.
+  // A debit on another day can succeed.
   insufficient_funds: ['RETRYABLE', 'insufficient funds'],
   card_velocity_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
   withdrawal_count_limit_exceeded: ['RETRYABLE', 'a limit of the card is used up for now'],
@@ -25,7 +25,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   approve_with_id: ['RETRYABLE', 'it could not be authorized; Stripe advises a retry'],
   payment_method_provider_timeout: ['RETRYABLE', 'the payment method gave no answer in time'],
   payment_intent_payment_attempt_expired: ['RETRYABLE', 'the attempt was not completed in time'],
-  // Banks use these for temporary and permanent reasons.
+  // Banks use these codes for temporary and for permanent reasons, so a retry is worthwhile.
   generic_decline: ['RETRYABLE', "the card's bank gave no reason"],
   do_not_honor: ['RETRYABLE', "the card's bank gave no reason"],
   no_action_taken: ['RETRYABLE', "the card's bank gave no reason"],
@@ -34,7 +34,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_method_provider_decline: ['RETRYABLE', 'declined by the payment method without a reason'],
   payment_intent_payment_attempt_failed: ['RETRYABLE', 'the attempt failed without a reason'],
 
-  // The customer has to act first, but is absent.
+  // The customer would have to act first, but is not present when a debit is made.
   authentication_required: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
   authentication_not_handled: ['FINAL', 'the customer has to authenticate, which cannot be done off session'],
   mobile_device_authentication_required: [
@@ -49,7 +49,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   invalid_pin: ['FINAL', 'a wrong PIN'],
   pin_try_exceeded: ['FINAL', 'too many wrong PINs'],
   payment_method_customer_decline: ['FINAL', 'the customer refused it'],
-  // A retry gets the same answer. A card that the network replaced is updated automatically before the next period.
+  // A retry gets the same answer. A replaced card is updated automatically by the card network before the next period.
   expired_card: ['FINAL', 'the card has expired'],
   expired_payment_method: ['FINAL', 'the payment method has expired'],
   new_account_information_available: ['FINAL', 'the card was replaced'],
@@ -85,7 +85,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_intent_incompatible_payment_method: ['FINAL', 'such a payment method cannot be debited so'],
   payment_method_unsupported_type: ['FINAL', 'such a payment method cannot be debited so'],
 
-  // There is no consent any more, or no payment method to use it with.
+  // The customer's consent has ended, or its payment method no longer exists.
   revocation_of_authorization: ['AGREEMENT_INVALID', 'the customer revoked the consent at the bank'],
   revocation_of_all_authorizations: ['AGREEMENT_INVALID', 'the customer revoked every consent at the bank'],
   debit_not_authorized: ['AGREEMENT_INVALID', 'the customer told the bank that there is no consent'],
@@ -104,10 +104,10 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_method_unexpected_state: ['AGREEMENT_INVALID', 'the payment method is detached'],
 };
 
-/** For unlisted codes and refusals without a code: neither the customer nor the agreement is certainly the cause. */
+/** Used for unlisted codes and refusals without a code: their cause may be neither the customer nor the agreement. */
 const UNKNOWN: readonly [Decline, string] = ['RETRYABLE', 'declined'];
 
-/** The bank's advice beside the code: docs.stripe.com/declines/card#retrying-issuer-declines */
+/** Values of the bank's `advice_code` that forbid a retry: docs.stripe.com/declines/card#retrying-issuer-declines */
 const ADVICE_AGAINST = ['do_not_try_again', 'confirm_card_data'];
 
 /** Stripe's description of a failed payment: a request's error, or the last error of a PaymentIntent. */

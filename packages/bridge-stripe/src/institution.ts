@@ -9,15 +9,18 @@ import { isMissing, isRefusal } from './refusals.js';
 import { readStatement } from './statement.js';
 import { Webhooks } from './webhooks.js';
 
-/** Stripe keeps keys for 24 hours (docs.stripe.com/api/idempotent_requests), less an hour for clock skew and waiting. */
+/**
+ * One hour less than Stripe keeps idempotency keys (docs.stripe.com/api/idempotent_requests), for clock skew and
+ * delays.
+ */
 const REPEATABLE_FOR_MS = 23 * 3_600_000;
 
 const DEFAULT_REALM = 'perennial';
 
 export interface StripeSettings extends ClientSettings {
-  /** If undefined, webhooks are refused and results are queried. */
+  /** If undefined, webhooks are refused, and results are only found by queries. */
   readonly webhookSecret?: string | undefined;
-  /** The currency of every debit and of the service, with hundredths. Default: cny. */
+  /** The currency of every debit, equal to the service's. It must have hundredths. Default: cny. */
   readonly currency?: string | undefined;
   /** Distinguishes this bridge's payments from another's on the same account: up to 64 letters, digits, `_` and `-`. */
   readonly realm?: string | undefined;
@@ -61,14 +64,14 @@ function readRealm(realm: string): string {
   return realm;
 }
 
-/** Detaches the payment method. Succeeds too if it is already detached, belongs to another customer or does not exist. */
+/** Detaches the payment method. Succeeds too if it is already detached, belongs to another customer or is missing. */
 async function detach(stripe: Stripe, institutionNo: string): Promise<{ readonly status: 'CANCELED' }> {
   const agreement = parseAgreement(institutionNo);
   if (agreement !== undefined && (await customerOf(stripe, agreement.paymentMethod)) === agreement.customer) {
     try {
       await stripe.paymentMethods.detach(agreement.paymentMethod);
     } catch (error) {
-      // Another process was faster: Stripe refuses to detach an unattached method.
+      // Ignores a refusal if another process has detached the payment method meanwhile.
       if (!isRefusal(error) || (await customerOf(stripe, agreement.paymentMethod)) !== undefined) throw error;
     }
   }

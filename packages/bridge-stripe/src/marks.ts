@@ -9,7 +9,7 @@ const ATTEMPT = 'perennial_attempt_no';
 const ORDER = 'perennial_order_no';
 const REFUND = 'perennial_refund_no';
 
-/** Marks this bridge's payments among all of an account. */
+/** Marks this bridge's payments, so that they can be told from other payments of the account. */
 export class Marks {
   readonly #realm: string;
 
@@ -33,7 +33,7 @@ export class Marks {
     return this.#isOurs(marked) ? marked.metadata?.[REFUND] : undefined;
   }
 
-  /** Returns a key of at most 255 characters: docs.stripe.com/api/idempotent_requests */
+  /** Returns an idempotency key, at most 255 characters: docs.stripe.com/api/idempotent_requests */
   idempotencyKey(kind: 'debit' | 'refund', number: string): string {
     return `${this.#realm}/${kind}/${number}`;
   }

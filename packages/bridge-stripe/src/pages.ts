@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe';
 /** Stripe's largest page: docs.stripe.com/api/pagination */
 export const PAGE_SIZE = 100;
 
-/** Beyond this, no caller would still wait. */
+/** The most pages to read: no caller would wait for more. */
 const MAX_PAGES = 20;
 
 type List<Item> = (page: { limit: number; starting_after?: string }) => Promise<Stripe.ApiList<Item>>;
@@ -14,7 +14,7 @@ export async function* readAll<Item extends Identified>(list: List<Item>): Async
   if (!isWhole) throw new Error(`more than ${MAX_PAGES * PAGE_SIZE} entries at Stripe: too many to be certain`);
 }
 
-/** Yields the latest items of a list. Returns whether these are all. */
+/** Yields the latest items of a list. Returns whether the list has no more items. */
 export async function* readLatest<Item extends Identified>(
   list: List<Item>,
   pages: number,

@@ -4,7 +4,7 @@ import type { Marks } from './marks.js';
 import { findIn, readAll, readLatest } from './pages.js';
 import { isInFlight, isRefusal } from './refusals.js';
 
-/** The pages of the account's refunds that are searched if the debit is unknown. */
+/** If the refund's debit is unknown, this many pages of the account's latest refunds are searched. */
 const LATEST_PAGES = 5;
 
 const WITH_BOOKING = ['balance_transaction'];
@@ -21,7 +21,7 @@ export class Refunds {
     this.#options = options;
   }
 
-  /** docs.stripe.com/api/refunds/create: Stripe refuses amounts above the rest, and disputed payments. */
+  /** Stripe refuses amounts above the payment's rest, and disputed payments: docs.stripe.com/api/refunds/create */
   async refund({ refundNo, debitRef, amountCent }: Refund): Promise<RefundOutcome> {
     const { stripe, marks } = this.#options;
     try {
@@ -43,8 +43,8 @@ export class Refunds {
   }
 
   /**
-   * Lists refunds, because they cannot be searched. Without the debit it reads the account's latest refunds. If that
-   * misses one, the service sends the refund again with its debit, and the kit queries once more.
+   * Finds a refund in lists, because Stripe cannot search refunds. If the debit is unknown, reads the account's latest
+   * refunds. If the refund is not among them, the service sends it again with its debit, and the kit queries again.
    */
   async #findListed(refundNo: string, debitRef: string | undefined): Promise<string | undefined> {
     const { stripe, marks } = this.#options;
@@ -69,7 +69,7 @@ export function toRefundOutcome(refund: Stripe.Refund): RefundOutcome {
     case 'canceled':
       return { status: 'REFUSED', reason: `${refund.status} at Stripe (${refund.failure_reason ?? 'no reason'})` };
     default:
-      // pending and requires_action: the customer was asked for an account and may still answer.
+      // For pending and requires_action: Stripe asked the customer for an account, and the customer may still answer.
       return { status: 'PENDING', institutionRef: refund.id };
   }
 }

@@ -4,10 +4,10 @@ import { idOf } from './agreements.js';
 import type { Marks } from './marks.js';
 import { PAGE_SIZE } from './pages.js';
 
-/** The number of lines that fills a page. One more page of Stripe's keeps it below the protocol's 1000. */
+/** A page with this many lines is complete: one more Stripe page (100) stays below the protocol's limit of 1000. */
 const LINES_ENOUGH = 500;
 
-/** The most Stripe pages for one of ours once it has a line, because an account may have many other bookings. */
+/** A page with any line is complete after this many Stripe pages, because an account may have many other bookings. */
 const PAGES_ENOUGH = 10;
 
 const DAY_MS = 86_400_000;
@@ -43,7 +43,7 @@ export async function readStatement(
   }
 }
 
-/** Returns undefined for other bookings (payouts, fees, disputes): docs.stripe.com/reports/reporting-categories */
+/** Returns undefined for other kinds of bookings (payouts, fees): docs.stripe.com/reports/reporting-categories */
 function toLine(marks: Marks, booking: Stripe.BalanceTransaction): Line | undefined {
   const { source } = booking;
   if (source === null || typeof source === 'string') return undefined;
@@ -82,7 +82,7 @@ function toRefundLine(marks: Marks, booking: Stripe.BalanceTransaction, refund: 
   };
 }
 
-/** A failure is booked twice, there and back. It becomes one line on the day of its return. */
+/** Returns the status of a line. A failure has two bookings, out and back. Only the booking back becomes a line. */
 function toLineStatus(status: string | null, isBack: boolean): Line['status'] | undefined {
   if (isBack) return 'FAIL';
   if (status === 'failed' || status === 'canceled') return undefined;

@@ -19,8 +19,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * Reads events, which may come twice and in any order (docs.stripe.com/webhooks#event-ordering). An event is only a
- * hint: the current state is queried from Stripe.
+ * Reads webhook events, which may arrive twice and in any order (docs.stripe.com/webhooks#event-ordering). An event is
+ * only a hint: the bridge queries the current state from Stripe.
  */
 export class Webhooks {
   readonly #options: WebhooksOptions;
@@ -36,7 +36,7 @@ export class Webhooks {
     return { told: await this.#toTold(event), answer: RECEIVED };
   }
 
-  /** docs.stripe.com/webhooks/signature: computed over the raw bytes, and at most five minutes old. */
+  /** Verifies the signature over the raw bytes (docs.stripe.com/webhooks/signature), and that it is not too old. */
   #verify(signature: string | readonly string[] | undefined, body: Buffer): Stripe.Event | undefined {
     const { stripe, secret, now } = this.#options;
     if (typeof signature !== 'string') return undefined;
@@ -83,7 +83,7 @@ export class Webhooks {
     return [{ about: 'refund', refundNo, outcome: await this.#options.refunds.ask(refund.id) }];
   }
 
-  /** The event does not name the refund: docs.stripe.com/api/events/types#event_types-charge.refunded */
+  /** Reports all refunds of the charge, as the event names none: docs.stripe.com/api/events/types */
   async #ofCharge(charge: Stripe.Charge): Promise<readonly Told[]> {
     if (this.#options.marks.attemptNoOf(charge) === undefined) return [];
     const refunds = readAll((page) => this.#options.stripe.refunds.list({ charge: charge.id, ...page }));
@@ -92,7 +92,7 @@ export class Webhooks {
     return told;
   }
 
-  /** The event names the former customer. Detaching is final, so there is nothing to query. */
+  /** Reports the end of an agreement. The event names the former customer. Detaching is final: no query is needed. */
   #ofDetached(method: Stripe.PaymentMethod, before: Partial<Stripe.PaymentMethod> | undefined): readonly Told[] {
     const customer = idOf(before?.customer);
     if (customer === undefined) return [];
@@ -101,7 +101,7 @@ export class Webhooks {
   }
 }
 
-/** Returns the event's object, which unused types may lack. */
+/** Returns the event's object. Throws if there is none, which is possible only for event types that are unused here. */
 function objectOf<About extends { readonly id: string }>({
   data,
 }: {

@@ -48,7 +48,7 @@ async function start(noticeUrl: string, settings: Record<string, string> = {}): 
   return startBridgeProcess({ fake, databaseUrl: inject('bookUrl'), schema, port, noticeUrl, settings });
 }
 
-/** Queries like the service while there is no answer, and resends only if the bridge has never seen the number. */
+/** Acts like the service: queries until there is a result, and resends only if the bridge has never seen the number. */
 async function settle(operation: 'debit' | 'refund', body: object): Promise<Answered['fields']> {
   let [next, settled] = [operation as string, {} as Answered['fields']];
   await until(`a result of ${JSON.stringify(body)}`, async () => {
@@ -84,7 +84,7 @@ function onlyPaymentOf(attemptNo: string): FakePayment {
   return payment;
 }
 
-/** Reads every day with bookings, because midnight in Shanghai may pass meanwhile. */
+/** Reads the statement of every day that has bookings: during the test the day may change in Shanghai. */
 async function readStatements(): Promise<readonly LineMessage[]> {
   const dayOf = (seconds: number) => new Date(seconds * 1000 + 8 * 3_600_000).toISOString().slice(0, 10);
   const lines: LineMessage[] = [];
@@ -108,7 +108,7 @@ describe('the bridge to Stripe', () => {
       debitOf('N-institution-called', { institutionNo: declining }),
     ];
     for (const debit of debits) {
-      // Stripe's answer is lost as well.
+      // For these debits the fake also loses Stripe's answer.
       if (debit.attemptNo.startsWith('L-')) fake.fail('/v1/payment_intents', 'lost-answer');
       const result = await settle('debit', debit);
       const payment = onlyPaymentOf(debit.attemptNo);

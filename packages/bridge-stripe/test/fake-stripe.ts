@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * Stripe on loopback, as far as the bridge uses it, written from its documentation. Each rule names its page. It keeps
- * its records in memory: `payments` and `refunds` are the ledger that tests compare with.
+ * A fake of the part of Stripe that the bridge uses, on loopback, written from Stripe's documentation. Each rule names
+ * its page. Records are in memory: tests compare `payments` and `refunds` with the bridge's results.
  */
 
 /** The behaviour of payment methods, by the names of docs.stripe.com/testing?testing-method=payment-methods. */
@@ -61,7 +61,7 @@ export interface FakePayment {
   last_payment_error: Json | null;
   cancellation_reason: string | null;
   charge: FakeCharge | undefined;
-  /** Set for a partial amount: docs.stripe.com/api/payment_intents/object#payment_intent_object-amount_received */
+  /** Set if only a part was paid: docs.stripe.com/api/payment_intents/object#payment_intent_object-amount_received */
   received?: number;
 }
 
@@ -101,7 +101,7 @@ interface Booking {
   readonly source: FakeCharge | FakeRefund | FakeDispute | undefined;
 }
 
-/** Network faults, by a part of the request such as `POST /v1/refunds`. Each happens once. */
+/** Network faults, by a part of the request such as `POST /v1/refunds`. Each fault happens once. */
 export type Fault =
   | 'lost-answer' // executed, then the connection breaks
   | 'lost-request' // the connection breaks before execution
@@ -148,13 +148,13 @@ class Fake {
   readonly refunds: FakeRefund[] = [];
   readonly disputed = new Set<FakePayment>();
   readonly events: FakeEvent[] = [];
-  /** Called with each event as it happens, to forward it or to cause more. */
+  /** Called with each event when it happens. A test can forward the event or cause more events. */
   listener: (event: FakeEvent) => void = () => undefined;
   /** Received requests, such as `POST /v1/payment_intents`. */
   readonly requests: string[] = [];
   readonly secretKey = 'sk_test_fake';
   readonly webhookSecret = 'whsec_fake';
-  /** Usually under a minute: docs.stripe.com/search#data-freshness */
+  /** How late search finds a payment. Usually under a minute: docs.stripe.com/search#data-freshness */
   searchLagMs = 30_000;
   readonly #now: () => number;
   readonly #methods = new Map<string, { customer: string | null; card: TestCard }>();
@@ -233,13 +233,13 @@ class Fake {
     }
   }
 
-  /** Changes how later debits on the agreement behave. */
+  /** Changes the behaviour of later debits on the agreement. */
   turn(agreement: string, card: TestCard): void {
     const known = this.#methods.get(agreement.split('/')[1] ?? '');
     if (known !== undefined) known.card = card;
   }
 
-  /** Books other business of the account, without our metadata. */
+  /** Books other business of the account: bookings without the bridge's metadata. */
   bookElsewhere(count: number): void {
     for (let i = 0; i < count; i += 1) this.#book('payout', 'payout', undefined);
   }
@@ -285,8 +285,9 @@ class Fake {
   }
 
   /**
-   * docs.stripe.com/api/idempotent_requests: the first answer is stored once execution has begun, errors too;
-   * validation errors are not. Other parameters are an error, and so is the same key while its request is in flight.
+   * docs.stripe.com/api/idempotent_requests: as soon as execution has begun, the first answer is stored for the key,
+   * even if it is an error, but not if it is a validation error. The same key with different parameters is an error,
+   * and so is the same key while its request is in flight.
    */
   async #once(key: string, path: string, params: URLSearchParams): Promise<Answer> {
     const same = `${path}?${params}`;
@@ -361,7 +362,7 @@ class Fake {
     // docs.stripe.com/error-codes#resource-missing
     if (!this.#customers.has(customer)) return invalid('resource_missing', 'customer');
     if (known === undefined) return invalid('resource_missing', 'payment_method');
-    // Without a code, like the real one
+    // Stripe's real answer has no code here either.
     if (known.customer === null)
       return invalid(
         undefined,
@@ -515,7 +516,7 @@ class Fake {
     );
   }
 
-  /** Latest first, up to 100 per page, after the given one: docs.stripe.com/api/pagination */
+  /** Latest first, up to 100 per page, after the item with the given id: docs.stripe.com/api/pagination */
   #list<Item extends { readonly id: string }>(
     items: readonly Item[],
     params: URLSearchParams,

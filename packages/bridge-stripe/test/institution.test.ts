@@ -9,7 +9,7 @@ import { type FakeStripe, startFakeStripe, type TestCard } from './fake-stripe.j
 
 const HOUR_MS = 3_600_000;
 
-/** Tests only move it forward. 2026-03-20 12:00 in Shanghai. */
+/** Starts at 2026-03-20 12:00 in Shanghai. Tests only move it forward. */
 const clock = { at: Date.parse('2026-03-20T12:00:00+08:00'), now: () => clock.at };
 const unhurried = new AbortController().signal;
 const noBook: RefLookUp = { attemptNosOf: async () => new Map(), refundNosOf: async () => new Map() };
@@ -103,7 +103,7 @@ describe('a debit', () => {
     const [payment] = paymentsOf(one);
     if (payment !== undefined) fake.settle(payment);
     expect(await debit(one)).toMatchObject({ status: 'SUCCESS', institutionRef: payment?.id });
-    // Neither the customer nor the payment method is missing.
+    // Stripe answers "missing", but for something other than the customer or the payment method.
     fake.fail('/v1/payment_intents', 'misses-something');
     expect(await debit(debitOf(one.institutionNo))).toMatchObject({ status: 'DECLINED', decline: 'RETRYABLE' });
   });
@@ -225,7 +225,7 @@ describe('a debit without an answer', () => {
     expect(later).toContain('GET /v1/payment_intents/search');
     expect(await find(known(one))).toEqual(outcome);
     expect(await find(lost({ ...one, attemptNo: newNo() }))).toEqual({ status: 'NOT_FOUND' });
-    // Search may be case-insensitive, so the number must be identical.
+    // A search may find similar numbers; the bridge must accept only an identical number.
     expect(await find({ ...lost(one), attemptNo: `${one.attemptNo}0` })).toEqual({ status: 'NOT_FOUND' });
     await expect(find({ ...lost(one), attemptNo: "it's" })).rejects.toThrow('cannot search');
   });
@@ -287,7 +287,7 @@ describe('a refund', () => {
     expect(await refund(refundOf(newNo(), 'pi_none'))).toMatchObject({ status: 'REFUSED' });
     expect(await findRefund({ refundNo: newNo('R') })).toEqual({ status: 'NOT_FOUND' });
     await expect(refund({ ...part, amountCent: 991 })).rejects.toThrow('same parameters');
-    // A debit and a refund may have the same number.
+    // A debit and a refund can have the same number.
     const { outcome: other } = await pay();
     const same = { ...refundOf(one.attemptNo, other.institutionRef, 1), refundNo: one.attemptNo };
     expect(await refund(same)).toMatchObject({ status: 'SUCCESS', amountCent: 1 });

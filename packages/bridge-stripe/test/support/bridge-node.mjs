@@ -1,6 +1,6 @@
-// The bridge, from the compiled code, that kills itself with SIGKILL at the kit's named points: a number that contains
-// a point's name requests it, once, recorded by files in KILLS_DIR. Without KILLS_DIR nothing is killed. Its clock is
-// CLOCK_AHEAD_MS ahead, so that a dead process's leases have ended.
+// The bridge as a process, from the compiled code. It kills itself with SIGKILL once at each of the kit's points that a
+// number names. Files in KILLS_DIR record the kills; without KILLS_DIR it never kills itself. Its clock is
+// CLOCK_AHEAD_MS ahead, so that the leases of a killed process have ended.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,14 +22,14 @@ function isFirst(name) {
 
 function at(point, number) {
   if (!process.env['KILLS_DIR']) return undefined;
-  // Notices have their own numbers: the first of all is killed.
+  // A notice number names no point: the first notice of all kills the process.
   const isNotice = point === 'notice-sent';
   if (!(isNotice || number.includes(point)) || !isFirst(isNotice ? point : `${point} ${number}`)) return undefined;
   process.kill(process.pid, 'SIGKILL');
   return new Promise(() => {});
 }
 
-// The parent has ended, so nobody else would stop this process.
+// Standard input ends when the parent process ends. Nobody else would then stop this process.
 process.stdin.resume().on('end', () => process.exit(1));
 
 await runBridge(async ({ env }) => createStripeInstitution({ ...(await readStripeSettings(env)), clock }), {

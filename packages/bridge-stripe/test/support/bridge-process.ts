@@ -16,7 +16,7 @@ const AHEAD_PER_START_MS = 21_000;
 export interface BridgeProcess {
   readonly url: string;
   readonly pidFile: string;
-  /** The log of all processes so far. */
+  /** The log of all processes started so far. */
   log(): string;
   starts(): number;
   stop(): Promise<void>;
