@@ -22,7 +22,7 @@ export interface FilterControl<Name extends string> {
   readonly values: Filters<Name>;
   /** The number of filters set. */
   readonly count: number;
-  /** Sets filters. An empty or absent value removes one. */
+  /** Sets filters. An empty or absent value removes the filter. */
   set(changes: { readonly [Each in Name]?: string | undefined | null }): void;
   clear(): void;
 }
@@ -35,7 +35,7 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
   const values = useMemo(() => pick(known.split(',') as Name[], search), [known, search]);
   const change = useCallback(
     (changes: Readonly<Record<string, unknown>>) => {
-      // Typed loosely, because each page's URL has other filters; the list of names decides here.
+      // The cast is needed because each page has different filters in its URL. `names` limits them to this page's.
       void navigate({ to: '.', search: ((old: object) => ({ ...old, ...changes })) as never, replace: true });
     },
     [navigate],

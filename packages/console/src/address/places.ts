@@ -2,7 +2,7 @@ import { stringifySearch } from './search-text.ts';
 
 type Filters = Readonly<Record<string, string | null | undefined>>;
 
-/** URLs of pages that other pages link to, below the console's own URL. PlaceLink opens them. */
+/** Builds the URLs of pages that other pages link to, relative to the console's own URL. PlaceLink opens them. */
 export const places = {
   orders: (filters: Filters = {}) => `/orders${stringifySearch(filters)}`,
   order: (orderNo: string) => `/orders/${encodeURIComponent(orderNo)}`,

@@ -3,12 +3,12 @@ import { now } from '../clock.ts';
 /** DOM events that only a user causes. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
-/** How long after the last such event the user counts as present. */
+/** How long after the last of these events the user counts as present. */
 const ATTENDED_MS = 60_000;
 
 let lastSignAt = now();
 
-/** Starts listening. Called once, when the page starts. */
+/** Starts listening for these events. Called once, when the page starts. */
 export function watchForSigns(page: Pick<EventTarget, 'addEventListener'>): void {
   const note = () => {
     lastSignAt = now();
@@ -17,7 +17,7 @@ export function watchForSigns(page: Pick<EventTarget, 'addEventListener'>): void
 }
 
 /**
- * Returns true if the user is absent, so that requests are automatic. The service does not let automatic requests
- * extend a session, so an abandoned page expires after half an hour.
+ * Returns true if the user is absent, so that requests are automatic. Automatic requests do not extend a session, so
+ * the session of an abandoned page expires after half an hour.
  */
 export const isUnattended = (): boolean => now() - lastSignAt > ATTENDED_MS;

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from './client.ts';
 
-/** Configuration that many pages read and that rarely changes. */
+/** How long the configuration below counts as fresh. Many pages read it, and it rarely changes. */
 const MINUTE = 60_000;
 
 export const channelsQuery = queryOptions({
@@ -35,7 +35,7 @@ export const benefitsQuery = queryOptions({
 });
 
 /**
- * Returns a logo or an icon as a URL for an image element. It is cached forever, because files are named by their
+ * Loads a logo or an icon and returns a URL for an image element. Cached forever: a file's name changes with its
  * content.
  */
 export const pictureQuery = (file: string) =>

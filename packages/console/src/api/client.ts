@@ -15,25 +15,25 @@ export type PathOf<Of extends Method> = Extract<TableRow, { readonly method: Of 
 /** The input of an operation: the fields in its path, and the fields of its query or body. */
 type Input<Of extends Method, Path> = TypesOf<Of, Path>['input'];
 export type Answer<Of extends Method, Path> = TypesOf<Of, Path>['answer'];
-/** A query's values are text; empty values are omitted. */
+/** The input of a GET operation. Its values become text in the query string; empty values are omitted. */
 export type QueryOf<Path extends PathOf<'GET'>> = { readonly [Field in keyof Input<'GET', Path>]: Query[string] };
 
 interface Call {
   readonly query?: Query | undefined;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Set before there is a session: a 401 is then returned and does not end a session. */
+  /** Set for calls before the session exists: a 401 is then an answer to the caller, not the end of a session. */
   readonly isSignIn?: boolean;
   readonly hasNewToken?: boolean;
 }
 
-/** The page's reactions to some refusals. Set once, when the page starts. */
+/** Functions that are called when the service refuses a request for certain reasons. Set once, when the page starts. */
 interface Reactions {
   /** Asks the operator to sign in again after the session has ended. Resolves to false if they decline. */
   signInAgain(): Promise<boolean>;
   /** Asks the operator to confirm their identity. Resolves to false if they decline. */
   askForProof(): Promise<boolean>;
-  /** Called when another window has begun a new session, so that this window's token is outdated. */
+  /** Gets a new token because another window has begun a new session, which makes this window's token invalid. */
   renewToken(): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ export const reactBy = (given: Reactions): void => {
 };
 
 let csrfToken = '';
-/** Sets the CSRF token of the session. All changing requests carry it. */
+/** Sets the CSRF token of the session. Every request that changes something sends it. */
 export const carryToken = (token: string): void => {
   csrfToken = token;
 };
@@ -94,9 +94,7 @@ export function addressOf(path: string, query: Query = {}): string {
   return `${API}${path}${text && `?${text}`}`;
 }
 
-/**
- * Fills the fields that a path names and returns the others. Values are encoded, so that they cannot change the path.
- */
+/** Fills the fields that a path names, and returns the others as `rest`. Encoded values cannot change the path. */
 function fillPath(path: string, input: object): { readonly place: string; readonly rest: Query } {
   const rest: Record<string, Query[string]> = { ...input };
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -127,14 +125,14 @@ export const api = {
   post: change('POST'),
   put: change('PUT'),
   delete: change('DELETE'),
-  /** Calls that are not operations: signing in and the session itself. */
+  /** Calls of the sign-in and session endpoints, which are not in the table of operations. */
   session: <Of>(method: 'POST' | 'DELETE', path: string, body?: unknown) => sendForJson<Of>(method, path, { body }),
-  /** Calls before there is a session. */
+  /** Calls that are made before the session exists. */
   signIn: <Of>(method: 'GET' | 'POST', path: string, body?: unknown) =>
     sendForJson<Of>(method, path, { body, isSignIn: true }),
 };
 
-/** Fetches a file and saves it in the browser. Calls `onPiece` for each chunk. */
+/** Fetches a file and saves it in the browser. Calls `onPiece` whenever a chunk arrives. */
 export async function download<Path extends PathOf<'GET'>>(
   path: Path,
   input: QueryOf<Path>,

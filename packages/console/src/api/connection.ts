@@ -15,7 +15,9 @@ export function watchConnection(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The browser reports a lost connection early. A regained one counts only once a request is answered. */
+/**
+ * Listens for `offline`, which comes before a request fails. Not for `online`: only an answer proves the connection.
+ */
 export function watchForLosses(window: Window): void {
   window.addEventListener('offline', () => noteConnection(false));
 }

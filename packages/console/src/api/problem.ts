@@ -1,4 +1,4 @@
-/** A refusal or a fault of the service (application/problem+json). */
+/** An error answer of the service (application/problem+json): a refusal or an internal error. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   constructor(
@@ -10,7 +10,7 @@ export class Problem extends Error {
     readonly requestId: string | undefined,
     /** Seconds until a retry makes sense, if the refusal is temporary. */
     readonly retryAfterSeconds: number | undefined,
-    /** The refusal's code and the values of its text, for translation. */
+    /** The refusal's code, and below it the values in its text, for translation. */
     readonly code: string | null = null,
     readonly values: readonly string[] = [],
   ) {
@@ -18,12 +18,12 @@ export class Problem extends Error {
   }
 }
 
-/** The service did not answer: no network, or a restart. */
+/** Thrown if the service did not answer: the network is down, or the service restarts. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The files of a page could not be loaded: no network, or a new build of the service. */
+/** Thrown if the files of a page could not be loaded: the network is down, or the service has a new build. */
 export class PageMissing extends Unreachable {}
 
 export async function readProblem(response: Response): Promise<Problem> {

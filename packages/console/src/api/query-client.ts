@@ -1,7 +1,7 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { Unreachable } from './problem.ts';
 
-/** Queries of the waiting counts. Any change may affect them. */
+/** The key of the queries for waiting counts. They are repeated after every change, because any may affect them. */
 export const WAITING_KEY = '/waiting';
 
 export const queryClient: QueryClient = new QueryClient({
@@ -11,10 +11,10 @@ export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Refusals are final; missing answers are retried.
+      // Retries only if there was no answer: a refusal would be the same again.
       retry: (failures, error) => error instanceof Unreachable && failures < 2,
       refetchOnWindowFocus: true,
-      // Otherwise queries wait silently while the browser is offline, and changes are sent later without notice.
+      // By default queries would wait silently while offline, and changes would be sent later without notice.
       networkMode: 'always',
       refetchOnReconnect: 'always',
     },

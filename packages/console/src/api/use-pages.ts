@@ -6,8 +6,8 @@ type ListPath = {
 }[PathOf<'GET'>];
 
 /**
- * Loads a list with keyset paging. `rowsOf` returns the rows of an answer: `usePages('/audit', filters.values, (page)
- * => page.entries)`.
+ * Loads a list page by page, each after the last row of the previous page. `rowsOf` returns the rows of an answer:
+ * `usePages('/audit', filters.values, (page) => page.entries)`.
  */
 export function usePages<Path extends ListPath, Row>(
   path: Path,
@@ -20,7 +20,7 @@ export function usePages<Path extends ListPath, Row>(
     queryFn: async ({ pageParam, signal }) => {
       const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
       let page = await read(pageParam);
-      // An empty page is not the last one if it has a cursor: the service stops its scan early when matches are rare.
+      // Skips empty pages that have a cursor: if matches are rare, the service ends a page early without any.
       while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
       return page;
     },
@@ -31,7 +31,7 @@ export function usePages<Path extends ListPath, Row>(
   });
   return {
     rows: found.data?.pages.flatMap((page) => [...rowsOf(page)]),
-    /** The first page, for the fields beside its rows. */
+    /** The answer with the first page, for its other fields. */
     answer: found.data?.pages[0],
     error: found.error,
     isRefreshing: found.isPlaceholderData,

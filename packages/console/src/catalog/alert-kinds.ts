@@ -226,7 +226,7 @@ const useRemedies = dictionary(column(2));
 
 const isKnown = (kind: string): kind is Kind => kind in KINDS;
 
-/** Returns the texts of an alert kind. A kind of a later release is shown by its code. */
+/** Returns the texts of an alert kind. A kind that a later release added is shown by its code. */
 export function useAlertTexts() {
   const [names, meanings, remedies] = [useNames(), useMeanings(), useRemedies()];
   return {

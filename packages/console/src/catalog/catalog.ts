@@ -6,9 +6,9 @@ interface Choice {
   readonly label: string;
 }
 
-/** Names of rarely changed configuration. Without names a page shows codes, and its filters accept a code as text. */
+/** Names of configured things, by code. Until they are loaded, pages show codes, and filters accept codes as text. */
 interface Names {
-  /** Returns the name, or the code while the name is unknown. */
+  /** Returns the name, or the code if the name is unknown. */
   of(code: string): string;
   readonly choices: readonly Choice[];
 }

@@ -7,7 +7,7 @@ interface NameFilterProps {
   onChange(value: string | undefined): void;
 }
 
-/** A filter by name, or by code if no names are available. */
+/** A filter with a list of names, or with a text field for the code if no names are available. */
 export function NameFilter(props: NameFilterProps) {
   return props.choices.length > 0 ? <ChoiceFilter {...props} /> : <TextFilter {...props} />;
 }

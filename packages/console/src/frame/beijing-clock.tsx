@@ -12,7 +12,7 @@ const useTexts = dictionary({
   ],
 });
 
-/** Shows the current Beijing time, because all pages use it. */
+/** Shows the current time in Beijing, because all pages show Beijing time. */
 export function BeijingClock() {
   const t = useTexts();
   const [at, setAt] = useState(now);

@@ -51,9 +51,9 @@ interface MenuItem {
   readonly text: MenuText;
   readonly to: NonNullable<LinkProps['to']>;
   readonly icon: IconComponent;
-  /** Prefixes of other URLs that belong to the item. */
+  /** Prefixes of other URLs at which this item is marked as current. */
   readonly also?: readonly string[];
-  /** The count of waiting things that is shown beside the item. */
+  /** The count that is shown beside the item. */
   readonly waiting?: keyof WaitingCounts;
 }
 
@@ -62,7 +62,7 @@ interface MenuGroup {
   readonly items: readonly MenuItem[];
 }
 
-/** The pages, from daily work to one-time configuration. All roles may open all pages. */
+/** The menu, from daily work to one-time configuration. Operators of all roles can open all pages. */
 export const MENU: readonly MenuGroup[] = [
   { items: [{ text: 'overview', to: '/', icon: OverviewIcon }] },
   {

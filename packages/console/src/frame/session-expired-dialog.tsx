@@ -19,15 +19,15 @@ const useTexts = dictionary({
 });
 
 /**
- * Asks the operator to sign in again after their session has ended, then repeats the refused requests. The page below
- * keeps its entries but is hidden until then.
+ * Asks the operator to sign in again after their session has ended, then repeats the refused requests. Until then the
+ * page behind it is hidden but keeps its entries.
  */
 export function SessionExpiredDialog() {
   const t = useTexts();
   const [isAsked, setAsked] = useState(false);
   useEffect(() => signInQuestion.listen(setAsked), []);
   useOpenerFocus(isAsked);
-  // Registered as open, so that Escape closes no dialog behind it.
+  // Registers this dialog as the topmost, so that Escape does not close a dialog behind it.
   useIsTopmost(isAsked, 2);
   return (
     <Modal
@@ -91,7 +91,7 @@ function Question() {
   );
 }
 
-/** Continues here once the operator returns to this tab after signing in in another tab. */
+/** Closes the dialog when the operator has signed in in another tab and returns to this tab. */
 function useResumption(): void {
   useEffect(() => {
     const look = async () => {

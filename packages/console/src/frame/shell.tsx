@@ -21,7 +21,7 @@ import { Sidebar } from './sidebar.tsx';
 const loadSearchBox = () => import('../search/search-box.tsx');
 const SearchBox = lazy(loadSearchBox);
 
-/** Loaded after the page's own files and first answers. */
+/** Late enough that the page's own files and first requests are loaded before the search. */
 const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({
@@ -150,8 +150,8 @@ function ConnectionLost() {
 }
 
 /**
- * Loads the search after the page. Keys typed after its shortcut are buffered until the field has the focus, so that no
- * digit is lost.
+ * Loads the search after the page. Buffers the keys typed after the search shortcut until the field has the focus, so
+ * that no digit is lost.
  */
 function useSearchBox() {
   const [isWanted, setWanted] = useState(false);
@@ -168,7 +168,7 @@ function useSearchBox() {
     keys.begin(() => {
       isStillWanted = false;
     });
-    // The box counts too, because its field takes over the buffered keys.
+    // Waits for the search box too, because its field takes over the buffered keys.
     Promise.all([import('@mantine/spotlight'), loadSearchBox()]).then(
       ([{ spotlight }]) => isStillWanted && spotlight.open(),
       () => {

@@ -22,13 +22,13 @@ const useTexts = dictionary({
 });
 
 interface SignInFormProps {
-  /** The operator whose session has ended. The name is then fixed. */
+  /** The operator whose session has ended. If set, the name cannot be changed. */
   readonly person?: string;
   onSignIn(request: SignInRequest): Promise<void>;
   readonly children?: ReactNode;
 }
 
-/** Asks for a name and a password, and for a code if needed. `children` are above its button. */
+/** Asks for a name and a password, and for a code if needed. `children` are shown above the button. */
 export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
   const t = useTexts();
   const [name, setName] = useState(person ?? '');

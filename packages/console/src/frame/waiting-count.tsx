@@ -10,11 +10,11 @@ const useTexts = dictionary({
   alerts: ['{count} open', '{count} 条未处理'],
   approvals: ['{count} waiting', '{count} 条待审批'],
   differences: ['{count} open', '{count} 条未关闭'],
-  // The page also lists payments that failed for good.
+  // Says "to be retried", because the page also lists payments that failed for good, which are not counted.
   failedPayments: ['{count} to be retried', '{count} 笔待重试'],
 });
 
-/** The service stops counting here. */
+/** The service counts no further than this. */
 const MOST = 999;
 
 const REFRESH_MS = 60_000;

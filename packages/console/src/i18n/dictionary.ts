@@ -3,7 +3,7 @@ import { getLanguage, type Language, useLanguage } from './language.ts';
 /** Each text in both languages, side by side, so that neither can be missing. */
 type Texts = Readonly<Record<string, readonly [en: string, zh: string]>>;
 
-/** The names in braces: count and total in 'Ends {count} of {total}'. */
+/** The names of a text's placeholders: count and total in 'Ends {count} of {total}'. */
 type Blanks<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Blanks<Rest> : never;
 
 type Fillings<Text> = [Blanks<Text>] extends [never] ? [] : [values: Readonly<Record<Blanks<Text>, string | number>>];
@@ -12,8 +12,8 @@ export type Translate<T extends Texts> = <Key extends keyof T>(key: Key, ...valu
 
 /**
  * Creates the texts of one page or part. `const useTexts = dictionary({ title: ['Orders', '订单'] })`, then in a
- * component `const t = useTexts(); t('title')`. Blanks are in braces. A text with a bar has two forms; the first is for
- * a `count` of one: '{count} order|{count} orders'.
+ * component `const t = useTexts(); t('title')`. Placeholders are in braces. A text with a bar has two forms; the first
+ * is for a `count` of one: '{count} order|{count} orders'.
  */
 export function dictionary<const T extends Texts>(texts: T): { (): Translate<T>; now(): Translate<T> } {
   const translate = (language: Language): Translate<T> => {

@@ -4,7 +4,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 export const LANGUAGES = ['en', 'zh'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Locales for Intl and the document. en-GB, because English pages write the day first. */
+/** Locales for Intl and the document. English uses en-GB, because English pages write the day before the month. */
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', zh: 'zh-CN' };
 export const localeOf = (language: Language): string => LOCALES[language];
 

@@ -2,8 +2,8 @@ import type { ProblemKind, RefusalCode } from '@perennial/service/problems';
 import type { Language } from './language.ts';
 
 /**
- * Chinese texts of refusals by code. The service supplies the English texts. Blanks are the refusal's values, from 1;
- * {detail} is its English sentence.
+ * Chinese texts of refusals by code. The service supplies the English texts. {1}, {2} and so on stand for the refusal's
+ * values, and {detail} for its English sentence.
  */
 export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'not-signed-in': '请先登录',
@@ -273,8 +273,8 @@ interface Told {
 }
 
 /**
- * Returns a refusal's text, or the service's sentence if the code is unknown because the service is newer than these
- * pages.
+ * Returns a refusal's text in the language. Returns the service's English sentence if the code is unknown, because the
+ * service may be newer than these pages.
  */
 export function refusalText({ detail, code, values, seconds }: Told, language: Language): string {
   const text = language === 'zh' ? (CHINESE as Readonly<Record<string, string>>)[code ?? ''] : undefined;
@@ -322,5 +322,5 @@ const CHINESE_STATUSES: Readonly<Record<string, string>> = {
 
 export const chineseWord = (word: string): string | undefined => CHINESE_STATUSES[word];
 
-/** Capitalizes a refusal, because the service words them for the command line as a part of a sentence. */
+/** Capitalizes a refusal: the service words refusals in lower case, as parts of a sentence for the command line. */
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
