@@ -26,7 +26,7 @@ watchForSigns(window);
 watchForLosses(window);
 watchForMissingFiles();
 
-/** The nonce that the service puts into each page. The page's policy refuses style elements without it. */
+/** The nonce that the service puts into each page. The content security policy refuses style elements without it. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 
 // Mantine's scroll lock reads the nonce under this name.

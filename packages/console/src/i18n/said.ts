@@ -2,7 +2,7 @@ import type { AlertSentence, ResultCode } from '@perennial/service/problems';
 import type { Language } from './language.ts';
 import { chineseWord, refusalText } from './refusals.ts';
 
-/** Chinese texts of alerts and results by code, with blanks from 1. The service supplies the English texts. */
+/** Chinese texts of alerts and results by code, with the values as {1}, {2}. The service supplies the English texts. */
 export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, string>> = {
   'debit-unknown-for-a-day': '仍为{1}',
   'debit-unknown-for-a-day|not-asked': '无法查询',
@@ -71,22 +71,22 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   fault: '系统异常，请查看订单与日志',
 };
 
-/** The code of a sentence or refusal in an answer of the API, with the values of its blanks. */
+/** The code of a sentence or refusal in an answer of the API, and the values for its placeholders. */
 export interface Said {
   readonly code: string;
   readonly values: readonly string[];
 }
 
-/** Returns true if the text is a refusal. */
+/** Returns true if the code is that of a refusal. */
 export const isRefusal = (said: Said | null | undefined): boolean => Boolean(said && !(said.code in CHINESE_SENTENCES));
 
-/** English texts whose values are amounts, because the service stores them in cents. */
+/** English texts with amounts. They are needed because the service's own texts give the amounts in cents. */
 const ENGLISH_AMOUNTS: Readonly<Record<string, string>> = {
   'debit-wrong-amount': 'Requested {1}, debited {2}',
   'refund-wrong-amount': 'Requested {1}, refunded {2}',
 };
 
-/** Returns a text of the service in the given language, or the text itself if its code is unknown. `money` formats cents. */
+/** Returns a text of the service in the language, or unchanged if its code is unknown. `money` formats cents. */
 export function saidText(
   text: string,
   said: Said | null | undefined,
@@ -103,7 +103,7 @@ export function saidText(
   return sentence.replaceAll(/\{(\d)\}/g, (_, blank: string) => valueText(said.values[Number(blank) - 1] ?? ''));
 }
 
-/** English words for the codes that occur in the service's sentences. */
+/** English words for the status codes in the service's sentences. */
 const ENGLISH_WORDS: Readonly<Record<string, string>> = {
   MISSING_HERE: 'only in the statement',
   MISSING_THERE: 'only here',
@@ -123,5 +123,5 @@ const inWords = (text: string): string => {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 
-/** Translates each code in a value, because a value may hold several: 2 AMOUNT, 1 STATE. */
+/** Translates every status code in a value. A value may hold several: 2 AMOUNT, 1 STATE. */
 const wordsIn = (value: string): string => value.replaceAll(/[A-Za-z_]+/g, (word) => chineseWord(word) ?? word);

@@ -1,8 +1,8 @@
 import type { ReactNode, SVGProps } from 'react';
 
 /**
- * Icons drawn on a grid of 20 with a stroke of 1.5, because an icon library would bring thousands. Most need only one
- * path.
+ * Creates an icon on a grid of 20 with a stroke of 1.5. Most icons need only one path. The console draws its own,
+ * because an icon library would bring thousands.
  */
 function icon(drawing: ReactNode) {
   return function Icon({ size = 18, ...props }: { readonly size?: number } & SVGProps<SVGSVGElement>) {
@@ -97,7 +97,7 @@ export const WalletIcon = icon(
   'M3 6.25c0-1 .75-1.75 1.75-1.75H15v3h2v9H4.75C3.75 16.5 3 15.75 3 14.75ZM3 6.25c0 .7.55 1.25 1.25 1.25H15M13.5 12h.1',
 );
 
-/** The logo: a perennial's shoot. */
+/** The logo: the shoot of a perennial plant. */
 export function Mark({ size = 26 }: { readonly size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -4,7 +4,7 @@ import { Broken, LoadingRows } from './states.tsx';
 
 interface LoadedProps<Answer> {
   readonly query: UseQueryResult<Answer>;
-  /** The placeholder while loading, if it is not a list. */
+  /** What is shown while loading. Default: placeholder rows of a list. */
   readonly meanwhile?: ReactNode;
   children(answer: Answer): ReactNode;
 }

@@ -16,7 +16,7 @@ export function notifyDone(message: string): void {
   notifications.show({ message, color: 'green', autoClose: 4000 });
 }
 
-/** Shows a notification whether a save changed anything. */
+/** Shows a notification that says whether saving changed anything. */
 export function notifySaved(changed: boolean, saved = texts.now()('saved')): void {
   notifyDone(changed ? saved : texts.now()('asBefore'));
 }

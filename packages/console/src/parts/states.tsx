@@ -35,7 +35,7 @@ interface NoteProps extends BoxProps {
   readonly children: ReactNode;
 }
 
-/** A text on the background of its tone. */
+/** A text in its tone's colour, on the tone's background. */
 export function Note({ tone, ...props }: NoteProps) {
   return <Box fz="sm" px={12} py={9} bdrs="sm" c={`var(--${tone})`} bg={`var(--${tone}-soft)`} {...props} />;
 }
@@ -46,11 +46,11 @@ interface NoticeProps {
   readonly hint?: ReactNode;
   readonly children?: ReactNode;
   readonly role?: 'alert';
-  /** Set if it is the only content of the page. */
+  /** Set if the notice is the only content of the page. */
   readonly isPage?: boolean;
 }
 
-/** The common layout of a page or part without other content. */
+/** The layout of a notice that takes the place of a page's or a part's content. */
 function Notice({ icon, title, hint, children, role, isPage }: NoticeProps) {
   return (
     <Stack gap={4} align="center" px={20} py={56} ta="center" role={role}>
@@ -189,7 +189,7 @@ function PageBroken() {
   );
 }
 
-/** Catches an error of a page and keeps the frame around it. Resets when another page, named by `of`, is opened. */
+/** Catches an error of a page and keeps the frame around it. Resets when `of`, which names the page, changes. */
 export class ErrorBoundary extends Component<{ readonly children: ReactNode; readonly of?: string }> {
   override state = { isBroken: false };
 

@@ -40,7 +40,7 @@ export function TotpSection() {
   );
 }
 
-/** Asks for a code, so that the password alone is not enough to remove the second factor. */
+/** Removes the second factor. Asks for a code, so that the password alone is not enough. */
 function Removal({ onClose }: { onClose(): void }) {
   const t = useTexts();
   const [code, setCode] = useState('');
@@ -65,7 +65,7 @@ function Removal({ onClose }: { onClose(): void }) {
   );
 }
 
-/** Activates the secret only after a code made from it, so that a failed scan locks no operator out. */
+/** Activates the secret after the operator has typed a code from it, so that a failed scan locks nobody out. */
 function Confirmation({ begun, onClose }: { readonly begun: TotpBegun; onClose(): void }) {
   const t = useTexts();
   const [code, setCode] = useState('');

@@ -183,7 +183,7 @@ function Standing({ alert }: { readonly alert: Alert }) {
 
 function Messages({ messages }: Pick<AlertAnswer, 'messages'>) {
   const t = useTexts();
-  // An unknown transport or kind of notification is shown by its code.
+  // Transports and kinds of notifications that these pages do not know are shown by their codes.
   const text = t as (code: string) => string;
   if (messages.length === 0) return <p className="quiet">{t('noMessages')}</p>;
   return (

@@ -28,7 +28,7 @@ export default function ApprovalsPage() {
   const list = usePages(APPROVALS, status === 'ALL' ? {} : { status }, ({ approvals }) => approvals, {
     refetchInterval: 15_000,
   });
-  // Loaded separately, because a decided request leaves the list of waiting ones but stays open until it is closed.
+  // The open request is loaded separately: after a decision it leaves the list of waiting requests, but stays open.
   const { open: openedId } = filters.values;
   const opened = useQuery({
     queryKey: [APPROVALS, openedId],
@@ -83,7 +83,7 @@ export default function ApprovalsPage() {
 
 const APPROVALS = '/approvals';
 
-/** Shows an operation's answer immediately and then reloads the lists. */
+/** Returns a function that shows an operation's answer at once and then reloads the lists. */
 function useTakeIn(): (approval: Approval) => void {
   const queries = useQueryClient();
   return (approval) => {

@@ -24,7 +24,7 @@ export const useTexts = dictionary({
   decidedAt: ['Decided', '审批时间'],
   decisionNote: ['Decision note', '审批意见'],
   result: ['Result', '执行结果'],
-  // The service's English text already contains this.
+  // Without "not refunded" in English, because the service's English text already says so.
   notRefunded: ['{why}', '未退款：{why}'],
   own: [
     'You requested this. Another finance operator has to decide.',

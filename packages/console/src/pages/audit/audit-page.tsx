@@ -87,7 +87,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Verifies the log only on demand, because that reads every entry. */
+/** Verifies the log only when the operator asks for it, because a verification reads every entry. */
 function Verification() {
   const t = useTexts();
   const verify = useMutation({ mutationFn: () => api.get('/audit/verify', {}) });

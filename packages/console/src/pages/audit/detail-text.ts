@@ -1,4 +1,4 @@
-/** Returns an entry's detail as one line: changes as an arrow, other fields as names with values. */
+/** Returns an entry's detail as one line: a change as "before → after", other fields as names with values. */
 export function detailText(detail: unknown): string {
   if (typeof detail !== 'object' || detail === null)
     return detail === null || detail === undefined ? '' : String(detail);

@@ -17,14 +17,14 @@ import { useTexts } from './presentation-texts.ts';
 
 type Presentation = Benefit['presentation'];
 
-/** Returns the description in the page's language, or in the other one. */
+/** Returns the description in the page's language, or in the other language if it is missing. */
 export function useDescription({ descriptionZh, descriptionEn }: Presentation): string | null {
   return useLanguage() === 'zh' ? (descriptionZh ?? descriptionEn) : (descriptionEn ?? descriptionZh);
 }
 
 interface PresentationPartProps {
   readonly presentation: Presentation;
-  /** Undefined if the operator may not change it. */
+  /** Opens the form. Undefined if the operator's role does not allow changes. */
   readonly onChange: (() => void) | undefined;
 }
 

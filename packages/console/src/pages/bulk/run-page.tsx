@@ -38,13 +38,13 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   REFUND: 'finance',
 };
 
-/** Returns the polling interval in milliseconds while the run may change. */
+/** The polling interval in milliseconds, by the status of a run. Runs with other statuses no longer change. */
 const LOOK_AGAIN: Readonly<Partial<Record<BulkRun['status'], number>>> = {
   RUNNING: 1500,
   WAITING: 5000,
   PREPARED: 15_000,
 };
-/** Returns the polling interval while items wait for their final result, which is also possible in a canceled run. */
+/** The polling interval in milliseconds while items wait for a final result. A canceled run can have such items. */
 const LOOK_AGAIN_PENDING = 5000;
 
 const lookAgainAfter = (run: BulkRun | undefined): number | false =>
@@ -54,7 +54,7 @@ interface RunProps {
   readonly run: BulkRun;
 }
 
-/** Shows a run from its dry run to its last result. All state comes from the service, so the page can be reloaded. */
+/** Shows a run from its dry run to its last result. Keeps no data of its own, so that the page can be reloaded. */
 export default function RunPage() {
   const t = useTexts();
   const kindText = useKindTexts();
@@ -276,7 +276,7 @@ function Items({ run }: RunProps) {
     isChanging ? { refetchInterval: status === 'RUNNING' ? 2500 : LOOK_AGAIN_PENDING } : {},
   );
   const queries = useQueryClient();
-  // Loads the last results once polling has stopped.
+  // Loads the items a last time when polling stops.
   useEffect(() => {
     if (!isChanging) void queries.invalidateQueries({ queryKey: ['/bulk/{runId}/items'] });
   }, [queries, isChanging]);

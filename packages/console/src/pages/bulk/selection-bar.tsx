@@ -21,7 +21,7 @@ type Filter = Readonly<Record<string, string | undefined>>;
 
 export interface RowChoice {
   readonly selection: Selection;
-  /** True if all matching rows are selected, not only those shown. */
+  /** True if all rows that match the filters are selected, not only the rows shown. */
   readonly isAll: boolean;
   chooseAll(): void;
   clear(): void;
@@ -48,9 +48,9 @@ export function useRowChoice(filter: Filter): RowChoice {
 interface BulkAction<Row> {
   readonly kind: BulkKind;
   readonly label: string;
-  /** Returns the subject of a row in a run, or undefined if the action does not apply to the row. */
+  /** Returns the item that stands for the row in a bulk run, or undefined if the action does not apply to the row. */
   itemOf(row: Row): string | undefined;
-  /** Set if the action does not support this list's filters and needs named rows. */
+  /** Set if the action does not support this list's filters: it then needs a selection of single rows. */
   readonly isForNamedOnly?: boolean;
 }
 
@@ -61,13 +61,13 @@ interface SelectionBarProps<Row> {
   amountOf?(row: Row): number;
   readonly hasMore: boolean;
   readonly mayChooseAll: boolean;
-  /** The number of matching rows, if known. */
+  /** The number of rows that match the filters, if known. */
   readonly matching: { readonly count: number; readonly isAtLeast: boolean } | undefined;
   readonly filter: Filter;
   readonly actions: readonly BulkAction<Row>[];
 }
 
-/** The bar at the bottom of the window with the size of the selection and its actions. */
+/** The bar at the bottom of the window: how many rows are selected, and the actions on them. */
 export function SelectionBar<Row>(props: SelectionBarProps<Row>) {
   const { choice, rows, rowKey, amountOf, hasMore, mayChooseAll, matching, filter, actions } = props;
   const t = useTexts();

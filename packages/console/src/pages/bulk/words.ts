@@ -9,7 +9,7 @@ export const useKindTexts = dictionary({
   REPLAY: ['Replay events', '批量重推事件'],
 });
 
-/** Effects of the kinds of runs. */
+/** The effect of each kind of run. */
 export const useKindHints = dictionary({
   RETRY: [
     'Each selected period is debited now instead of at its next retry.',
@@ -46,7 +46,7 @@ const useFilterNames = dictionary({
   orderNo: NOUNS.order,
 });
 
-/** Returns a function that gives a filter as names with values. */
+/** Returns a function that formats a filter as names with values. */
 export function useFilterText(): (filter: unknown) => string {
   const nameOf = useFilterNames() as (name: string) => string;
   return (filter) =>

@@ -22,7 +22,7 @@ interface Flags {
   readonly shareEnabled?: boolean;
 }
 
-/** Authorizes or withdraws the products and payment channels of a channel. */
+/** Returns the mutations that authorize and withdraw a channel's products and payment channels. */
 function useAuthorization(appId: string) {
   const take = useTakeChannel();
   const onSuccess = ({ channel }: ChannelChanged) => {
@@ -153,7 +153,7 @@ const RULE_TEXTS = {
   'single-amount': 'alipaySingleAmount',
 } as const satisfies Record<Warning['rule'], string>;
 
-/** Shows the institution's requirements for the product that was just authorized and its agreements. */
+/** Shows what the institution requires of the product that was just authorized and of its agreements. */
 function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
   const t = useTexts();
   if (warnings.length === 0) return null;

@@ -13,7 +13,7 @@ interface BrandingPreviewProps {
   readonly logo: string | undefined;
 }
 
-/** The colours of assets/redeem/page.css; a test compares them. An accent colour replaces the first eight. */
+/** The default colours of assets/redeem/page.css; a test compares them. A channel's accent replaces the first eight. */
 const OWN: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: {
     accent: '#0a6b4b',

@@ -25,9 +25,7 @@ const textsOf = (branding: Branding) => ({
   shopUrl: branding.shopUrl ?? '',
 });
 
-/**
- * Returns a colour with six digits for the preview, or undefined if the text is not a colour. The service validates it.
- */
+/** Returns the colour as six digits for the preview, or undefined if the text is not a colour. */
 function readAccent(text: string): string | undefined {
   const [, digits = ''] = /^#?([\da-f]{6}|[\da-f]{3})$/i.exec(text.trim()) ?? [];
   if (digits === '') return undefined;
@@ -119,7 +117,7 @@ export function BrandingTab({ channel }: ChannelTabProps) {
   );
 }
 
-/** Says which colour replaces the accent where it is illegible as text. */
+/** If the accent colour is illegible as text, says which colour is used for text instead. */
 function AccentNote({ accent }: { readonly accent: string | undefined }) {
   const t = useTexts();
   if (accent === undefined) return null;

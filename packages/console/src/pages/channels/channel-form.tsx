@@ -11,7 +11,7 @@ interface ChannelFormProps {
   /** Set if there is nothing to save or a field is missing. */
   readonly isIdle: boolean;
   readonly children: ReactNode;
-  /** Shown to operators who may not save. */
+  /** Shown instead of the button to operators who are not allowed to save. */
   readonly instead?: string | undefined;
   onSave(): void;
 }
@@ -43,7 +43,7 @@ export function ChannelForm({ change, isIdle, children, instead, onSave }: Chann
   );
 }
 
-/** Returns the lines of a text without blank and duplicate ones. */
+/** Splits a text into its entries, without duplicates. */
 const linesOf = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter((line) => line !== ''))];
 
 interface LinesFormProps extends ChannelTabProps {
@@ -55,7 +55,7 @@ interface LinesFormProps extends ChannelTabProps {
   readonly minRows: number;
 }
 
-/** A list setting of a channel, one entry per line. */
+/** A form for a channel's setting that is a list, with one entry per line. */
 export function LinesForm({ channel, of, instead, ...field }: LinesFormProps) {
   const isAdmin = useMayDo('admin');
   const change = useChannelChange(channel.appId);
@@ -82,7 +82,7 @@ export function LinesForm({ channel, of, instead, ...field }: LinesFormProps) {
   );
 }
 
-/** A row of a list, with its buttons. */
+/** A row in a list of settings, with its buttons. */
 export function SettingRow({ children, actions }: { readonly children: ReactNode; readonly actions?: ReactNode }) {
   return (
     <Group component="li" gap="8px 16px" mih={56} px={4} py={10}>

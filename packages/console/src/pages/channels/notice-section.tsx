@@ -21,10 +21,10 @@ const useTexts = dictionary({
   ],
 });
 
-/** The notice period that China requires. */
+/** The notice period in days that Chinese rules require. */
 const USUAL_DAYS = 5;
 
-/** Sets whether and when a channel is notified before a renewal. */
+/** Sets whether, and how many days before, a channel is notified of a renewal. */
 export function NoticeSection({ channel }: ChannelTabProps) {
   const t = useTexts();
   const isAdmin = useMayDo('admin');

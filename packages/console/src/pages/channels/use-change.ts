@@ -9,7 +9,7 @@ export interface ChannelTabProps {
   readonly channel: Channel;
 }
 
-/** Caches the answer of a change, so that all tabs show it. */
+/** Returns a function that caches a changed channel, so that all tabs show the change. */
 export function useTakeChannel() {
   const queries = useQueryClient();
   return (channel: Channel) => {
@@ -18,7 +18,7 @@ export function useTakeChannel() {
   };
 }
 
-/** Changes settings of a channel and notifies the operator whether anything changed. */
+/** Returns the mutation that changes a channel's settings. Afterwards it shows whether anything changed. */
 export function useChannelChange(appId: string) {
   const take = useTakeChannel();
   return useMutation({

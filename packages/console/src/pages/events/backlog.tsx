@@ -15,7 +15,7 @@ export const backlogsQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
-/** The service stops counting here. */
+/** The service counts no further than this. */
 const MAX_COUNTED = 10_000;
 
 export function Counted({ value }: { readonly value: number }) {
@@ -25,7 +25,7 @@ export function Counted({ value }: { readonly value: number }) {
   return <span className="figures">{value >= MAX_COUNTED ? t('atLeast', { count: text }) : text}</span>;
 }
 
-/** Returns whether a channel's deliveries need attention. These channels are listed first. */
+/** Returns how urgently a channel's deliveries need attention; 0 is not at all. Urgent channels are listed first. */
 export function troubleOf(channel: EventChannel): number {
   const { givenUp, paused, waiting, failed, accepted, withoutAddress } = channel;
   if (givenUp > 0) return 4;
@@ -55,7 +55,7 @@ export function SuccessRate({ channel: { accepted, failed } }: { readonly channe
   );
 }
 
-/** Shows a due push as in progress, whatever its planned second. */
+/** Shows when the next push is planned, or "now" if its time has come. */
 export function NextPush({ at }: { readonly at: string | null }) {
   const t = useTexts();
   if (at !== null && momentOf(at).getTime() <= now()) return t('now');

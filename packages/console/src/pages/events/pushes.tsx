@@ -12,7 +12,7 @@ const useOutcomeTexts = dictionary({
   FORBIDDEN: ['Forbidden address', '地址不允许'],
 });
 
-/** Shows the outcome of a push, or its code if it is unknown. */
+/** Shows the outcome of a push. An unknown outcome is shown by its code. */
 export function Outcome({ value }: { readonly value: string }) {
   const t = useOutcomeTexts() as (outcome: string) => string;
   return <Tag tone={value === 'ACCEPTED' ? 'positive' : 'negative'}>{t(value)}</Tag>;

@@ -12,7 +12,7 @@ interface ReplayDialogProps {
   onClose(): void;
 }
 
-/** Asks for confirmation before named events are sent again. */
+/** Asks for confirmation, then has the given events sent again. */
 export function ReplayDialog({ appId, eventIds, onReplayed, onClose }: ReplayDialogProps) {
   const t = useTexts();
   const queries = useQueryClient();

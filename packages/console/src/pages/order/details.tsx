@@ -28,7 +28,7 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
         facts={[
           [
             t('user'),
-            // Viewers have only the masked id, which finds no user.
+            // No link for viewers: they have only the masked id, which finds no user.
             role === 'viewer' ? (
               channelUserId
             ) : (
@@ -65,7 +65,7 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
 
 interface MobileProps {
   readonly mobile: string | null;
-  /** The order whose timeline records the access. */
+  /** The order in whose timeline the access to the clear value is recorded. */
   readonly orderNo: string | undefined;
   readonly unmasked: Unmasked | undefined;
   onChange(unmasked: Unmasked | undefined): void;

@@ -32,7 +32,7 @@ export default function OrderPage() {
   const found = useQuery({
     queryKey: ['/orders', orderNo],
     queryFn: ({ signal }) => api.get('/orders/{orderNo}', { orderNo }, signal),
-    // Polled, because results of institutions and channels arrive at any time.
+    // Polled, because results from institutions and answers of channels arrive at any time.
     refetchInterval: 15_000,
   });
   return (
@@ -79,7 +79,7 @@ export default function OrderPage() {
   );
 }
 
-/** Says what happens next and, if the last debit failed, why. Support needs both first. */
+/** Says what happens next and, if the last debit failed, why. Support staff look for these two facts first. */
 function Next({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const wordsOf = useNextWords();

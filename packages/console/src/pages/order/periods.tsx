@@ -15,7 +15,7 @@ import { findFailedAttempt } from './timeline/failed-attempt.ts';
 
 interface PeriodsSectionProps {
   readonly shown: OrderAnswer;
-  /** The period that the timeline is filtered by. */
+  /** The period to which the timeline is limited. */
   readonly chosen: string | undefined;
   onChoose(period: string | undefined): void;
 }
@@ -26,7 +26,7 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const periods = shown.order.payments.toReversed();
-  /** Shows why a debit failed, and the refunds in progress or waiting. */
+  /** Shows why the period's debit failed, and its refunds that are in progress or wait for approval. */
   const besides = (period: Period) => {
     const reason = findFailedAttempt(period)?.reason;
     const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
@@ -51,7 +51,7 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
       ),
       { inCard: 'aside' },
     ),
-    // A card has no room for it beside its title.
+    // On a phone the reason has its own line, because a card has no room for it beside the title.
     ...(isPhone ? [ofPeriod.of(t('why'), besides, { inCard: 'text' })] : []),
     ofPeriod.of(t('due'), ({ expectPayTime }) => <Time value={expectPayTime} />),
     ofPeriod.of(t('paidAt'), ({ paidAt }) => <Time value={paidAt} />),
@@ -142,7 +142,7 @@ export function BenefitsSection({ order }: { readonly order: Order }) {
 
 const SHOWN_AT_FIRST = 6;
 
-/** Shows the first rows of a table, with a button for all. */
+/** Shows the first rows of a table, with a button that shows all rows. */
 function FewFirst<Row>({ rows, ...table }: DataTableProps<Row>) {
   const t = useTexts();
   const [isWhole, setWhole] = useState(false);

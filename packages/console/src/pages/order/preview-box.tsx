@@ -40,7 +40,7 @@ interface PreviewBoxProps {
   readonly title: string;
   readonly preview: Preview | undefined;
   readonly error: unknown;
-  /** Set if approval was already requested, so that the hint about it is omitted. */
+  /** Set if approval was already requested. The hint that the action needs approval is then omitted. */
   readonly isAlreadyAsked?: boolean;
 }
 

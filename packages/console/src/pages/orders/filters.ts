@@ -1,4 +1,4 @@
-/** Named as in the operation, so that the URL, the query and the export share one text. */
+/** The names of the API's parameters, so that the URL, the query and the export use the same ones. */
 export const ORDERS_FILTERS = [
   'status',
   'appId',

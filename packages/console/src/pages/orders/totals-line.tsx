@@ -66,7 +66,7 @@ function Export({ filter, total, isEmpty }: ExportProps) {
   const begin = async () => {
     const controller = new AbortController();
     running.current = controller;
-    // The first line is the header.
+    // Starts at -1, because the first line is the header.
     let count = -1;
     const onPiece = (piece: Uint8Array) => {
       for (const byte of piece) if (byte === NEW_LINE) count += 1;

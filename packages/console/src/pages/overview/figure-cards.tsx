@@ -20,7 +20,7 @@ const Chart = lazy(() =>
 
 interface CardProps {
   readonly title: string;
-  /** The list behind the number. */
+  /** The URL of the list that the number counts. */
   readonly to: string;
   readonly value: string;
   readonly change: ReactNode;
@@ -73,7 +73,7 @@ function Card({ title, to, value, change, aside, isWide, chart, children }: Card
 
 type Name = keyof OverviewFigures;
 
-/** Returns the share that succeeded, or NaN if there was nothing. */
+/** Returns the share of successes, or NaN if there is nothing to count. */
 const rate = (good: number, bad: number): number => (good + bad === 0 ? Number.NaN : good / (good + bad));
 
 export function FigureCards({ overview }: { readonly overview: Overview }) {

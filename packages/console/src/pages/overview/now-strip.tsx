@@ -11,11 +11,11 @@ import { momentOf } from '../../parts/values/time-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
-/** Returns a day in Beijing time, a number of days from today. */
+/** Returns the day, in Beijing time, that is the given number of days after today. */
 const dayFromToday = (days: number): string =>
   new Date(clock() + (8 * 3600 + days * 86_400) * 1000).toISOString().slice(0, 10);
 
-/** The age from which a count is shown with its time. Very large installations count orders less than once a minute. */
+/** A count that is older is shown with its time. Very large installations count orders less than once a minute. */
 const OLD_MS = 180_000;
 
 /** Shows the current state. */

@@ -26,7 +26,7 @@ export default function OverviewPage() {
   const found = useQuery({
     queryKey: ['/overview', range, appId],
     queryFn: ({ signal }) => api.get('/overview', { range, appId }, signal),
-    // The engine updates the figures every minute.
+    // The service updates the figures every minute.
     refetchInterval: 60_000,
     placeholderData: keepPreviousData,
   });

@@ -124,7 +124,7 @@ export default function PaymentChannelsPage() {
           typed={task.channel.code}
           onConfirm={async () => {
             const answer = await api.post('/payment-channels/{code}/key', { code: task.channel.code });
-            // After the dialog has closed itself.
+            // Runs after the dialog has closed itself, because its onClose would close the key too.
             setTimeout(() => showKey(answer));
           }}
           onClose={close}

@@ -1,4 +1,4 @@
-/** Named as in the operation, so that a dry run of all matching payments means what the list shows. */
+/** The names of the API's parameters, so that a dry run of all matching payments selects what the list shows. */
 export const PAYMENTS_FILTERS = [
   'status',
   'reason',

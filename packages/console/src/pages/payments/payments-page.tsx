@@ -126,7 +126,7 @@ export default function PaymentsPage() {
         amountOf={({ amountCent }) => amountCent}
         hasMore={list.hasMore}
         mayChooseAll={mayBeTriedAgain}
-        // Without a status filter, payments that cannot be retried are counted too.
+        // Only with this status filter: otherwise payments that cannot be retried would be counted too.
         matching={
           summary.data && status === 'FAIL_RETRY'
             ? { count: summary.data.total.payments, isAtLeast: summary.data.isAtLeast }

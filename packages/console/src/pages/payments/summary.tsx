@@ -15,8 +15,8 @@ interface SummaryProps {
 }
 
 /**
- * Shows why, where and at which attempt payments fail, and the amount that retries recovered. A click on a group
- * filters by it.
+ * Shows why, at which institution and at which attempt payments fail, and the amount that retries recovered. A click on
+ * a group sets the filter.
  */
 export function Summary({ summary, filters: { values, set } }: SummaryProps) {
   const t = useTexts();

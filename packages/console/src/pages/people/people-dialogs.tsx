@@ -58,7 +58,7 @@ export function NewPersonDialog({ onClose, onMade }: NewPersonDialogProps) {
   );
 }
 
-/** Shows the link, which only the answer to the request contains. */
+/** Shows the one-time link. Only the answer to the request contains it, so it cannot be shown again. */
 export function LinkDialog({ made, onClose }: { readonly made: PersonWithLink | undefined; onClose(): void }) {
   const t = useTexts();
   return (

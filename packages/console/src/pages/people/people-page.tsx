@@ -16,7 +16,7 @@ import { useMayDo, useSession } from '../../session/session.ts';
 import { LinkDialog, NewPersonDialog, RoleDialog } from './people-dialogs.tsx';
 import { useTexts } from './texts.ts';
 
-/** The open dialog and its operator. */
+/** Which dialog is open, and for which operator. */
 type Task =
   | { readonly what: 'add' }
   | { readonly what: 'role' | 'reset' | 'disable'; readonly person: Person }
@@ -136,7 +136,7 @@ export default function PeoplePage() {
           isDangerous
           onConfirm={async () => {
             const made = await api.post('/people/{name}/reset', { name: task.person.name });
-            // After the dialog has closed itself.
+            // Runs after the dialog has closed itself, because its onClose would close the link too.
             setTimeout(() => setTask({ what: 'link', made }));
             void reload();
           }}

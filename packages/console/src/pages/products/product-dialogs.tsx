@@ -25,7 +25,7 @@ import { useTexts } from './texts.ts';
 type Mode = Product['settlementModes'][number];
 const MODES: readonly Mode[] = ['SVC_DEDUCT', 'CHANNEL_COLLECT'];
 
-/** The values as typed: amounts in whole units of the currency, and a row per benefit. */
+/** A benefit of the product as typed. The price is in whole units of the currency. */
 interface BenefitRow {
   readonly key: number;
   readonly benefitCode: string;
@@ -36,7 +36,7 @@ const toCents = (price: number | string): number => Math.round(Number(price) * 1
 const isWhole = ({ benefitCode, name, price }: BenefitRow) =>
   benefitCode.trim() !== '' && name.trim() !== '' && price !== '';
 
-/** Returns the typed values as a request. A new version keeps the other fields of its product. */
+/** The form's values as typed. */
 interface Typed {
   readonly productName: string;
   readonly productCode: string;
@@ -102,7 +102,7 @@ const toVersion = (typed: Typed): VersionRequest => ({
 });
 
 interface ProductDialogProps {
-  /** The product to create a version of, or undefined for a new product. */
+  /** The product that gets a new version, or undefined for a new product. */
   readonly former?: Product;
   onMade(product: Product): void;
   onClose(): void;
@@ -191,7 +191,7 @@ interface ModeChoiceProps {
   onChange(modes: readonly Mode[]): void;
 }
 
-/** In production a product has one settlement mode. */
+/** Lets the operator choose the settlement modes. In production a product has only one. */
 function ModeChoice({ modes, onChange }: ModeChoiceProps) {
   const t = useTexts();
   const isOne = useSession().environment === 'production';

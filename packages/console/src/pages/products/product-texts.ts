@@ -30,7 +30,7 @@ export function parseDelays(text: string): number[] | undefined {
   return delays.every((one) => one !== undefined) ? delays : undefined;
 }
 
-/** Formats a delay as typed: 3600 is 1h. */
+/** Formats a delay in the form that can be typed: 3600 is 1h. */
 export const delayText = (seconds: number): string => {
   if (seconds % SECONDS.d === 0) return `${seconds / SECONDS.d}d`;
   return seconds % SECONDS.h === 0 ? `${seconds / SECONDS.h}h` : `${Math.round(seconds / SECONDS.m)}m`;

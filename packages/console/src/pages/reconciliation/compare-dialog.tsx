@@ -12,7 +12,7 @@ import { notifyDone } from '../../parts/notify.ts';
 import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
-/** Returns the day in a file's name, because statements often have it there. */
+/** Returns the day in the name of a statement file, if the name has one. */
 const dayInName = (name: string): string | undefined => {
   const [, year, month, day] = /(20\d\d)-?(\d\d)-?(\d\d)/.exec(name) ?? [];
   return year === undefined ? undefined : `${year}-${month}-${day}`;

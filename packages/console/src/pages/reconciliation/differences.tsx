@@ -54,7 +54,7 @@ export function Differences() {
   const opened = useFilters(['no']);
   const institutions = useInstitutionNames();
   const list = usePages('/differences', filters.values, (page) => page.differences);
-  // A closed difference leaves the list of open ones but stays visible until the sheet is closed.
+  // The difference just closed. It leaves the list of open differences but is shown until the sheet is closed.
   const [closed, setClosed] = useState<Difference>();
   const columns: readonly Column<Difference>[] = [
     { id: 'kind', header: t('kind'), cell: ({ kind }) => words.kind(kind) },

@@ -1,3 +1,3 @@
-/** `view` is days; the default is the differences. `no` is the difference open beside the list. */
+/** `view` is "days"; without it, the page lists the differences. `no` is the difference open beside the list. */
 export const DIFFERENCE_FILTERS = ['paymentChannelCode', 'day', 'which'] as const;
 export const RECONCILIATION_FILTERS = [...DIFFERENCE_FILTERS, 'view', 'no'] as const;

@@ -11,7 +11,7 @@ import { useTexts } from './texts.ts';
 
 const NO_FILTERS = { paymentChannelCode: undefined, day: undefined, which: undefined };
 
-/** Compares institutions' statements with the records here. */
+/** Compares the institutions' statements with the service's records. */
 export default function ReconciliationPage() {
   const t = useTexts();
   const mayCompare = useMayDo('finance');

@@ -29,7 +29,7 @@ import { useTexts } from './texts.ts';
 const SUCCESS = '0';
 const FAILED = 'failed';
 
-/** Shows a channel's calls of the last days with code, reason and request id. */
+/** Shows a channel's API calls of the last days with result code, reason and request id. */
 export default function RequestsPage() {
   const t = useTexts();
   const place = useFilters(['appId']);
@@ -165,7 +165,7 @@ interface SummaryProps {
   readonly filters: FilterControl<(typeof REQUEST_LIST_FILTERS)[number]>;
 }
 
-/** Shows how often each code was answered. A click filters by it. */
+/** Shows how many calls got each result code. A click filters the calls by the code. */
 function Summary({ codes, filters }: SummaryProps) {
   const t = useTexts();
   const most = Math.max(...codes.map(({ count }) => count));

@@ -9,7 +9,7 @@ import { isNewPassword, NewPassword } from '../../parts/fields/new-password.tsx'
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { useTexts } from './texts.ts';
 
-/** The page of the one-time link. Its token is after the #, because browsers do not send that part. */
+/** The page that a one-time link opens. The token is after the # of the URL, because browsers do not send that part. */
 export default function SetupPage() {
   const t = useTexts();
   const navigate = useNavigate();

@@ -1,2 +1,2 @@
-/** A user's key: the channel and the channel's user id. */
+/** The channel and its user id, which together identify a user. */
 export const USER_FILTERS = ['appId', 'channelUserId'] as const;

@@ -112,7 +112,7 @@ function Everything({ user }: { readonly user: User }) {
         sums={[
           [
             t('mobile'),
-            // Unmasked through one of the user's orders, because the access is recorded in its timeline.
+            // The mobile is unmasked through one of the user's orders, because an order's timeline records the access.
             <Mobile key="mobile" {...{ mobile, unmasked }} orderNo={orders[0]?.orderNo} onChange={setUnmasked} />,
           ],
           [t('active'), countText(orders.filter(({ orderStatus }) => orderStatus === 'ACTIVE').length)],
@@ -178,7 +178,7 @@ interface ListedProps<Row> extends Omit<DataTableProps<Row>, 'caption'> {
   readonly what: 'orders' | 'agreements' | 'refunds' | 'claims';
 }
 
-/** A section with a table, or a line that says that it is empty. */
+/** A section with a table. If there are no rows, it has a line that says so. */
 function Listed<Row>({ what, ...table }: ListedProps<Row>) {
   const t = useTexts();
   return (

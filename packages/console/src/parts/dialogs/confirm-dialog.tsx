@@ -5,7 +5,7 @@ import { FormDialog, type FormDialogProps } from './form-dialog.tsx';
 
 interface ConfirmDialogProps extends Omit<FormDialogProps, 'onSubmit'> {
   readonly isOpen: boolean;
-  /** A text to type before the button is enabled, for actions that are costly by accident. */
+  /** A text that has to be typed before the button is enabled, for actions that are costly if done by accident. */
   readonly typed?: string;
   onConfirm(): Promise<unknown>;
 }

@@ -12,13 +12,13 @@ interface SidePanelProps {
 
 interface DialogProps extends SidePanelProps {
   readonly size?: 'sm' | 'md' | 'lg' | 'xl';
-  /** Set if the content is shown only once: a click outside does not close the dialog. */
+  /** Set if a click outside must not close the dialog, for content that is shown only once. */
   readonly isKept?: boolean;
   /** Set if the dialog is above other dialogs. */
   readonly isOnTop?: boolean;
 }
 
-/** A dialog in the middle of the page. Its content is mounted with it, so a form in it begins empty. */
+/** A dialog in the middle of the page. Its content is mounted when it opens, so a form in it begins empty. */
 export function Dialog({ isOpen, size = 'md', isKept = false, isOnTop = false, ...props }: DialogProps) {
   useOpenerFocus(isOpen);
   const isTopmost = useIsTopmost(isOpen, isOnTop ? 1 : 0);

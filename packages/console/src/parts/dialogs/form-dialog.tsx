@@ -7,10 +7,10 @@ import { Dialog } from './dialog.tsx';
 
 export interface FormDialogProps {
   readonly title: string;
-  /** The label of the button: Create channel. */
+  /** The label of the button, such as "Create channel". */
   readonly verb: string;
   readonly size?: 'md' | 'lg' | 'xl';
-  /** A click outside does not close the dialog, because that would discard the entries. */
+  /** True (the default) if a click outside must not close the dialog, because that would discard the entries. */
   readonly isKept?: boolean;
   readonly isDangerous?: boolean;
   readonly isIncomplete?: boolean;
@@ -33,7 +33,7 @@ export function FormDialog(props: FormDialogProps) {
         gap={16}
         onSubmit={(event) => {
           event.preventDefault();
-          // React would bubble the event to a form of the page that contains this component.
+          // Otherwise React passes the event on to a form of the page around this component.
           event.stopPropagation();
           if (!isIncomplete && !submit.isPending) submit.mutate();
         }}

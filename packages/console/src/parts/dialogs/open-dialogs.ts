@@ -22,9 +22,7 @@ function subscribe(listener: () => void): () => void {
 const topmost = () =>
   open.reduce<OpenDialog | undefined>((top, one) => (top && top.level > one.level ? top : one), undefined)?.id;
 
-/**
- * Returns whether Escape is for this dialog. Mantine passes it to all open dialogs, which would close those behind too.
- */
+/** Returns whether Escape should close this dialog. Mantine would also close the dialogs behind it. */
 export function useIsTopmost(isOpen: boolean, level: number): boolean {
   const id = useId();
   useEffect(() => {

@@ -1,18 +1,18 @@
 import { useEffect, useRef } from 'react';
 
-/** The element clicked last. For a menu item it is the menu's button, because the item disappears with its menu. */
+/** Returns the element that opened the dialog. Instead of a menu item, which disappears, returns the menu's button. */
 function findOpener(): HTMLElement | null {
   const pressed = document.activeElement as HTMLElement | null;
   const menu = pressed?.closest('[role="menu"]');
   return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : pressed;
 }
 
-/** Runs after other code that moves the focus on closing. */
+/** Late enough that other code has moved the focus after the dialog closed. */
 const LOOK_AFTER_MS = 30;
 
 /**
  * Returns the focus to the element that opened a dialog. Mantine does so only for dialogs that stay mounted while
- * closed, and most of ours do not.
+ * closed; most dialogs here do not.
  */
 export function useOpenerFocus(isOpen = true): void {
   const opener = useRef<HTMLElement | null>(null);

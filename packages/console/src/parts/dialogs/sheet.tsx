@@ -9,7 +9,7 @@ interface SheetProps {
   onClose(): void;
 }
 
-/** Shows one item of a list beside the list, on a phone at full width. */
+/** Shows one item of a list beside the list, or over the full width of a phone. */
 export function Sheet({ isOpen, title, children, onClose }: SheetProps) {
   // Keeps the content while the sheet slides out.
   const last = useRef<{ readonly title: ReactNode; readonly children: ReactNode }>({ title, children });

@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 
 /**
- * Blocks Back and closing the tab while content is mounted that is shown only once. `isHeld` becomes true when the
+ * While mounted, blocks Back and closing the tab, for content that is shown only once. `isHeld` becomes true when the
  * operator tries to leave. `release` allows leaving.
  */
 export function useLeaveGuard(): { readonly isHeld: boolean; release(): void } {

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 export const yesterday = (): string => new Date(now() + DAY_MS / 3 - DAY_MS).toISOString().slice(0, 10);
 
 interface DayFieldProps extends Pick<DatePickerInputProps, 'label' | 'description' | 'size' | 'w'> {
-  /** For fields without a visible label. */
+  /** A placeholder and accessible name, for fields without a visible label. */
   readonly placeholder?: string;
   /** 2026-01-31. */
   readonly value: string | undefined;

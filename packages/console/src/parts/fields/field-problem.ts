@@ -14,7 +14,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   'svg-unusable': 'picture',
 };
 
-/** The field by the refusal's first value, for refusals that name their subject. */
+/** The field, by the first value of refusals whose first value names a field. */
 const BY_NAME: Readonly<Record<string, string>> = {
   'the display name': 'displayName',
   'the support address': 'support',

@@ -14,7 +14,7 @@ export function useFields<Values extends object>(initial: () => Values) {
       value: values[name] as string,
       onChange: ({ currentTarget }: Typed) => set({ [name]: currentTarget.value } as Partial<Values>),
     }),
-    /** Props for a NumberInput or another component that passes its value directly. */
+    /** Returns props for a NumberInput or another component whose onChange gets the value itself. */
     value: <Name extends keyof Values>(name: Name) => ({
       value: values[name],
       onChange: (value: Values[Name]) => set({ [name]: value } as unknown as Partial<Values>),
@@ -27,7 +27,7 @@ export function useFields<Values extends object>(initial: () => Values) {
   };
 }
 
-/** Returns the texts that differ from the stored ones, with null for empty ones, or undefined if none differs. */
+/** Returns the texts that differ from the stored texts, null for an emptied text; undefined if none differs. */
 export function changedTexts<Name extends string>(
   stored: Readonly<Record<Name, string>>,
   typed: Readonly<Record<Name, string>>,
@@ -37,7 +37,7 @@ export function changedTexts<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, typed[name].trim() || null])) as Record<Name, string | null>;
 }
 
-/** Props of fields by the kind of their value. */
+/** Props of a field, by the kind of value that it takes. */
 export const CODE = { classNames: { input: 'mono' }, maxLength: 64, spellCheck: false, autoComplete: 'off' } as const;
 export const ADDRESS = {
   placeholder: 'https://',

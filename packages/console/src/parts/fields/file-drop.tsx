@@ -13,7 +13,7 @@ const useTexts = dictionary({
   notText: ['{name} is not a text file', '{name} 不是文本文件'],
 });
 
-/** Reads a chosen file. `wrong` is the reason if the file could not be read. */
+/** Returns `take`, which reads a chosen file, and `wrong`, the reason if the file could not be read. */
 export function useReading<Content>(read: (file: File) => Promise<Content>, onRead: (content: Content) => void) {
   const [wrong, setWrong] = useState<string>();
   const take = async (file: File) => {
@@ -34,7 +34,7 @@ interface DropBoxProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   onFile(file: File): void;
 }
 
-/** An area to drop or choose a file. The browser's own file input covers the box and does the work. */
+/** An area to drop or choose a file. An invisible file input covers it and handles both. */
 export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
   return (
     <label className={styles.drop}>

@@ -23,7 +23,7 @@ const useTexts = dictionary({
 interface ChosenPicture {
   readonly name: string;
   readonly bytes: number;
-  /** The content of the request. */
+  /** The picture's bytes for the request. */
   readonly base64: string;
   /** The source of an image element. */
   readonly address: string;
@@ -32,7 +32,7 @@ interface ChosenPicture {
 /** Undefined keeps the stored picture; null removes it. */
 export type PictureChange = ChosenPicture | null | undefined;
 
-/** The limit of the service. Larger files are not sent. */
+/** The service's size limit for pictures. Larger files are not sent. */
 const MAX_BYTES = 65_536;
 /** The first bytes of a PNG, in base64. */
 const PNG = 'iVBORw0KGgo';
@@ -53,7 +53,7 @@ async function readPicture(file: File, t: ReturnType<typeof useTexts>): Promise<
 
 const toBase64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 
-/** Returns the picture after saving: the chosen one, none, or the stored one. */
+/** Returns the URL of the picture as it will be after saving: the chosen picture, no picture, or the stored picture. */
 export function useShownPicture(stored: StoredPicture | null, change: PictureChange) {
   return useStoredPicture(change === undefined ? stored : null, change === undefined).address ?? change?.address;
 }

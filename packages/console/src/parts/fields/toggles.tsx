@@ -13,7 +13,7 @@ interface TogglesProps {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly selected: readonly string[];
-  /** Set if only one can be pressed at a time. */
+  /** Set if only one toggle can be pressed at a time. */
   readonly isSingle?: boolean;
   onChange(selected: readonly string[]): void;
   readonly children?: ReactNode;

@@ -8,12 +8,12 @@ import type { Column } from './data-table.tsx';
 type More = Pick<Column<never>, 'align' | 'grows' | 'inCard'>;
 type Text = string | null;
 type Figure = number | null;
-/** The names of a row's fields that have this type. */
+/** The names of a row's fields whose values have this type. */
 type FieldOf<Row, Type> = { [Name in keyof Row]-?: Row[Name] extends Type ? Name : never }[keyof Row];
 
 /**
- * Returns factories for the columns of a list: `columnsOf<Order>().money(t('paid'), 'paidCent')`. A column's header is
- * its id.
+ * Returns factories for the columns of a list: `columnsOf<Order>().money(t('paid'), 'paidCent')`. A column's header
+ * text is also its id.
  */
 export function columnsOf<Row>() {
   const of = (header: string, cell: (row: Row) => ReactNode, more: More = {}): Column<Row> => ({

@@ -13,7 +13,7 @@ const useTexts = dictionary({
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
-  /** Hides a header that the cells make obvious. Screen readers still read it. */
+  /** Hides the header, if the cells are clear without it. Screen readers still read it. */
   readonly hidesHeader?: boolean;
   cell(row: Row): ReactNode;
   /** Aligns numbers at the end. */
@@ -21,8 +21,8 @@ export interface Column<Row> {
   /** Takes the remaining width and truncates its text. */
   readonly grows?: boolean;
   /**
-   * The column's place in a card, which a row is on a phone: the title, at the end of the title's line, a text below
-   * it, a line with its name, or hidden.
+   * The column's place in a card (on a phone each row is a card): as the title, at the end of the title's line, as a
+   * text below, as a line with its name, or hidden.
    */
   readonly inCard?: 'title' | 'aside' | 'text' | 'line' | 'none';
 }
@@ -37,7 +37,7 @@ type Address = Pick<LinkProps, 'to' | 'params' | 'search'>;
 export interface DataTableProps<Row> {
   /** The table's subject, for screen readers. */
   readonly caption: string;
-  /** The first column names the row and is the link that opens it. */
+  /** The first column identifies the row and holds the link that opens it. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   rowKey(row: Row): string;
@@ -46,7 +46,7 @@ export interface DataTableProps<Row> {
   /** Opens a row that has no page of its own. */
   onOpen?(row: Row): void;
   readonly selection?: Selection | undefined;
-  /** Set if the rows belong to the previous query while the next one loads. */
+  /** Set while the rows still belong to the previous query and the next query loads. */
   readonly isRefreshing?: boolean;
 }
 
@@ -200,7 +200,7 @@ function Opener<Row>({ row, rowLink, onOpen, children }: OpenerProps<Row>) {
 const isHandledInside = (event: MouseEvent) =>
   event.target instanceof Element && event.target.closest('a, button, input, label, summary') !== null;
 
-/** Selecting text to copy it does not count as a click. */
+/** Returns true if the operator is selecting text to copy it. The end of that selection is not a click on the row. */
 const isSelecting = () => (getSelection()?.toString() ?? '') !== '';
 
 function useOpening<Row>({ rowLink, onOpen }: DataTableProps<Row>) {

@@ -21,9 +21,9 @@ const useTexts = dictionary({
 
 interface DayRangeFilterProps {
   readonly label: string;
-  /** The first day included: 2026-01-31. */
+  /** The first day of the range: 2026-01-31. */
   readonly from: string | undefined;
-  /** The first day excluded, as in the API. */
+  /** The day after the range, as in the API. */
   readonly to: string | undefined;
   /** Set if the range is in the future. */
   readonly isAhead?: boolean;
@@ -31,21 +31,21 @@ interface DayRangeFilterProps {
 }
 
 const dayBefore = (day: string) => dayjs(day).subtract(1, 'day').format('YYYY-MM-DD');
-/** Returns the day of a moment, which is included even if only a part of it is. */
+/** Returns the last day of a range that ends at `end`. A day counts even if only its beginning is in the range. */
 const lastDayBefore = (end: string) => (/[1-9]/.test(end.slice(10)) ? end.slice(0, 10) : dayBefore(end.slice(0, 10)));
 const dayAfter = (day: string) => dayjs(day).add(1, 'day').format('YYYY-MM-DD');
 
-/** Empty while no day is chosen, so that the label is shown as the placeholder. */
+/** Formats the range. Returns an empty text if no day is chosen, so that the label is shown as the placeholder. */
 const rangeText = (days: readonly (string | null)[]): string =>
   days.every((day) => day === null)
     ? ''
     : [...new Set(days.map((day) => (day ? shortDayText(momentOf(day)) : '…')))].join(' – ');
 
-/** Filters by days in Beijing time. Both days are included: 1 to 31 January is all of January. */
+/** Filters by days in Beijing time. The first and the last day are included: 1 to 31 January is all of January. */
 export function DayRangeFilter({ label, from, to, isAhead, onChange }: DayRangeFilterProps) {
   const t = useTexts();
   const language = useLanguage();
-  // After the first click the range is incomplete and does not filter yet.
+  // The range while only its first day is chosen. It does not filter yet.
   const [chosen, setChosen] = useState<[string | null, string | null]>();
   const shown: [string | null, string | null] = chosen ?? [from?.slice(0, 10) ?? null, to ? lastDayBefore(to) : null];
   const today = new Date(now() + 8 * 3_600_000).toISOString().slice(0, 10);

@@ -16,7 +16,7 @@ interface FoldedFiltersProps {
   readonly children: ReactNode;
 }
 
-/** Filters that are behind a button on a phone, where they would fill half of the screen. */
+/** Filters that a phone shows only after a press on a button, because they would fill half of its screen. */
 export function FoldedFilters({ count, children }: FoldedFiltersProps) {
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });

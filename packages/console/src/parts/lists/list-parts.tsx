@@ -27,7 +27,7 @@ export const filterToggles = <Name extends string>({ values, set }: FilterContro
 interface EmptyListProps {
   readonly filters: Pick<FilterControl<string>, 'count' | 'clear'>;
   t(key: 'empty' | 'emptyHint' | 'emptyFiltered'): string;
-  /** Advice when no row matches. */
+  /** Advice that is shown when no row matches. */
   readonly hint?: string;
 }
 
@@ -50,7 +50,7 @@ type Fact = readonly [name: string, value: ReactNode];
 /** Returns the facts that have a value. */
 export const known = (facts: readonly Fact[]): readonly Fact[] => facts.filter(([, value]) => value);
 
-/** A link to an order, by its number or the given text. */
+/** A link to an order, with the order number or the given text. */
 export function OrderLink({ orderNo, children }: { readonly orderNo: string; readonly children?: ReactNode }) {
   return (
     <Link to="/orders/$orderNo" params={{ orderNo }} className="figures">

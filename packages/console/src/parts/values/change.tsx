@@ -16,7 +16,7 @@ export const shareText = (share: number, digits = 1): string =>
 const decimal = (value: number): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
 
-/** 7.4 %, 58 %; from tenfold on as a factor. */
+/** Formats a change: 7.4 %, 58 %; ×10 if the value is at least ten times as large. */
 function timesText(share: number): string {
   if (share >= 9) return `×${Math.round(share + 1)}`;
   return shareText(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);
@@ -25,15 +25,15 @@ function timesText(share: number): string {
 interface ChangeProps {
   readonly value: number;
   readonly before: number;
-  /** The meaning of an increase. */
+  /** Whether an increase is good or bad. */
   readonly more?: 'good' | 'bad' | 'neutral';
   /** Set for percentages: the difference is shown in percentage points. */
   readonly isShare?: boolean;
-  /** The range of the comparison, in words. */
+  /** The range that the value is compared with, in words. */
   readonly than?: string;
 }
 
-/** Shows how a figure differs from the previous range. */
+/** Shows how a figure differs from that of the previous range. */
 export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
   // Without a value now or before there is no change to show.

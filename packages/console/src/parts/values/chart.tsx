@@ -27,7 +27,7 @@ export interface ChartProps {
   readonly height: number;
   valueText(value: number): string;
   tickText(value: number): string;
-  /** The distance of grid lines is this or a multiple of it. */
+  /** The distance between grid lines is this or a multiple of it. */
   readonly step: number;
   /** Called on a click on a column. */
   onPick?: ((column: number) => void) | undefined;
@@ -123,7 +123,7 @@ export function Chart(props: ChartProps) {
 const isEmpty = (series: readonly ChartSeries[]): boolean =>
   series.every(({ values }) => values.every((value) => value === 0));
 
-/** Adds each series to those before it. The highest is first, so that the lower ones are drawn over it. */
+/** Adds each series to those below it. Returns the highest sum first, so that the lower sums are drawn over it. */
 function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
   const count = series[0]?.values.length ?? 0;
   const sums = series.map((_, upTo) =>
@@ -206,7 +206,7 @@ const ROUND = Array.from({ length: 33 }, (_, n) => [1, 2, 5][n % 3] as number).m
   (digit, n) => digit * 10 ** Math.floor(n / 3),
 );
 
-/** Returns the columns that get a label: as many as fit, including the last. */
+/** Returns the columns that get a label: as many as fit, and always the last one. */
 function splitsOf(count: number, room: number): number[] {
   const step = Math.max(1, Math.ceil(count / room));
   return Array.from({ length: Math.ceil(count / step) }, (_, n) => count - 1 - n * step).toReversed();

@@ -47,7 +47,7 @@ export function Copyable({ value, children, isWhole }: CopyableProps) {
   );
 }
 
-/** Selects the text if there is no clipboard: browsers offer it only over HTTPS and on localhost. */
+/** Copies the text. Without the clipboard API, which needs HTTPS or localhost, copies it from a hidden text area. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

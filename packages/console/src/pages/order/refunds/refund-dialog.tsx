@@ -71,7 +71,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const changed = useOrderChanged();
   const requests = useUnanswered(orderNo);
   const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
-  // Prefills the amount of an unanswered request, because another amount would be another refund.
+  // Prefills the amount of an unanswered request: with a different amount, a retry would be a second refund.
   const offered = (chosen: number) =>
     amountText(
       requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere')?.amountCent ?? maxOf(chosen),
@@ -89,7 +89,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const words = { amount: moneyText(amountCent ?? 0) };
   const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
   const close = () => {
-    // Forgets requests whose arrival the dialog has shown.
+    // Forgets requests that the order already has. Until now the dialog showed that they have arrived.
     for (const one of unanswered) if (hasArrived(shown.timeline, one.key)) requests.forget(one);
     onClose();
   };
@@ -112,7 +112,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
           .catch((error: unknown) => {
             if (isAnswer(error)) requests.forget(request);
             else requests.leaveOpen(request);
-            // The refund may have been made, so the amount left and the effects are reloaded.
+            // The refund may have been made in spite of the error: reloads the rest and the preview.
             changed();
             void preview.refetch();
             throw error;
@@ -188,7 +188,7 @@ function useUnanswered(orderNo: string) {
   const [kept, setKept] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
   const [all, setAll] = useState<readonly KnownRequest[]>(() => kept.map((one) => ({ ...one, origin: 'before' })));
   useEffect(() => {
-    // A request that another tab got answered stays known: the same amount sent from here is still that refund.
+    // Keeps a request even if another tab got its answer: the same amount sent from here is still the same refund.
     const join = () => {
       const found = findUnanswered(owner);
       setKept(found);
@@ -199,14 +199,14 @@ function useUnanswered(orderNo: string) {
         ),
       );
     };
-    // Storage events come only from other tabs.
+    // The browser sends `storage` events only to the tabs that did not make the change.
     window.addEventListener('storage', join);
     return () => window.removeEventListener('storage', join);
   }, [owner]);
   return {
     all,
     isKept: (request: Unanswered) => kept.some(({ key }) => key === request.key),
-    /** Returns the request with its key, stored before it is sent. */
+    /** Stores a request with its idempotency key, before it is sent, and returns it. */
     begin(asked: Omit<Unanswered, 'key'>): Unanswered {
       const known = joinUnanswered<Unanswered>(all, findUnanswered(owner));
       const request = { ...asked, key: keyFor(known, asked, newRequestKey()) };
@@ -222,7 +222,7 @@ function useUnanswered(orderNo: string) {
   };
 }
 
-/** Previews the refund by the service's rules, shortly after the last key. */
+/** Loads the service's preview of the refund, 200 ms after the last key press. */
 function usePreview(
   { orderNo, cycleNo }: { readonly orderNo: string; readonly cycleNo: string },
   amountCent: number | undefined,

@@ -2,8 +2,9 @@ import type { TimelineEntry } from '../../../api/order-types.ts';
 import { isProblem } from '../../../api/problem.ts';
 
 /**
- * Stores a refund request in the browser until it is answered. If the operator closes the dialog, reloads the page or
- * opens another tab and requests the same amount again, the key is the same. The money is therefore refunded once.
+ * A refund request that has no answer yet, stored in the browser. If the operator closes the dialog, reloads the page
+ * or opens another tab and requests the same amount again, the same idempotency key is sent, so the money is refunded
+ * once.
  */
 export interface Unanswered {
   readonly cycleNo: number;
@@ -11,7 +12,7 @@ export interface Unanswered {
   readonly key: string;
 }
 
-/** The operator and the order of a request. */
+/** The operator who made a request, and its order. */
 interface Owner {
   readonly person: string;
   readonly orderNo: string;
@@ -40,7 +41,7 @@ export function keepUnanswered(owner: Owner, request: Unanswered): void {
   try {
     localStorage.setItem(placeOf(owner, request), '');
   } catch {
-    // Without storage, the key lives as long as the dialog.
+    // Without storage, the idempotency key is only kept while the dialog is open.
   }
 }
 
@@ -52,14 +53,14 @@ export function forgetUnanswered(owner: Owner, request: Unanswered): void {
   }
 }
 
-/** A request that a dialog knows: sent by it, found on opening, or announced by another tab. */
+/** A request that a dialog knows: sent by the dialog, stored before it opened, or stored by another tab. */
 export interface KnownRequest extends Unanswered {
   readonly origin: 'here' | 'before' | 'elsewhere';
 }
 
 /**
- * Returns the hint for a request. `isKept` is true if no tab has its answer. Returns undefined if another tab was
- * answered and the order does not have the refund, because it was refused there.
+ * Returns the hint to show for a request. `isKept` is true if no tab has its answer. Returns undefined if another tab
+ * got the answer and the order does not have the refund: the service refused it.
  */
 export function describeRequest(
   { origin }: KnownRequest,
@@ -75,16 +76,16 @@ export const joinUnanswered = <Request extends Unanswered>(
   more: readonly Request[],
 ): readonly Request[] => [...some, ...more.filter(({ key }) => some.every((one) => one.key !== key))];
 
-/** Returns the key of the unanswered request for the same period and amount, or the fresh key. */
+/** Returns the idempotency key of the unanswered request for the same period and amount, or `fresh` without one. */
 export const keyFor = (unanswered: readonly Unanswered[], asked: Omit<Unanswered, 'key'>, fresh: string): string =>
   unanswered.find(({ cycleNo, amountCent }) => cycleNo === asked.cycleNo && amountCent === asked.amountCent)?.key ??
   fresh;
 
-/** Returns whether an error settles a request. A refusal does; a fault, an unreadable answer or no answer does not. */
+/** Returns true if the error is a refusal, which settles the request. Server errors and lost answers do not. */
 export const isAnswer = (error: unknown): boolean =>
   isProblem(error) && error.status >= 400 && error.status < 500 && error.status !== 408;
 
-/** Returns whether the order has the refund of a request, so that only the answer was lost. */
+/** Returns true if the order already has the refund of the request, so that only the answer was lost. */
 export const hasArrived = (timeline: readonly TimelineEntry[], key: string): boolean =>
   timeline.some(
     ({ kind, data }) =>

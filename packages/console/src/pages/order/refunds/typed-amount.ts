@@ -3,10 +3,10 @@ const AMOUNT = /^\s*(\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(?:\.(\d{1,2}))?$/;
 
 /**
  * Parses a typed amount, with or without the currency sign, into cents. Returns undefined if it is ambiguous: 1,5 may
- * mean one and a half. Works on digits, so that nothing is rounded.
+ * mean one and a half. Reads the digits as text, so that nothing is rounded.
  */
 export function parseAmount(text: string, sign: string): number | undefined {
-  // Chinese keyboards type their own point, comma and currency sign.
+  // Chinese keyboards have their own characters for the point, the comma and the currency sign.
   const typed = text
     .trim()
     .replaceAll(/[．。]/g, '.')

@@ -1,10 +1,10 @@
 import type { TimelineEntry } from '../../../api/order-types.ts';
 
-/** An entry with its related entries. */
+/** A timeline entry, with other entries that are shown with it. */
 export interface FoldedEntry extends TimelineEntry {
-  /** The past pushes of an event, latest first. */
+  /** If the entry is an event, its past pushes, latest first. */
   readonly pushes: readonly TimelineEntry[];
-  /** The event of a future push. */
+  /** If the entry is a push, the event that is pushed. */
   readonly event?: TimelineEntry | undefined;
 }
 
@@ -12,8 +12,8 @@ const eventIdOf = ({ data }: TimelineEntry): unknown =>
   typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['eventId'] : undefined;
 
 /**
- * Moves the pushes of an event under the event, so that each change of an order is one line. Future pushes, and pushes
- * whose event is too old to be listed, stay where they are.
+ * Moves past pushes under their event, so that each change of an order is one line. Future pushes, and pushes whose
+ * event is too old to be listed, stay separate entries.
  */
 export function foldPushes(timeline: readonly TimelineEntry[]): FoldedEntry[] {
   const events = new Map(timeline.filter(({ kind }) => kind === 'event').map((event) => [eventIdOf(event), event]));

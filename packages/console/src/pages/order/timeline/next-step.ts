@@ -4,7 +4,7 @@ import { dictionary } from '../../../i18n/dictionary.ts';
 import { BEIJING, momentOf, timeText } from '../../../parts/values/time-text.ts';
 import { cardinalText, ordinalText } from './number-words.ts';
 
-/** Texts by step; `now` is for steps that are already due. */
+/** Texts by step. Keys with `now` are for steps that are already due. */
 const STEPS = {
   debit: ['Period {cycleNo} will be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
   'debit now': ['Period {cycleNo} will be debited any moment', '第 {cycleNo} 期即将扣款'],

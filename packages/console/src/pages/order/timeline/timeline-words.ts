@@ -176,7 +176,7 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
     const field = (name: string) => fieldOf(data, name) ?? '';
     if (kind === 'next') return stepWords({ ...(data as NextStep), at: entry.at });
     if (kind === 'operator') {
-      // An approved refund is logged under its approver; the requester is another operator.
+      // The log names the operator who approved a refund; `requestedBy` is the operator who requested it.
       const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
       return name === undefined ? actionText(title, { cycleNo }) : t('approvedRefund', { cycleNo, name });
     }
@@ -201,7 +201,7 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
   };
 }
 
-/** The status vocabulary of the kinds whose status is shown beside the title. */
+/** For each kind whose status is shown beside the title: the vocabulary of its statuses. */
 export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKind>>> = {
   period: 'payment',
   refund: 'refund',

@@ -68,7 +68,7 @@ interface TimelineProps {
   readonly filters: FilterControl<(typeof ORDER_FILTERS)[number]>;
 }
 
-/** Shows the history and the planned steps of an order, latest first, with planned steps on top. */
+/** Shows an order's history, latest first, and above it the planned steps. */
 export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const t = useTexts();
   const common = useCommonTexts();
@@ -76,7 +76,7 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
   const { show, period } = filters.values;
   const groups = show?.split(',') ?? [];
-  // Notes are entries themselves, so the audit entry about writing one is omitted.
+  // Omits the audit entry for writing a note, because the note itself is an entry.
   const told = foldPushes(timeline).filter(({ kind, title }) => kind !== 'operator' || title !== 'order.note');
   const ofPeriod = told.filter(({ cycleNo, event }) => !period || String(cycleNo ?? event?.cycleNo) === period);
   const counts = new Map<TimelineGroup, number>();
@@ -137,7 +137,9 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   );
 }
 
-/** Returns keys for entries, which have no id. Equal entries of the same second are numbered from the oldest. */
+/**
+ * Returns entries with keys, because they have no id. Equal entries of the same second are numbered from the oldest.
+ */
 function keyed<T extends TimelineEntry>(entries: readonly T[]): (readonly [key: string, entry: T])[] {
   const seen = new Map<string, number>();
   return entries
@@ -159,7 +161,7 @@ const DOTS: Readonly<Record<Tone, string>> = {
   neutral: 'var(--chart-3)',
 };
 
-/** Kinds that are shown less prominently, because no money moves. */
+/** Kinds that are shown less prominently, because they move no money. */
 const QUIET = new Set(['push', 'event', 'benefit', 'claim']);
 
 function Entry({ entry }: { readonly entry: FoldedEntry }) {
@@ -231,7 +233,7 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
   );
 }
 
-/** Shows an entry's text: notes are prominent, an institution's text is not. */
+/** Shows an entry's text: a note prominently, an institution's text less so. */
 function Detail({ entry }: { readonly entry: FoldedEntry }) {
   const saidText = useSaidText();
   const { kind, detail, data } = entry;
@@ -288,7 +290,7 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
   );
 }
 
-/** Shows the channel's answer, its latency and the retry number. */
+/** Returns the channel's answer to a push, the latency and the retry number as texts. */
 function usePushText(): (push: TimelineEntry) => string[] {
   const t = useTexts();
   return ({ data }) => {
@@ -303,7 +305,7 @@ function usePushText(): (push: TimelineEntry) => string[] {
   };
 }
 
-/** The local time, with the day only if it differs. */
+/** Returns the time in the viewer's zone, with the day only if it differs from Beijing's. */
 const hereText = (moment: Date): string =>
   shortDayText(moment) === shortDayText(moment, VIEWERS_ZONE)
     ? hourText(moment, VIEWERS_ZONE)
