@@ -13,7 +13,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
-  // The query client caches data.
+  // The router caches nothing, because the query client caches the data.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultPendingComponent: Loading,

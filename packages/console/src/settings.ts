@@ -14,7 +14,7 @@ export function writeSetting(name: Setting, value: string): void {
   try {
     localStorage.setItem(key(name), value);
   } catch {
-    // Storage refused: the setting lasts until the page is closed.
+    // The browser refuses to store it: the setting lasts until the page is closed.
   }
 }
 

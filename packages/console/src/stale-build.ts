@@ -1,20 +1,20 @@
 /**
- * After a new build of the service, an open page may ask for files that no longer exist. The page is then reloaded,
- * once per build: `import.meta.url` names the build, so a build that still lacks the files does not cause a reload
- * loop.
+ * The storage key that records the last build for which the page was reloaded. After a new build of the service, an
+ * open page may ask for files that no longer exist. It is then reloaded, but only once per build, so that a build whose
+ * files are missing causes no reload loop. `import.meta.url` identifies the build.
  */
 const KEY = 'perennial-console-reloaded';
 
 let lacksFiles = false;
 
 export function watchForMissingFiles(): void {
-  // Not immediately, because the missing page may only have been preloaded while another page is being filled in.
+  // Does not reload at once: the missing page may only have been preloaded, while the operator fills in another page.
   addEventListener('vite:preloadError', () => {
     lacksFiles = true;
   });
 }
 
-/** Reloads the page if an error is due to missing files. */
+/** Reloads the page if a file of it was missing. Called after an error. */
 export function reloadIfFilesAreMissing(): void {
   if (lacksFiles && rememberReload()) reloadPage();
 }
@@ -27,7 +27,7 @@ export function reloadPage(): void {
   );
 }
 
-/** Returns false if this build was already reloaded, or if the browser cannot remember it. */
+/** Records the reload. Returns false if this build was already reloaded, or if the browser stores nothing. */
 function rememberReload(): boolean {
   try {
     if (sessionStorage.getItem(KEY) === import.meta.url) return false;

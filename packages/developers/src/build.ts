@@ -16,7 +16,7 @@ import { gatherVectors } from './vectors.js';
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const wire = path.join(folder, '..', 'wire');
 
-/** Writes all pages to `out`. `scripts` are the browser's, by file name. `clients` are offered for download. */
+/** Writes all pages to `out`. `scripts` are the browser scripts by file name. `clients` are offered for download. */
 export function buildPages(
   out: string,
   scripts: Readonly<Record<string, string>>,
@@ -41,12 +41,12 @@ export function buildPages(
     JSON.stringify(gatherVectors(readFolder(path.join(wire, 'vectors'), '.json', JSON.parse)), null, 2),
   );
   for (const [name, content] of Object.entries(clients)) write(`clients/${name}`, content);
-  // Replaces the folder at the end, so that an interrupted build leaves the old pages.
+  // Replaces the folder only at the end, so that an interrupted build leaves the old pages.
   rmSync(out, { recursive: true, force: true });
   renameSync(made, out);
 }
 
-/** Writes the assets under names with a content hash, so that browsers may cache them forever. */
+/** Writes the assets under names with a content hash, so that browsers can cache them forever. */
 function writeAssets(
   write: (name: string, content: string) => void,
   scripts: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ function writeAssets(
   );
 }
 
-/** Returns the files of a folder by name without `ending`, each converted by `read`. */
+/** Returns the files of a folder, each converted by `read`. The keys are the file names without `ending`. */
 function readFolder<Content>(place: string, ending: string, read: (text: string) => Content): Record<string, Content> {
   const files = readdirSync(place).filter((file) => file.endsWith(ending));
   return Object.fromEntries(

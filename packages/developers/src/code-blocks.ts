@@ -1,7 +1,10 @@
 import { highlight } from './highlight.js';
 import { type Html, html, raw } from './html.js';
 
-/** Renders a block of code. It is focusable because it may scroll, and a group because a page has too many for landmarks. */
+/**
+ * Renders a code block. It can get the focus, because it may scroll. It is a group, as a page has too many for
+ * landmarks.
+ */
 export function renderCode(code: string, grammar: string, label: string): Html {
   return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${raw(highlight(code, grammar))}</code></pre></div>`;
 }
@@ -13,14 +16,14 @@ export interface Tab {
 
 let serial = 0;
 
-/** Resets the counter, so that every build generates the same names. */
+/** Resets the counter of tab names, so that every build generates the same names. */
 export function resetTabs(): void {
   serial = 0;
 }
 
 interface TabsOptions {
   readonly label: string;
-  /** Key under which the browser remembers the reader's choice. */
+  /** The key under which the browser remembers which tab the reader chose. */
   readonly memory?: string;
   /** True if the tabs contain whole examples, rather than one block of code each. */
   readonly isOuter?: boolean;
@@ -41,7 +44,7 @@ export function renderTabs(tabs: readonly Tab[], { label, memory, isOuter = fals
   return html`<div class="tabs${isOuter ? ' outer' : ''}" role="group" aria-label="${label}"${remembered}>${choices}<div class="panels">${panels}</div></div>`;
 }
 
-/** Formats JSON, and cuts lists of more than three objects after the second. */
+/** Formats JSON. Of a list of more than three objects, shows only two. */
 export function formatJson(value: unknown): string {
   return JSON.stringify(value, shorten, 2).replaceAll(/"… (\d+) more"/g, '… $1 more');
 }

@@ -8,7 +8,7 @@ import {
   signWebhook,
 } from '@perennial/wire';
 
-/** Published secrets of the test vectors. No channel uses them. All examples are signed and encrypted with them. */
+/** The published secrets of the test vectors. No channel uses them. All examples are signed and encrypted with them. */
 export const DEMONSTRATION = {
   appId: 'test_demo',
   appSecret: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
@@ -18,7 +18,7 @@ export const DEMONSTRATION = {
 
 export const bytesOf = (secret: string): Uint8Array => fromBase64(secret) ?? new Uint8Array();
 
-/** Fixed header values of all examples, so that every build is the same. */
+/** The header values of all examples. They are fixed, so that every build gives the same pages. */
 export const EXAMPLE_HEADERS = {
   timestamp: '1768449600000',
   nonce: '00112233445566778899aabbccddeeff',
@@ -27,13 +27,13 @@ export const EXAMPLE_HEADERS = {
 
 export const RECEIVER_PATH = '/events';
 
-/** Signs a request with `EXAMPLE_HEADERS` and exactly this body. */
+/** Signs a request with `EXAMPLE_HEADERS`. The signature is valid only for exactly this body. */
 export function signForShow(path: string, body: string): string {
   const parts: RequestSignParts = { path, query: '', bodySha256: sha256Hex(Buffer.from(body)), ...EXAMPLE_HEADERS };
   return signRequest(parts, bytesOf(DEMONSTRATION.appSecret));
 }
 
-/** Returns the headers of a push with exactly this body. */
+/** Returns the headers of a push. The signature is valid only for exactly this body. */
 export function pushHeadersFor(eventId: string, body: string): PushHeaders {
   const { timestamp, nonce } = EXAMPLE_HEADERS;
   const bodySha256 = sha256Hex(Buffer.from(body));

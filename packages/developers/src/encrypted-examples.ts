@@ -3,7 +3,7 @@ import { bytesOf, DEMONSTRATION } from './demonstration.js';
 
 export type Encrypt = (text: string, path: string) => unknown;
 
-/** Returns a copy in which `encrypt` has replaced each text field whose name ends in Encrypted. */
+/** Returns a copy of the value, with `encrypt` applied to each text field whose name ends in Encrypted. */
 export function encryptFields(value: unknown, encrypt: Encrypt, path = ''): unknown {
   if (Array.isArray(value)) return value.map((one, index) => encryptFields(one, encrypt, `${path}.${index}`));
   if (typeof value !== 'object' || value === null) return value;
@@ -18,7 +18,7 @@ export function encryptFields(value: unknown, encrypt: Encrypt, path = ''): unkn
 
 const key = bytesOf(DEMONSTRATION.aesKey);
 
-/** Encrypts with an IV derived from the text, so that every build is the same. Real clients must use a random IV. */
+/** Encrypts with an IV derived from the text, so that all builds are equal. Real clients must use a random IV. */
 export function encryptForShow(text: string, path: string): string {
   const iv = Buffer.from(sha256Hex(Buffer.from(`${path} ${text}`)), 'hex').subarray(0, 12);
   return encryptField(text, key, 'v2', iv);

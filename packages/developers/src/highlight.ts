@@ -15,8 +15,8 @@ highlighter.configure({ classPrefix: 'hl-' });
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
 /**
- * Returns code as HTML with highlighting classes. Code in an unregistered language is only escaped. Apostrophes become `&#39;`,
- * because `textOf` reads only that form.
+ * Returns code as HTML with highlighting classes. Code in an unregistered language is only escaped. Writes apostrophes
+ * as `&#39;`, the only form that `textOf` reads.
  */
 export const highlight = (code: string, language: string): string =>
   language in LANGUAGES

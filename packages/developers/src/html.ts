@@ -1,4 +1,4 @@
-/** Escaped HTML, created by the template `html`, or by `raw` from trusted HTML. */
+/** Safe HTML: created by the template tag `html`, which escapes values, or by `raw` from trusted HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -29,7 +29,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 
-/** Returns the text of HTML, for the search. */
+/** Returns the plain text of HTML, for the search index. */
 export const textOf = (text: string): string =>
   text
     .replace(/<\/?(?:a|b|code|em|span|strong)\b[^>]*>/g, '')

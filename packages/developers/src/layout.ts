@@ -6,10 +6,10 @@ export const ENVIRONMENT = '__ENVIRONMENT__';
 export const CURRENCY = '__CURRENCY__';
 
 export interface Page {
-  /** Path below /developers, without a leading slash: `guides/webhooks`. Empty for the first page. */
+  /** The path below /developers, without a leading slash: `guides/webhooks`. Empty for the start page. */
   readonly path: string;
   readonly title: string;
-  /** One sentence, for search engines and the search. */
+  /** One sentence about the page, for search engines and this site's search. */
   readonly summary: string;
   /** Label in search results: Guide, Tool, Endpoint orders/create. */
   readonly kind: string;
@@ -28,7 +28,7 @@ export interface NavigationGroup {
   readonly links: readonly { readonly path: string; readonly title: string; readonly note?: string }[];
 }
 
-/** Hashed file names, by plain names. */
+/** The hashed file names of assets, by their plain names. */
 export type Assets = Readonly<Record<string, string>>;
 
 export const hrefOf = (path: string): string => `${ROOT}/developers${path === '' ? '' : `/${path}`}`;
@@ -70,7 +70,7 @@ ${page.aside ? html`<div class="aside">${page.aside}</div>` : ''}
 
 const NAMED = /( role="(?:region|group)" aria-label=")([^"]+)(?=")/g;
 
-/** Numbers regions and groups of a page that have the same label, because screen readers list them by label. */
+/** Returns a replacer that numbers regions and groups of equal labels, because screen readers list them by label. */
 function nameOnce(): (whole: string, before: string, name: string) => string {
   const seen = new Map<string, number>();
   return (_, before, name) => {
@@ -109,7 +109,7 @@ function renderNavigation(page: Page, groups: readonly NavigationGroup[]): Html 
 </nav>`;
 }
 
-/** Returns the headings of a text as links, undefined if there are fewer than two. */
+/** Returns links to the headings of a text, or undefined if it has fewer than two. */
 export function renderContents(body: Html): Html | undefined {
   const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.*?)<a class="anchor"/g)];
   if (headings.length < 2) return undefined;

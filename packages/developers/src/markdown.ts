@@ -16,7 +16,7 @@ export const slugOf = (text: string): string =>
 export const renderHeading = (level: number, inner: string, id: string): string =>
   `<h${level} id="${id}">${inner}<a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${level}>\n`;
 
-/** Current heading while rendering. Labels of tables and code contain it. */
+/** The current heading during rendering. It becomes part of the labels of tables and code blocks. */
 let section = '';
 
 /** Wraps a table in a region that scrolls sideways on narrow screens. */
@@ -31,7 +31,7 @@ const marked = new Marked({
       return depth === 1 ? `<h1>${inner}</h1>\n` : renderHeading(depth, inner, slugOf(inner));
     },
     code: ({ text, lang = '' }) => renderCode(text, lang.split(' ')[0] ?? '', `Code: ${section}`).text,
-    // Only long code may break: a broken status in a narrow column is unreadable.
+    // Only long inline code is allowed to break across lines: in a narrow column a broken status is unreadable.
     codespan: ({ text }) => `<code${text.length > 28 ? ' class="long"' : ''}>${escapeHtml(text)}</code>`,
     link({ href, tokens }) {
       const to = href.startsWith('/') ? ROOT + href : href;
@@ -45,7 +45,7 @@ const marked = new Marked({
     // `listitem` renders the checkbox.
     checkbox: () => '',
     table(token) {
-      // A first column without a heading contains row headings.
+      // If the first column has no heading, its cells are row headings.
       const namesRows = token.header[0]?.text === '';
       const cell = ({ tokens, text }: Tokens.TableCell, scope: string | undefined) => {
         const tag = scope === undefined || text === '' ? 'td' : 'th';
@@ -62,10 +62,10 @@ const marked = new Marked({
   },
 });
 
-/** Generated parts of a page, by the name in a line such as `{{codes}}`. */
+/** Generated parts of a page, by name. A line such as `{{codes}}` inserts the part `codes`. */
 export type Pieces = Readonly<Record<string, () => Html>>;
 
-/** Renders a page. `title` labels tables and code above the first heading. */
+/** Renders a page. `title` is the label of tables and code blocks above the first heading. */
 export function renderMarkdown(text: string, pieces: Pieces = {}, title = ''): Html {
   section = title;
   const parts = text.split(/^\{\{([\w-]+)\}\}$/m);
@@ -96,7 +96,7 @@ function renderBlocks(text: string): string {
     .join('');
 }
 
-/** Returns one tab for a block with `tab=Name`, and one per language for `call ENDPOINT`. */
+/** Returns one tab for a code block with `tab=Name`, or one tab per language for `call ENDPOINT`. */
 function tabsOf(token: Token): Tab[] {
   if (token.type !== 'code') return [];
   const { text, lang = '' } = token as Tokens.Code;

@@ -15,7 +15,7 @@ export interface Field {
   readonly type: string;
   readonly isRequired: boolean;
   readonly text: string;
-  /** The values of a closed set, each with its meaning. */
+  /** The values of an enum, each with its meaning. */
   readonly values: readonly (readonly [string, string])[];
   readonly fallback: string | undefined;
   readonly range: string | undefined;
@@ -34,9 +34,9 @@ export interface Described {
   readonly request: readonly Field[];
   readonly answer: readonly Field[];
   readonly hasEncrypted: boolean;
-  /** Codes of this endpoint, in order of precedence. */
+  /** The result codes that this endpoint lists as its own, in order of precedence. */
   readonly codes: readonly Code[];
-  /** Codes that it shares with other endpoints. */
+  /** The result codes that it shares with other endpoints. */
   readonly commonCodes: readonly Code[];
   readonly examples: readonly Example[];
 }
@@ -78,7 +78,7 @@ function typeOf(name: string, { type, items, pattern }: JsonSchema): string {
 
 function rangeOf({ minimum, maximum, minItems, maxItems }: JsonSchema): string | undefined {
   const most = maximum ?? maxItems;
-  // Omits bounds that no caller can reach.
+  // Omits limits that no caller can reach.
   if (most === undefined || most > 1_000_000) return undefined;
   const unit = maxItems === undefined ? '' : ' entries';
   return `${minimum ?? minItems ?? 0} to ${most}${unit}`;
@@ -91,7 +91,7 @@ export function describeCode(code: ResultCode): Code {
 
 export const ALL_CODES: readonly Code[] = resultCodes.map(describeCode);
 
-/** Returns the codes that this endpoint may answer and no endpoint lists as its own. */
+/** Returns the result codes that this endpoint can answer, without codes that any endpoint lists as its own. */
 function commonCodesOf({ token, write }: Endpoint, hasEncrypted: boolean): Code[] {
   const own = new Set(endpoints.flatMap(({ codes }) => codes).map((name) => CODES[name].code));
   return ALL_CODES.filter(({ code, name }) => {

@@ -69,7 +69,7 @@ export function describeInterface(version: string): object {
   };
 }
 
-/** Collects the named schemas of the document, each once. */
+/** Collects the named schemas of the document. Each is described once. */
 class SchemaNames {
   private readonly byName = new Map<string, object>();
 
@@ -77,7 +77,7 @@ class SchemaNames {
     const name = nameOf(schema);
     if (name === undefined) return this.describe(schema, direction);
     if (!this.byName.has(name)) {
-      // Reserves the place first, so that nested schemas follow it in the document.
+      // Adds an empty entry first, so that schemas nested in this one follow it in the document.
       this.byName.set(name, {});
       this.byName.set(name, this.describe(schema, direction));
     }
@@ -92,7 +92,7 @@ class SchemaNames {
     const { properties, items, pattern, ...rest } = schema;
     return {
       ...rest,
-      // Omits STORABLE, because few languages can read the pattern. The description of the API states the rule.
+      // Omits the pattern STORABLE, because few languages can read it. The description of the API states its rule.
       ...(pattern === undefined || pattern === STORABLE ? {} : { pattern }),
       ...REQUEST_RULES[nameOf(schema) ?? ''],
       ...(items === undefined ? {} : { items: this.refTo(items, direction) }),
@@ -156,7 +156,7 @@ const PARAMETERS = {
 
 const SEVEN_LINES = 'POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce';
 
-/** Returns the signature header of one operation. Its example is the signature of the operation's first example body. */
+/** Returns the signature header of one operation. The example is the signature of the operation's first example. */
 const signatureParameter = (secret: string, lastLine: string, signature: string) =>
   parameter(
     HEADERS.signature,
@@ -215,7 +215,7 @@ const asJson = (schema: object, examples: readonly (readonly [string, object])[]
 export const operationId = (name: string): string =>
   name.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Describes HTTP 200: code 0 with data, or the code of a business refusal with null. */
+/** Describes the HTTP 200 answer: code 0 with data, or the result code of a business refusal with data null. */
 function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, schemas: SchemaNames): object {
   const refusals = [...codes, ...commonCodes].filter(({ http }) => http === 200);
   const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');
@@ -283,7 +283,7 @@ function describeFault(codes: readonly Code[]): object {
   };
 }
 
-/** Returns the schema of the envelope, with `known` overriding some fields. */
+/** Returns the schema of the envelope. `known` replaces or extends the schema of single fields. */
 function envelopeSchema(known: Readonly<Record<string, object>>): object {
   const fields = Object.entries(AnyEnvelope.properties).map(([name, schema]) => {
     const own = name === 'data' ? known[name] : { ...schema, ...known[name] };

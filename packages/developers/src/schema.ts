@@ -17,7 +17,7 @@ export interface JsonSchema {
   readonly default?: unknown;
 }
 
-/** Export names of wire's schemas, by their `properties`: an optional schema is a copy, but shares that object. */
+/** The export names of wire's schemas, by their `properties` object, which an optional copy of a schema shares. */
 const NAMES: ReadonlyMap<unknown, string> = (() => {
   const names = new Map<unknown, string>();
   for (const [name, value] of Object.entries(wire)) {
@@ -28,7 +28,7 @@ const NAMES: ReadonlyMap<unknown, string> = (() => {
   return names;
 })();
 
-/** Returns undefined if wire does not export the schema. */
+/** Returns the export name of a schema, or undefined if wire does not export it. */
 export const nameOf = (schema: JsonSchema): string | undefined =>
   schema.properties === undefined ? undefined : NAMES.get(schema.properties);
 

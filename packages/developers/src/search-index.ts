@@ -1,9 +1,9 @@
 import { textOf } from './html.js';
 import type { Page } from './layout.js';
 
-/** A section of a page in the search index. Names are short because the index is sent to the browser. */
+/** A section of a page in the search index. The field names are short, because browsers download the index. */
 export interface SearchEntry {
-  /** Path of the page, with the section. */
+  /** The path of the page, with the section's anchor. */
   readonly u: string;
   /** Title of the page. */
   readonly t: string;
@@ -16,7 +16,7 @@ export interface SearchEntry {
   readonly x: string;
 }
 
-/** Downloads, which are not pages. */
+/** Entries for downloads, which are not pages. */
 const DOCUMENTS: readonly SearchEntry[] = [
   {
     u: 'openapi.json',
@@ -48,7 +48,7 @@ export function buildSearchIndex(pages: readonly Page[]): SearchEntry[] {
   return [...pages.filter(({ kind }) => kind !== '' && kind !== 'Search').flatMap(sectionsOf), ...DOCUMENTS];
 }
 
-/** Parts of a page that are not its text. */
+/** Matches parts of a page that do not belong to its text. */
 const AROUND = /<p class="(?:eyebrow|call|chips|callout only-production)">.*?<\/p>/gs;
 
 /** Splits a page at its headings and result codes. */

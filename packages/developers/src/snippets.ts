@@ -3,7 +3,7 @@ import { encryptFields } from './encrypted-examples.js';
 
 export interface Snippet {
   readonly language: string;
-  /** Name of the language in the highlighter. */
+  /** The highlighter's name for the language. */
   readonly grammar: string;
   readonly code: string;
 }
@@ -98,7 +98,7 @@ const withMarks = (request: object): unknown => encryptFields(request, (text) =>
 
 const camel = (text: string): string => text.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 const methodOf = (endpoint: string): string => endpoint.split('/').map(camel).join('.');
-/** Returns the name of the variable that holds the answer. */
+/** Returns the variable name for the answer of an endpoint. */
 const resultName = (endpoint: string): string => {
   const names: Readonly<Record<string, string>> = {
     'auth/token': 'token',
@@ -116,7 +116,7 @@ const resultName = (endpoint: string): string => {
   return names[endpoint] ?? (endpoint.includes('orders/') ? 'order' : 'answer');
 };
 
-/** Returns a body for sh: JSON for single quotes, with calls of `seal` for encrypted fields. */
+/** Returns a body for sh: JSON in single quotes, with a call of `seal` for each encrypted field. */
 function shellBody(request: object): string {
   const json = JSON.stringify(
     encryptFields(request, (text) => `⟦${text}⟧`),
@@ -124,11 +124,11 @@ function shellBody(request: object): string {
     2,
   );
   const quoted = json.replaceAll("'", `'\\''`);
-  // ⟦ and ⟧ are not escaped in JSON and occur in no example.
+  // ⟦ and ⟧ can mark these fields, because JSON does not escape them and no example contains them.
   return quoted.replaceAll(/⟦([^⟧]*)⟧/g, (_, text: string) => `'"$(seal ${text})"'`);
 }
 
-/** Returns the same call in each language. The SDK and the clients sign it. */
+/** Returns the same call in each language. The SDK or the language's client signs it. */
 export function snippetsFor(endpoint: EndpointName, request: Readonly<Record<string, unknown>>): Snippet[] {
   const value = withMarks(request);
   const name = resultName(endpoint);

@@ -10,7 +10,7 @@ export const VECTOR_TEXTS: Readonly<Record<string, string>> = {
   time: 'Times in UTC+8 in the format of answers, and the formats that requests may use.',
 };
 
-/** Joins all test vectors in one document, with their unchanged content. */
+/** Joins all test vectors in one document. Does not change their content. */
 export function gatherVectors(files: Readonly<Record<string, unknown>>): object {
   const names = [...Object.keys(VECTOR_TEXTS), ...Object.keys(files).filter((name) => !(name in VECTOR_TEXTS))];
   return {

@@ -6,7 +6,7 @@ import { EmbeddedPostgresError, errorCode } from './error.js';
 import { exists } from './folder.js';
 import { runProgram } from './processes.js';
 
-/** An unpacked PostgreSQL, with bin, lib and share beside each other as the binaries expect. */
+/** An unpacked PostgreSQL. bin, lib and share are in the same folder, as the binaries expect. */
 export interface Binaries {
   readonly native: string;
   /** The version of the npm package, e.g. 18.4.0-beta.17. */
@@ -34,13 +34,13 @@ export async function locateBinaries(target: string, nativeOverride?: string): P
 }
 
 /**
- * Creates the symbolic links that npm packages cannot contain. An install script does so too, but npm may be told to
- * skip it. Writes nothing if they exist, so a read-only node_modules works.
+ * Creates the symbolic links that npm packages cannot contain. An install script does the same, but npm may be
+ * configured to skip it. Writes nothing if the links exist, so a read-only node_modules works.
  */
 async function restoreLinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
-    // Both are given as native/lib/NAME, and a link is in the same folder as its file.
+    // `source` and `target` are of the form native/lib/NAME, and a link is in the same folder as its file.
     const link = join(dirname(native), target);
     if (await exists(link)) continue;
     await symlink(basename(source), link).catch((error: unknown) => {
@@ -54,7 +54,7 @@ async function restoreLinks(native: string): Promise<void> {
 }
 
 /**
- * Copies the binaries to a place where every user can execute them, for a server whose uid cannot enter the folder of
+ * Copies the binaries to a place where every user can execute them, because the server's uid may not have access to
  * node_modules. Copies once per version.
  */
 export async function copyBinaries({ native, version }: Binaries, place: string): Promise<Binaries> {

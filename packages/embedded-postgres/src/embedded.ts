@@ -17,28 +17,28 @@ import {
 } from './server-locks.js';
 
 export interface EmbeddedDatabase {
-  /** postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. Contains the password: do not log it. */
+  /** The URL: postgres://perennial:PASSWORD@127.0.0.1:PORT/perennial. It contains the password: do not log it. */
   readonly url: string;
-  /** Ends the use of the server. If this was the last user, stops the server and waits for its end. */
+  /** Ends this process's use of the server. If no other process uses it, stops it and waits until it has ended. */
   release(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** One service per folder, and any number of tools, with or without the service. */
+  /** `service` or `tool`. A folder has at most one service, and any number of tools, even without a service. */
   readonly role: Role;
   /** Receives messages for operators. */
   readonly log: (line: string) => void;
-  /** How a second service describes this one, such as "pid 123, port 8080". */
+  /** How a second service names this one in its error message, such as "pid 123, port 8080". */
   readonly description?: string;
-  /** Called if another service took the folder after a crash before this one recovered. This one should exit. */
+  /** Called if, after a crash of the server, another service took the folder first. This service should then exit. */
   readonly onTakenOver?: (error: FolderInUse) => void;
 }
 
-/** Another service uses the folder. The message is one line to display. */
+/** Thrown if another service uses the folder. The message is one line for operators. */
 export class FolderInUse extends EmbeddedPostgresError {}
 
-/** After this many consecutive failures, about 3 s, an open gives up. A service that was open continues and logs the reason. */
+/** Opening fails after this many failures in a row (about 3 s). A service that was open logs the reason and retries. */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
@@ -56,7 +56,7 @@ class ServerKeeper implements EmbeddedDatabase {
   readonly #released = new AbortController();
   #identity: Identity | undefined;
   #client: pg.Client | undefined;
-  /** Constant once open, so that the service's connections reconnect to the same port. */
+  /** The port. It stays the same after opening, so that the service's connections can reconnect. */
   #port: number | undefined;
   #recovery: Promise<void> = Promise.resolve();
   #release: Promise<void> | undefined;
@@ -82,12 +82,14 @@ class ServerKeeper implements EmbeddedDatabase {
     return this.#release;
   }
 
-  /** Finds or starts the server and takes the locks. Retries until that succeeds; permanent errors go to `onLasting`. */
+  /**
+   * Finds or starts the server and takes the locks. Retries until it succeeds. Passes lasting errors to `onLasting`.
+   */
   async #enter(log: (line: string) => void, onLasting: (error: Error) => void): Promise<void> {
     for (let failures = 0; ; await this.#pause(failures)) {
       try {
         const port = await this.#findOrStart(failures, log);
-        // The server is recovering, starting or stopping, which may take any time.
+        // Undefined: the server is recovering, starting or stopping, which may take any time. This is not a failure.
         if (port === undefined) continue;
         const client = await this.#join(port);
         this.#port = port;
@@ -106,13 +108,13 @@ class ServerKeeper implements EmbeddedDatabase {
     }
   }
 
-  /** Returns the port of a ready server, and starts one if there is none. Returns undefined while it is not ready. */
+  /** Returns the port of the server, after starting it if there is none. Returns undefined while it is not ready. */
   async #findOrStart(failures: number, log: (line: string) => void): Promise<number | undefined> {
     const running = await findPostmaster(this.#folder);
     if (running !== undefined) {
       if (!running.isReady) return undefined;
       if (this.#port === undefined || this.#port === running.port) return running.port;
-      // A tool started this server while our port was taken. It ends with that tool, which frees the port.
+      // A tool started this server while our port was taken. When that tool ends it, we can start it on our port.
       throw new EmbeddedPostgresError(`the database listens on port ${running.port} instead of ${this.#port}`);
     }
     this.#identity ??= await findIdentity(this.#folder, this.#internals);
@@ -133,7 +135,7 @@ class ServerKeeper implements EmbeddedDatabase {
       await ensureDatabase(client);
       const holder = await takeLocks(client, role);
       if (holder === undefined) return client;
-      // The other service may have left just now and counted us as a user: then we have to stop the server.
+      // The other service may have ended just now and left the server running because of us: then we have to stop it.
       await this.#depart(client);
       throw new FolderInUse(
         `the data folder ${dataDir} is in use by another service (${holder}): stop that one, or choose another DATA_DIR`,
@@ -151,7 +153,7 @@ class ServerKeeper implements EmbeddedDatabase {
     this.#recovery = this.#recover();
   }
 
-  /** Retries as long as the service runs. A full disk, for example, keeps PostgreSQL from starting until there is room. */
+  /** Brings the server back. Retries as long as the service runs: a full disk, for example, may get room again. */
   async #recover(): Promise<void> {
     let told = '';
     try {
@@ -176,11 +178,11 @@ class ServerKeeper implements EmbeddedDatabase {
     const client = this.#client;
     this.#client = undefined;
     if (client !== undefined) await this.#depart(client);
-    // Released during a recovery: another user that needs the server starts it again.
+    // Released during a recovery, so without locks: stops the server. Another process that needs it starts it again.
     else await stopServer(this.#folder);
   }
 
-  /** Releases our locks, and stops the server if no other user is left. */
+  /** Releases our locks, and stops the server if no other process uses it. */
   async #depart(client: pg.Client): Promise<void> {
     try {
       if (await releaseLocks(client)) await stopServer(this.#folder);
@@ -207,8 +209,9 @@ class ServerKeeper implements EmbeddedDatabase {
 }
 
 /**
- * Returns the same port for a folder at each start, and another one after each failure, because it may be taken. The
- * range is below the ephemeral ports, where a pool that reconnects could occupy the server's own port.
+ * Returns the same port for a folder at each start, and a different one after each failure, because it may be taken.
+ * The range is below the ephemeral ports: otherwise a reconnecting client could take the server's port as its local
+ * port.
  */
 function choosePort({ dataDir }: Folder, failures: number): number {
   const hash = createHash('sha256').update(`${dataDir} ${failures}`).digest().readUInt32BE();

@@ -1,4 +1,4 @@
-/** A reason why the server cannot run, as one line for operators. Any other error is a bug. */
+/** Thrown if the server cannot run. The message is one line for operators. Any other error is a bug. */
 export class EmbeddedPostgresError extends Error {}
 
 export function errorCode(error: unknown): string | undefined {

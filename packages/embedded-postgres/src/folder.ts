@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { EmbeddedPostgresError, errorCode } from './error.js';
 import type { User } from './processes.js';
 
-/** The files that the launcher keeps in DATA_DIR. */
+/** The paths and the owner of the files that this package keeps in DATA_DIR. */
 export interface Folder {
   readonly dataDir: string;
   readonly owner: User;
@@ -29,7 +29,7 @@ export interface Folder {
 
 export async function openFolder(path: string): Promise<Folder> {
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // The real path, because a server is recognised by the path in its command line.
+  // Uses the real path, because a running server is recognised by the path in its command line.
   const dataDir = await realpath(path);
   const { uid, gid } = await stat(dataDir);
   const data = join(dataDir, 'postgres');
@@ -45,7 +45,7 @@ export async function openFolder(path: string): Promise<Folder> {
   }
 }
 
-/** Returns whether there is a complete database. Returns true also if the folder cannot be read, because it may have one. */
+/** Returns whether the folder has a complete database. Also returns true if it cannot be read: it may have one. */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
   return access(join(dataDir, 'postgres', 'PG_VERSION')).then(
     () => true,
@@ -60,7 +60,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Reads the password, which never changes once there is a database. */
+/** Returns the password. Creates it only if there is no database, because it never changes afterwards. */
 async function readOrCreatePassword({ dataDir, data, owner }: Omit<Folder, 'password'>): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   if (!(await exists(file)) && !(await exists(data))) await createPassword(file, owner);
@@ -71,7 +71,7 @@ async function readOrCreatePassword({ dataDir, data, owner }: Omit<Folder, 'pass
   );
 }
 
-/** Creates the password. The first process to link its file wins. */
+/** Creates the password file. If several processes do so, the first one that links its file wins. */
 async function createPassword(file: string, owner: User): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(temporary, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flush: true });
@@ -85,14 +85,14 @@ async function createPassword(file: string, owner: User): Promise<void> {
   }
 }
 
-/** Gives files that root creates to the folder's owner, who can then continue without root. */
+/** Gives a file that root created to the folder's owner, so that the owner can start the server without root later. */
 async function giveTo({ uid, gid }: User, path: string): Promise<void> {
   if (process.getuid?.() === 0) await chown(path, uid, gid);
 }
 
 const LOG_LIMIT = 10 * 1024 * 1024;
 
-/** Opens the log for the server, which then needs no rights to the log's folder. */
+/** Opens the log file for the server, so that the server's user needs no rights to the log's folder. */
 export async function openLog({ log, owner }: Folder): Promise<FileHandle> {
   const found = await stat(log).catch(() => undefined);
   if (found !== undefined && found.size > LOG_LIMIT) await rename(log, `${log}.1`);

@@ -8,21 +8,21 @@ import { hasAccount, runProgram, type User } from './processes.js';
 
 export interface Identity {
   readonly binaries: Binaries;
-  /** The user that runs the server and owns its files. Undefined means the current user, without root. */
+  /** The user that runs the server and owns its files. Undefined means the current user, who is not root. */
   readonly user?: User;
 }
 
 /** Overrides for tests. */
 export interface Internals {
   readonly native?: string;
-  /** The folder for a copy of the binaries. Only root may write to its parent. */
+  /** The folder for a copy of the binaries. Its parent must be writable only by root. */
   readonly sharedPlace?: string;
 }
 
 export async function findIdentity(folder: Folder, internals: Internals): Promise<Identity> {
   const binaries = await locateBinaries(`${process.platform}-${process.arch}`, internals.native);
   if (process.getuid?.() !== 0) return { binaries };
-  // PostgreSQL refuses to run as root.
+  // Chooses another user, because PostgreSQL refuses to run as root.
   const user = await chooseServerUser(folder);
   if ((await findObstacle(folder, binaries, user)) === undefined) return { binaries, user };
   const copy = await copyBinaries(binaries, internals.sharedPlace ?? '/var/lib/perennial-postgres');
@@ -34,7 +34,7 @@ export async function findIdentity(folder: Folder, internals: Internals): Promis
   );
 }
 
-/** Returns in one line why the user cannot run the server there, or undefined. */
+/** Returns why the user cannot run the server in the folder, in one line. Returns undefined if it can. */
 async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: User): Promise<string | undefined> {
   const place = process.platform === 'linux' ? '/' : dataDir;
   const args = ['-c', 'cd "$0" && exec "$1" --version', place, join(native, 'bin', 'postgres')];
@@ -45,20 +45,20 @@ async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: Use
 }
 
 /**
- * Returns the path by which a program reaches its working directory. A process keeps that directory when it gives up
- * root, whatever the parent folders allow, so none of them needs wider permissions. Only Linux has such a path.
+ * Returns the path by which the server reaches its data folder. On Linux, as another user, this is the working
+ * directory: a process keeps access to it when it gives up root, so no parent folder needs wider permissions.
  */
 export function pathFor(folder: string, user: User | undefined): string {
   return user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder;
 }
 
-/** Uids that neither distributions nor systemd nor useradd assign, and that exist in containers with only 65,536 uids. */
+/** Uids that neither distributions nor systemd nor useradd assign. Containers have them: they are below 65,536. */
 const FIRST = 60_706;
 const COUNT = 478;
 
 /**
  * Returns the user under which root runs the server. This is the owner of the data folder, so that an ordinary user can
- * continue after a start with sudo. If root owns the folder, it is a dedicated uid, which an existing database keeps.
+ * continue after a start with sudo. If root owns the folder, it is a uid reserved for it, which the database keeps.
  */
 async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User> {
   if (owner.uid !== 0) return owner;
@@ -67,8 +67,8 @@ async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User>
 }
 
 /**
- * Returns a uid without an account, so that only root can use it, and the group of the same number. Derives it from the
- * folder's path, because concurrent starts must choose the same uid.
+ * Returns a uid without an account, so that only root can become this user, and the group of the same number. Derives
+ * it from the folder's path, because concurrent starts must choose the same uid.
  */
 async function findOwnUid(dataDir: string): Promise<User> {
   const start = createHash('sha256').update(dataDir).digest().readUInt32BE();

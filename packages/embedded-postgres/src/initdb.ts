@@ -8,7 +8,7 @@ import { findUidOfNobody, hasAccount, isRunning, runProgram, type User } from '.
 
 export const SERVER_USER = 'perennial';
 
-/** Written into postgresql.conf once, where an operator may change them. Fixed settings are on the command line. */
+/** Settings written into postgresql.conf once, where operators can change them. The command line has the fixed ones. */
 const TUNABLES: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   max_connections: '100',
@@ -27,8 +27,8 @@ host    all       all   127.0.0.1/32  scram-sha-256
 const HALF_MADE = 'postgres.new-';
 
 /**
- * Creates the cluster under a temporary name and renames it when it is complete. If several processes do so, the first
- * rename wins and the others remove theirs.
+ * Creates the database cluster under a temporary name and renames it when it is complete. If several processes do so,
+ * the first rename wins, and the others remove their clusters.
  */
 export async function ensureCluster(folder: Folder, identity: Identity, log: (line: string) => void): Promise<void> {
   const { data, dataDir } = folder;
@@ -56,7 +56,7 @@ export async function ensureCluster(folder: Folder, identity: Identity, log: (li
 async function removeHalfMade(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (!name.startsWith(HALF_MADE) || (await isRunning(Number.parseInt(name.slice(HALF_MADE.length), 10)))) continue;
-    // An initdb that outlived its parent may still be writing. The next start removes the rest.
+    // Ignores errors: an initdb that outlived its parent may still be writing. The next start removes the rest.
     await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -95,20 +95,20 @@ async function initdb({ password }: Folder, within: string, { binaries, user }: 
 }
 
 /**
- * Returns the user for initdb, which requires an account. If the server's uid has none, this is nobody with the
- * server's group. Other processes of nobody have another group, so they can neither trace it nor reach its files
- * through /proc.
+ * Returns the user that runs initdb, which requires an account. If the server's uid has no account, this is `nobody`
+ * with the server's group. Other processes of `nobody` have a different group, so they can neither trace initdb nor
+ * reach its files through /proc.
  */
 async function findMaker(user: User): Promise<User> {
   return (await hasAccount(user.uid)) ? user : { uid: await findUidOfNobody(), gid: user.gid };
 }
 
-/** Changes the owner. Ignores failures, because PostgreSQL then refuses to start and says why. */
+/** Changes the owner of a folder with its files. Ignores failures: PostgreSQL then refuses to start and says why. */
 export async function changeOwner(path: string, { uid, gid }: User): Promise<void> {
   await runProgram('chown', ['-Rh', `${uid}:${gid}`, path]).catch(() => undefined);
 }
 
-/** Throws if the cluster has another major version. Otherwise the server would exit at each start with only a log line. */
+/** Throws if the cluster has a different major version. The server itself would only write a log line and exit. */
 export async function checkVersion({ data }: Folder, { binaries }: Identity): Promise<void> {
   const made = (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim();
   const [major] = binaries.version.split('.', 1);

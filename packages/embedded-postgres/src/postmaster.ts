@@ -11,18 +11,18 @@ import { isRunning, runProgram, spawnDetached, untilEnded } from './processes.js
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
-  /** False while it starts, recovers or stops. */
+  /** False while the server starts, recovers or stops. */
   readonly isReady: boolean;
 }
 
-/** The server exited during its start. Another process may have been faster, or remains of a dead server are in the way. */
+/** Thrown if the server exited while starting: another process was faster, or files of a dead server are in the way. */
 export class StartFailed extends EmbeddedPostgresError {}
 
 const POLL_MS = 20;
 const MAX_STOP_MS = 60_000;
 const EMPTY_FOR_MS = 2_000;
 
-/** Returns the folder's live server, or undefined. Removes a stale file that would keep a new server from starting. */
+/** Returns the folder's running server, or undefined. Removes a stale postmaster.pid that would prevent a start. */
 export async function findPostmaster({ data }: Folder): Promise<Postmaster | undefined> {
   const file = join(data, 'postmaster.pid');
   try {
@@ -30,8 +30,8 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
     const pid = Number(pidLine);
     if (!(pid > 0) || !(await isRunning(pid))) return undefined;
     if (await isServerOf(data, pid)) return { pid, port: Number(port), isReady: status.trim() === 'ready' };
-    // PostgreSQL takes any live process with that pid for the old server (pids are reused after a reboot) and would never
-    // start.
+    // The pid belongs to another program, because pids are reused after a reboot. PostgreSQL would take it for the old
+    // server and never start.
     await rm(file, { force: true });
     return undefined;
   } catch (error) {
@@ -40,7 +40,7 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
   }
 }
 
-/** Returns whether the process is this folder's server, by our setting or by -D in its command line. */
+/** Returns whether the process is this folder's server: its command line has the folder, as our setting or after -D. */
 async function isServerOf(data: string, pid: number): Promise<boolean> {
   const isLinux = process.platform === 'linux';
   const command = await (isLinux
@@ -50,7 +50,7 @@ async function isServerOf(data: string, pid: number): Promise<boolean> {
   return `${command.replaceAll('\0', ' ').trimEnd()} `.includes(`${data} `);
 }
 
-/** Starts the server and waits until it is ready, however long recovery takes. */
+/** Starts the server and waits until it is ready, however long its recovery takes. */
 export async function startServer(
   folder: Folder,
   identity: Identity,
@@ -59,7 +59,7 @@ export async function startServer(
 ): Promise<void> {
   const { data } = folder;
   const { binaries, user } = identity;
-  // The server must own its folder, which root may have copied.
+  // The server's user must own the folder. Root may have copied it, for example from a backup.
   if (user !== undefined && (await stat(data)).uid !== user.uid) await changeOwner(data, user);
   const log = await openLog(folder);
   try {
@@ -84,7 +84,9 @@ export async function startServer(
   }
 }
 
-/** A power cut can leave the file empty; while a server starts it is empty for a moment too, so this waits first. */
+/**
+ * Removes postmaster.pid if a power cut left it empty. Waits first, because a starting server's file is briefly empty.
+ */
 async function removeEmptyFile(file: string): Promise<void> {
   await pause(EMPTY_FOR_MS);
   if ((await readFile(file, 'utf8').catch(() => undefined)) === '') await rm(file, { force: true });
@@ -102,7 +104,7 @@ async function createSettings({ data }: Folder, port: number): Promise<string[]>
     'autovacuum=on',
     'logging_collector=off',
     'log_destination=stderr',
-    // Statements and error details contain row values, and personal data must not be logged.
+    // Not logged, because statements and error details contain row values, which may be personal data.
     'log_min_error_statement=panic',
     'log_error_verbosity=terse',
     ...((await lacksSharedMemory()) ? ['dynamic_shared_memory_type=mmap'] : []),
@@ -110,7 +112,7 @@ async function createSettings({ data }: Folder, port: number): Promise<string[]>
   ];
 }
 
-/** Parallel queries share memory through /dev/shm, which some containers lack or limit to a few megabytes. */
+/** Returns true if /dev/shm is missing or small, as in some containers. Parallel queries share memory through it. */
 async function lacksSharedMemory(): Promise<boolean> {
   const found = await statfs('/dev/shm').catch(() => ({ blocks: 0, bsize: 0 }));
   return process.platform === 'linux' && found.blocks * found.bsize < 32 * 1024 * 1024;
@@ -122,7 +124,9 @@ async function findReason(log: string): Promise<string | undefined> {
   return lines.findLast((line) => /(FATAL|PANIC|ERROR):/.test(line))?.replace(/^.*?(FATAL|PANIC|ERROR):\s+/, '');
 }
 
-/** Stops the server by a fast shutdown and waits for its end. Open transactions are rolled back; committed data is on disk. */
+/**
+ * Stops the server by a fast shutdown: open transactions are rolled back, committed data is on disk. Waits for its end.
+ */
 export async function stopServer(folder: Folder): Promise<void> {
   const running = await findPostmaster(folder);
   if (running === undefined) return;

@@ -2,21 +2,21 @@ import { type ChildProcess, type ExecFileOptions, execFile, type SpawnOptions, s
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** A user of the machine. As an option it runs the program; undefined is the current user. */
+/** A user of the machine. As a parameter it is the user that runs the program; undefined is the current user. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The server inherits none of our environment: no PGDATA, no secrets in /proc/PID/environ. */
+/** The environment of the server. It inherits none of ours: no PGDATA, and no secrets in /proc/PID/environ. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 const execute = promisify(execFile);
 
-/** Node expects signed numbers here, but unsigned ones for file owners. */
+/** Converts ids to signed numbers, which Node expects here, although it expects unsigned ones for file owners. */
 const credentials = (user?: User): Partial<User> => (user ? { uid: user.uid | 0, gid: user.gid | 0 } : {});
 
-/** Runs a program to its end and returns its output. Rejects with its stderr. */
+/** Runs a program to its end and returns its output. If the program fails, rejects with its stderr. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -45,7 +45,7 @@ export async function isRunning(pid: number): Promise<boolean> {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  // A zombie holds no resources. It waits for its parent, in a container possibly for ever.
+  // A zombie counts as ended: it holds no resources, and in a container its parent may never reap it.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !/\) [ZX] /.test(stat);
 }

@@ -4,9 +4,9 @@ import type { Folder } from './folder.js';
 import { SERVER_USER } from './initdb.js';
 
 /**
- * Advisory locks that count the server's users. Every user holds a shared lock on a dedicated connection, and the one
- * service also holds an exclusive lock. A lock ends with its connection, so a killed process leaves none. The locks are
- * in the database "postgres", so that they cannot collide with the service's keys.
+ * Advisory locks that count the processes that use the server. Each process holds a shared lock on a dedicated
+ * connection, and the one service also holds an exclusive lock. A lock ends with its connection, so a killed process
+ * leaves none. The locks are in the database "postgres", so that they cannot collide with the service's own locks.
  */
 const LOCK_SPACE = 0x70726e6c; // "prnl"
 const USERS_LOCK = 1;
@@ -37,7 +37,7 @@ export async function connectToServer(folder: Folder, port: number, applicationN
   }
 }
 
-/** Returns whether the error is of a server that is starting, stopping or crashing, or of a connection lost with it. */
+/** Returns whether the error comes from a server that starts, stops or crashes, or from a lost connection. */
 export function isTemporary(error: unknown): boolean {
   const code = errorCode(error);
   if (code === undefined)
@@ -50,9 +50,9 @@ async function tryLock(client: pg.Client, lock: number): Promise<boolean> {
   return rows[0]?.granted === true;
 }
 
-/** Takes the locks. Returns undefined on success, else the service that holds the folder. */
+/** Takes the locks. Returns undefined on success, otherwise the description of the service that holds the folder. */
 export async function takeLocks(client: pg.Client, role: Role): Promise<string | undefined> {
-  // Blocks while the last user stops the server, and then fails with it.
+  // If the last process is just stopping the server, this waits and then fails together with the connection.
   await client.query('select pg_advisory_lock_shared($1, $2)', [LOCK_SPACE, USERS_LOCK]);
   if (role === 'tool' || (await tryLock(client, SERVICE_LOCK))) return undefined;
   const { rows } = await client.query<{ name: string }>(
@@ -64,7 +64,7 @@ export async function takeLocks(client: pg.Client, role: Role): Promise<string |
   return rows[0]?.name.replace(/^perennial service /, '') ?? 'a service that is just ending';
 }
 
-/** Releases the locks. Returns true if no other user is left; the caller then stops the server. */
+/** Releases the locks. Returns true if no other process uses the server; the caller then stops it. */
 export async function releaseLocks(client: pg.Client): Promise<boolean> {
   await client.query('select pg_advisory_unlock_all()');
   return tryLock(client, USERS_LOCK);
@@ -74,7 +74,7 @@ export async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
   if (rowCount !== 0) return;
   await client.query(`create database ${DATABASE}`).catch((error: unknown) => {
-    // Another process was faster: detected by the name check, or only by the unique index.
+    // Another process created it first. PostgreSQL notices by the name, or only by the unique index.
     if (errorCode(error) !== '42P04' && errorCode(error) !== '23505') throw error;
   });
 }

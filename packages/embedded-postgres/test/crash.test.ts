@@ -26,7 +26,7 @@ afterAll(dropPrepared);
 
 const NOT_BACK = /^the database has not recovered yet/;
 
-/** Starts a service on its own folder and records its log lines. */
+/** Starts a service in a new folder and records its log lines. */
 async function startService(more: Partial<EmbeddedOptions> = {}) {
   const dataDir = await preparedDataDir();
   const lines: string[] = [];
@@ -53,7 +53,7 @@ it('kill -9 of the server: it is restarted on the same port, with everything com
   const { dataDir, data, lines, count, database } = await startService();
   await query(database.url, 'create table paid as select 4200 as cents');
 
-  // First all processes at once, then only the postmaster, whose children notice with a delay.
+  // First kills all processes of the server, then only the postmaster. Its children notice that with a delay.
   for (const share of [undefined, 1]) {
     const url = database.url;
     const restarts = count('database restarted');
@@ -62,14 +62,14 @@ it('kill -9 of the server: it is restarted on the same port, with everything com
     expect(database.url).toBe(url);
     expect(await query(url, 'select cents from paid')).toEqual([{ cents: 4200 }]);
   }
-  // One line for the outage and one for the recovery, none per attempt.
+  // The outage and the recovery are each logged once; the attempts are not logged.
   expect(lines.slice(1)).toEqual([
     'the database has gone away, bringing it back',
     'database restarted',
     'the database has gone away, bringing it back',
     'database restarted',
   ]);
-  // The folder is still exclusively ours.
+  // A second service is still refused.
   await expect(openService(dataDir)).rejects.toThrow(/in use by another service/);
 
   const pid = postmasterPid(data);
@@ -97,7 +97,7 @@ it('kill -9 of the service: the next one adopts the running server', async () =>
 
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  // The dead service's lock ends with its connection, which the server notices with a delay.
+  // The dead service's lock ends with its connection. The server notices the end of the connection with a delay.
   const database = await vi.waitUntil(
     () => openEmbedded({ dataDir, role: 'service', log }).catch(() => undefined),
     60_000,
@@ -131,7 +131,7 @@ it('a reboot: the old pid now belongs to another process, and the port to anothe
   const pidFile = readFileSync(join(data, 'postmaster.pid'), 'utf8');
   await first.release();
 
-  // This test's own pid represents any process that is not the folder's server.
+  // Writes this test's own pid, as an example of a process that is not the folder's server.
   writeFileSync(join(data, 'postmaster.pid'), pidFile.replace(/^\d+/, String(process.pid)));
   const squatter = createServer();
   const port = Number(new URL(first.url).port);
@@ -181,7 +181,7 @@ it('a service whose folder was taken over after a crash is notified', async () =
       told = error;
     },
   });
-  // Keeps the first service from recovering first.
+  // Delays the first service's recovery, so that the second service can take the folder first.
   const repair = await breakServer(service);
   repair();
   const second = await otherProcess(service.dataDir, 'service', 'the second');

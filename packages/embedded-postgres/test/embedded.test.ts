@@ -85,7 +85,7 @@ describe('an embedded database', () => {
 
   it('listens on 127.0.0.1 and nowhere else', async () => {
     const port = Number(new URL(database.url).port);
-    // On Linux all of 127.0.0.0/8 is this machine, so there is always another address to test.
+    // On Linux every address in 127.0.0.0/8 is this machine, so 127.0.0.2 can always be tested.
     const others = process.platform === 'linux' ? ['127.0.0.2', '::1'] : ['::1'];
     const reachable = (host: string) =>
       new Promise<boolean>((resolve) => {

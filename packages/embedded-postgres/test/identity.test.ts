@@ -43,10 +43,10 @@ function uidOf(dataDir: string): number {
   return uid ?? -1;
 }
 
-/** Starts a process of nobody that tries to interfere and reports the results as JSON lines. */
+/** Starts a process as `nobody` that tries to interfere with the server, and reports the results as JSON lines. */
 function spawnIntruder(task: 'try' | 'watch', about: object): { heard(): Promise<unknown>; end(): void } {
   const script = readFileSync(new URL('./intruder.mjs', import.meta.url), 'utf8');
-  // This Node may be installed where only its owner has access.
+  // Copies Node, because the installed one may be accessible only to its owner.
   const node = join(temporaryFolder(), 'node');
   copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
@@ -63,7 +63,7 @@ function spawnIntruder(task: 'try' | 'watch', about: object): { heard(): Promise
   };
 }
 
-/** Copies the binaries without the library links, as npm without install scripts leaves them. */
+/** Copies the binaries without the library links, as npm leaves them if install scripts are disabled. */
 async function nativeWithoutLinks(home: string): Promise<string> {
   const native = join(home, 'native');
   const installed = await locateBinaries(`${process.platform}-${process.arch}`);
@@ -81,7 +81,7 @@ async function openService(dataDir: string, internals: Internals = {}): Promise<
 
 const nobody = (): number => Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
 
-// Only one of the two applies to a run; the other is not even defined.
+// A run is either as root or not. The tests for the other case are not defined.
 if (asRoot)
   describe('as root', () => {
     it('the server has a uid without an account, also below a folder that only root can enter', async () => {
@@ -114,7 +114,7 @@ if (asRoot)
       expect(await intruder.heard()).toBe('ready');
       await openService(dataDir);
       intruder.end();
-      // A child is seen under its parent's name until exec.
+      // Other names than initdb can occur: a child process has its parent's name until exec.
       expect(await intruder.heard()).toEqual({ saw: expect.arrayContaining(['initdb']), read: [] });
     });
 

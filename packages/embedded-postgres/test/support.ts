@@ -15,7 +15,7 @@ const folders: string[] = [];
 const open = new Set<EmbeddedDatabase>();
 const children = new Set<ChildProcess>();
 
-/** Creates a folder for this test. It is removed afterwards, with every server in it. */
+/** Creates a folder for the current test. After the test it is removed, and every server in it is stopped. */
 export function temporaryFolder(mode = 0o755): string {
   const folder = mkdtempSync(join(tmpdir(), 'perennial-embedded-'));
   chmodSync(folder, mode);
@@ -25,7 +25,10 @@ export function temporaryFolder(mode = 0o755): string {
 
 let made: Promise<string> | undefined;
 
-/** Returns a data folder with a stopped server: a copy of one created once, because initdb takes most of a test's time. */
+/**
+ * Returns a data folder with a stopped server: a copy of a folder made once, because initdb takes most of a test's
+ * time.
+ */
 export async function preparedDataDir(): Promise<string> {
   made ??= (async () => {
     const folder = mkdtempSync(join(tmpdir(), 'perennial-prepared-'));
@@ -101,7 +104,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns the uids of a data folder's server processes, as the whole machine sees them. */
+/** Returns the uids of a data folder's server processes, as the operating system reports them. */
 export function serverUids(data: string): Set<number> {
   const pids = family(data);
   if (process.platform !== 'linux') return new Set(numbers('ps', ['-o', 'uid=', '-p', pids.join(',')]));
@@ -124,12 +127,12 @@ export async function answers(url: string): Promise<void> {
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 }
 
-/** Another process with the database open, like a service or a tool. */
+/** Another process that has the database open, as a service or a tool. */
 export interface Other {
   readonly pid: number;
-  /** Its first line: the URL, or "error NAME: MESSAGE". */
+  /** The first line of its output: the URL, or "error NAME: MESSAGE". */
   readonly said: string;
-  /** Lets it release the database and waits for its end. */
+  /** Makes the process release the database, and waits for its end. */
   finish(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ import { sessionQuery } from '../session/session.ts';
 
 const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()();
 
-/** The parent of all pages that need a session. Visitors without one sign in first and then return. */
+/** The parent of all pages that need a session. Visitors without a session sign in first and then get the page. */
 const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
@@ -39,8 +39,8 @@ const signedInRoute = createRoute({
 type LoadPage = () => Promise<{ default: ComponentType }>;
 
 /**
- * Loads a page when it is opened. A failed import is wrapped in another error, because the router would otherwise
- * reload the whole console, and offline nothing would be left. `stale-build.ts` decides instead.
+ * Loads a page when it is opened. Throws PageMissing if the import fails: after an import error the router would reload
+ * the whole console, which offline would leave nothing. `stale-build.ts` decides about a reload instead.
  */
 const lazyPage = (load: LoadPage) =>
   lazyRouteComponent(() =>
@@ -49,7 +49,7 @@ const lazyPage = (load: LoadPage) =>
     }),
   );
 
-/** Creates the route of a page that needs a session, with the filters of its URL. */
+/** Creates the route of a page that needs a session. `filters` are the filters that its URL can have. */
 const page = <const Path extends string, const Filter extends string = never>(
   path: Path,
   load: LoadPage,

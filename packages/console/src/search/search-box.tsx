@@ -46,7 +46,7 @@ const useTexts = dictionary({
 
 const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
 
-/** The status vocabulary of each kind that has statuses. */
+/** For each kind that has statuses: the vocabulary of its statuses. */
 const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
   order: 'order',
   payment: 'payment',
@@ -57,12 +57,12 @@ const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
 };
 
 interface SearchBoxProps {
-  /** Called when the field gets the focus; returns the buffered keys. */
+  /** Called when the field gets the focus. Returns the keys that were typed before. */
   onReady(): TypedAhead;
   onClose(): void;
 }
 
-/** Finds records by any of their numbers while the operator types. */
+/** Finds records by any of their numbers, while the operator types. */
 export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');
@@ -105,7 +105,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
           setText(text + typed.text);
           if (typed.isEntered) enter.ask((text + typed.text).trim());
         }}
-        // Runs before the box's own handler, which would open the first result of the former text.
+        // Runs before the box's own handler, which would open the first result of the previous text.
         onKeyDownCapture={enter.onKeyDown}
       />
       <Spotlight.ActionsList
@@ -138,7 +138,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
 
 const isOpenable = (result: SearchResult): boolean => addressOfResult(result) !== undefined;
 
-/** Searches for the text. The former results stay visible during the search, so that the list does not flicker. */
+/** Searches for the text. The previous results stay visible during the search, so that the list does not flicker. */
 function useResults(asked: string) {
   const [settled] = useDebouncedValue(asked, 120);
   const found = useQuery({
@@ -177,8 +177,8 @@ function NothingFound({ text, state, isMobileLeftOut }: NothingFoundProps) {
 }
 
 /**
- * Opens a result on Enter: the one chosen with the arrow keys, otherwise the first. Enter pressed before the current
- * text's results arrive waits for them.
+ * Opens a result on Enter: the result chosen with the arrow keys, otherwise the first. If Enter is pressed before the
+ * results for the current text have arrived, waits for them.
  */
 function useEnter(asked: string, isFound: boolean, openFirst: () => void) {
   const [awaited, setAwaited] = useState<string>();
@@ -248,7 +248,7 @@ function Result({ result }: { readonly result: SearchResult }) {
   );
 }
 
-/** Finds pages by name; without a text, returns all pages. */
+/** Finds pages by name. Returns all pages if the text is empty. */
 function usePagesNamed(text: string) {
   const menuText = useMenuTexts();
   const navigate = useNavigate();

@@ -1,7 +1,7 @@
-/** Text typed before the search field existed. */
+/** What was typed before the search field existed. */
 export interface TypedAhead {
   readonly text: string;
-  /** Enter was the last key: the first result opens once it is found. */
+  /** True if Enter was the last key: the first result is then opened as soon as it is found. */
   readonly isEntered: boolean;
 }
 
@@ -9,7 +9,7 @@ export const NOTHING_TYPED: TypedAhead = { text: '', isEntered: false };
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing'>;
 
-/** Returns the text after one more key, or undefined if the key is not part of the text, such as a shortcut. */
+/** Returns what is typed after one more key, or undefined if the key types nothing, such as a shortcut. */
 export function typeAhead(before: TypedAhead, { key, ctrlKey, metaKey, altKey, isComposing }: Key) {
   if (ctrlKey || metaKey || altKey || isComposing) return undefined;
   if (key === 'Enter') return { ...before, isEntered: true };
@@ -17,9 +17,9 @@ export function typeAhead(before: TypedAhead, { key, ctrlKey, metaKey, altKey, i
   return [...key].length === 1 ? { text: before.text + key, isEntered: false } : undefined;
 }
 
-/** Buffers keys from the search shortcut until the search field has the focus. */
+/** Buffers the keys that are typed between the search shortcut and the focus of the search field. */
 export interface KeyKeeper {
-  /** Called when Escape ends the buffering. */
+  /** Starts buffering. Calls `onEscape` if Escape ends it. */
   begin(onEscape: () => void): void;
   end(): TypedAhead;
 }

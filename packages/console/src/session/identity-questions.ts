@@ -1,13 +1,13 @@
 type Answer = (given: boolean) => void;
 
 /**
- * A question to the operator. Requests that need the answer wait; a dialog listens and settles the question. Concurrent
- * requests share one answer.
+ * A question to the operator. A dialog listens for it and settles it. Requests that need the answer wait, and share it
+ * if there are several.
  */
 export interface Question {
   /** Registers the dialog and returns a function that unregisters it. */
   listen(listener: (isAsked: boolean) => void): () => void;
-  /** Resolves to false if the operator declines or no dialog listens. */
+  /** Asks and waits. Resolves to false if the operator declines or no dialog listens. */
   ask(): Promise<boolean>;
   settle(given: boolean): void;
 }
@@ -39,7 +39,7 @@ function createQuestion(): Question {
   };
 }
 
-/** Confirms the operator's identity before an action that moves money or reveals a secret. */
+/** Asks the operator to confirm their identity before an action that moves money or reveals a secret. */
 export const identityQuestion = createQuestion();
 
 /** Asks the operator to sign in again after their session has ended. */

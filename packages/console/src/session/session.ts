@@ -18,7 +18,7 @@ function keep(session: Session): Session {
   return session;
 }
 
-/** Returns the signed-in operator's session. Only for components below a route that needs one. */
+/** Returns the signed-in operator's session. Call it only in components below a route that needs a session. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery);
   if (!data) throw new Error('No operator is signed in');
@@ -35,18 +35,18 @@ export const signInWaysQuery = queryOptions({
 
 export async function signIn(request: SignInRequest): Promise<void> {
   const session = await api.signIn<Session>('POST', '/session', request);
-  // The new operator must not see data cached for the previous one.
+  // Forgets the cached data first: the new operator must not see the previous operator's data.
   forgetSession();
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 }
 
-/** Begins a new session for the same operator. The page and its entries stay. */
+/** Begins a new session for the same operator. The page keeps its entries. */
 export const signInAgain = async (request: SignInRequest): Promise<void> =>
   takeSession(await api.signIn<Session>('POST', '/session', request));
 
 /**
- * Adopts the session that another window of this browser has begun. Returns false if there is none. Reloads the page if
- * the session is another operator's, because entries must not be sent under another name.
+ * Adopts the session that another window of this browser has begun. Returns false if there is no session. If the
+ * session is a different operator's, reloads the page, because the page's entries must not be sent under that name.
  */
 export async function resumeSession(): Promise<boolean> {
   const session = await api.signIn<Session>('GET', '/session').catch(() => undefined);
@@ -60,14 +60,14 @@ export async function resumeSession(): Promise<boolean> {
   return true;
 }
 
-/** Stores a session that has changed, such as after a confirmed identity or a second factor. */
+/** Stores a changed session, for example after the operator has confirmed their identity or added a second factor. */
 export const takeSession = (session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 };
 
 export const reloadSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
 
-/** Ends the session at the service. Call `forgetSession` once no page of it is shown. */
+/** Ends the session at the service. Call `forgetSession` as soon as no page that needs the session is shown. */
 export const signOut = (): Promise<unknown> => api.session('DELETE', '/session');
 
 export const forgetSession = (): void =>

@@ -89,7 +89,7 @@ const amber: MantineColorsTuple = [
   '#653514',
 ];
 
-/** Maps Mantine's text, background and line colours to the variables of global.css. */
+/** Sets Mantine's text, background and line colours to the variables of global.css. */
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const ours = {
     '--mantine-color-text': 'var(--text)',
@@ -106,14 +106,14 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
   return { variables: {}, light: ours, dark: ours };
 };
 
-/** Hides the role of a dialog's header element, because screen readers would announce it as another page header. */
+/** Removes the role of a dialog's header element, because screen readers would announce it as a second page header. */
 const NO_BANNER = { header: { role: 'presentation' } };
 const DIALOG_STYLES = {
   title: { fontSize: '1.0625rem', fontWeight: 600, overflowWrap: 'anywhere' },
   header: { paddingBottom: 12 },
 } as const;
 
-/** System fonts, with the same line height in both languages. */
+/** The theme. It uses system fonts, and the same line height for both languages. */
 export const theme = createTheme({
   colors: { iris, gray, dark, red, green, amber, yellow: amber },
   primaryColor: 'iris',
@@ -145,7 +145,7 @@ export const theme = createTheme({
     Select: Select.extend({
       defaultProps: { size: 'sm', allowDeselect: false, checkIconPosition: 'right' },
     }),
-    // Labels for close buttons of dialogs, sheets, messages and fields, for screen readers.
+    // A name for screen readers on every close button: of dialogs, sheets, messages and fields.
     CloseButton: { defaultProps: () => ({ 'aria-label': useCommonTexts.now()('close') }) },
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
     Modal: Modal.extend({
@@ -163,7 +163,7 @@ export const theme = createTheme({
       styles: DIALOG_STYLES,
     }),
     Menu: Menu.extend({
-      // Focuses the first item instead of an unlabelled element before it.
+      // Without the placeholder, the first item gets the focus instead of an unlabelled element before it.
       defaultProps: {
         shadow: 'md',
         radius: 'md',

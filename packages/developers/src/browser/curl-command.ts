@@ -2,14 +2,14 @@ import { isKnown, takesValue, toLongName } from './curl-options.js';
 import { type PastedRequest, readHeader, readTarget } from './request-parts.js';
 import { readShellCommand, type ShellWord } from './shell-words.js';
 
-/** An option by its long name, or a word without an option. */
+/** An option by its long name and its value, or a word that belongs to no option. */
 interface Argument {
   readonly option?: string;
   readonly value: ShellWord;
 }
 
 const NOTHING: ShellWord = { text: '', variables: [] };
-/** Options whose body is not the text in the command. */
+/** Options that send a body which is not literally in the command. */
 const OTHER_BODIES = new Set(['data-urlencode', 'form', 'form-string', 'upload-file']);
 const BODIES = new Set(['data', 'data-ascii', 'data-binary', 'data-raw', 'json']);
 
@@ -49,14 +49,14 @@ function listArguments(words: readonly ShellWord[]): Argument[] {
   return found;
 }
 
-/** Reads `--data value`, and `--data=value`, which curl itself does not accept. */
+/** Reads `--data value`. Also accepts `--data=value`, although curl does not. */
 function readLong({ text, variables }: ShellWord, next: () => ShellWord): Argument {
   const [, option = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   if (value !== undefined) return { option, value: { text: value, variables } };
   return { option, value: takesValue(option) ? next() : NOTHING };
 }
 
-/** Reads `-sd value` and `-sdvalue`: flags, then one option whose value is the rest or the next word. */
+/** Reads `-sd value` and `-sdvalue`: flags, then one option. Its value is the rest of the word, or the next word. */
 function readShort({ text, variables }: ShellWord, next: () => ShellWord): Argument[] {
   const letters = text.slice(1);
   const options = [...letters].map(toLongName);
@@ -97,7 +97,7 @@ const explainFile = (name: string) =>
 const explainVariables = (names: readonly string[]) =>
   `${[...new Set(names)].join(', ')} is replaced by your shell: paste the value that was sent.`;
 
-/** Returns the method that curl chooses: GET, unless it has a body to send. */
+/** Returns the method that curl would choose: GET, unless it sends a body. */
 function readMethod(given: readonly Argument[]): string {
   const has = (name: string) => given.some(({ option }) => option === name);
   const named = given.findLast(({ option }) => option === 'request')?.value.text;
@@ -108,14 +108,14 @@ function readMethod(given: readonly Argument[]): string {
   return given.some(({ option = '' }) => BODIES.has(option) || OTHER_BODIES.has(option)) ? 'POST' : 'GET';
 }
 
-/** Prefers a word that begins with http, because other words may be values of unknown options. */
+/** Returns the URL: preferably a word that begins with http, because others may be values of unknown options. */
 function findAddress(given: readonly Argument[]): { address: ShellWord; others: string[] } {
   const bare = given.filter(({ option }) => option === undefined || option === 'url').map(({ value }) => value);
   const address = bare.find(({ text }) => /^https?:\/\//i.test(text)) ?? bare[0] ?? NOTHING;
   return { address, others: bare.filter((one) => one !== address).map(({ text }) => shorten(text)) };
 }
 
-/** A host that is a variable, which is allowed because the host is not signed. */
+/** A host that is a shell variable. Its value is not needed, because the host is not signed. */
 const OWN_HOST = /^(?:https?:\/\/)?(?:\$\w+|\$\{[^}]*\})(?::\d+)?(?=\/)/;
 
 function readAddress({ text, variables }: ShellWord, elsewhere: Map<string, string>): { path: string; host: string } {
@@ -126,7 +126,7 @@ function readAddress({ text, variables }: ShellWord, elsewhere: Map<string, stri
   return readTarget(/^https?:/.test(text) || text === '' ? text : `http://${text}`);
 }
 
-/** Known options that change the request but are not interpreted. */
+/** Options that are known and change the request, but that this parser does not interpret. */
 const NOT_FOLLOWED = new Set(['config', 'url-query']);
 
 function listUnknown(given: readonly Argument[]): string[] {

@@ -8,7 +8,7 @@ const toNames = (list: string) =>
 /** Options that define the request. */
 const READ = toNames(`request/X header/H data/d data-raw data-binary data-ascii json url
   data-urlencode form/F form-string upload-file/T config/K url-query`);
-/** Options that take a value, which must not be mistaken for the address. */
+/** Options to ignore. Each takes a value, which must not be mistaken for the URL. */
 const SKIPPED = toNames(`abstract-unix-socket alt-svc aws-sigv4 cacert capath cert/E cert-type ciphers connect-timeout
   connect-to continue-at/C cookie/b cookie-jar/c create-file-mode crlfile curves delegation dns-interface dns-servers doh-url
   dump-header/D engine etag-compare etag-save expect100-timeout happy-eyeballs-timeout-ms hsts interface keepalive-time
@@ -34,7 +34,7 @@ const LONG_NAMES = new Map(
 );
 
 export const takesValue = (name: string): boolean => WITH_VALUE.has(name);
-/** Returns true also for the negated form `no-NAME`. */
+/** Returns whether curl has an option of this name, also in the negated form `no-NAME`. */
 export const isKnown = (name: string): boolean => KNOWN.has(name) || KNOWN.has(name.replace(/^no-/, ''));
-/** Returns `-LETTER` for an unknown letter. */
+/** Returns the long name of a one-letter option, or `-LETTER` if the letter is unknown. */
 export const toLongName = (letter: string): string => LONG_NAMES.get(letter) ?? `-${letter}`;

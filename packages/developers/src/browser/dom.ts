@@ -1,4 +1,4 @@
-/** Creates an element. Text content is never parsed as HTML. */
+/** Creates an element. Texts are inserted as text and never parsed as HTML. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

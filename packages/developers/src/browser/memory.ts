@@ -1,4 +1,4 @@
-/** Stores a choice of the reader for other pages, if the browser allows it. */
+/** Stores a choice of the reader, for this and other pages, if the browser allows it. */
 export function remember(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);

@@ -29,7 +29,7 @@ function startThemeSwitch(): void {
   });
 }
 
-/** Applies a chosen language to all tabs. */
+/** Applies the language that the reader chooses in one group of tabs to all groups. */
 function startChoices(): void {
   for (const group of document.querySelectorAll<HTMLElement>('[data-memory]')) {
     const memory = group.dataset['memory'] ?? '';
@@ -39,7 +39,7 @@ function startChoices(): void {
       remember(memory, target.value);
       const before = group.getBoundingClientRect().top;
       choose(memory, target.value);
-      // Keeps the tabs in place, because the text above may have changed its height.
+      // Keeps the tabs at their place on the screen, because the text above them may have changed its height.
       scrollBy({ top: group.getBoundingClientRect().top - before, behavior: 'instant' });
     });
   }
@@ -51,7 +51,7 @@ function choose(memory: string, value: string | null): void {
     if (choice.value === value) choice.checked = true;
 }
 
-/** Remembers ticked checkboxes in this browser. */
+/** Remembers in this browser which checkboxes are ticked. */
 function startTasks(): void {
   for (const box of document.querySelectorAll<HTMLInputElement>('.task input')) {
     const name = `task ${location.pathname} ${box.closest('.task')?.textContent?.trim()}`;
@@ -76,7 +76,7 @@ function startCopyButtons(): void {
   }
 }
 
-/** Copies the text, or selects it if there is no clipboard, as on plain HTTP. */
+/** Copies the text. Selects it and returns false if the browser offers no clipboard, as on plain HTTP. */
 async function copy(from: Element | null): Promise<boolean> {
   if (!from) return false;
   try {

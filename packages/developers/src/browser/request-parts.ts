@@ -8,11 +8,11 @@ export interface PastedRequest {
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
   /**
-   * Parts whose value the pasted text does not contain, such as a body in a file. Maps `path`, `body` or a header name
-   * to an explanation.
+   * Parts whose value is not in the pasted text, such as a body in a file. Maps `path`, `body` or a header name to an
+   * explanation for the reader.
    */
   readonly elsewhere: ReadonlyMap<string, string>;
-  /** Words that could not be interpreted. */
+  /** Words of the pasted text that could not be interpreted. */
   readonly leftOut: readonly string[];
 }
 

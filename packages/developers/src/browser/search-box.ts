@@ -3,7 +3,7 @@ import { addressOf, describeFound, type Found, loadIndex, search } from './searc
 
 const MOST = 8;
 
-/** Starts the search box: suggestions while typing, results on Enter. The key `/` focuses it. */
+/** Starts the search box, with suggestions during typing and a page of results on Enter. The key `/` focuses it. */
 export function startSearchBox(): void {
   const input = find<HTMLInputElement>('.search input');
   if (!input?.parentElement) return;

@@ -1,6 +1,6 @@
 import { element } from './dom.js';
 
-/** An entry of the search index: path, title, heading, kind, keywords, text. */
+/** An entry of the search index. search-index.ts explains the fields. */
 interface Entry {
   readonly u: string;
   readonly t: string;
@@ -49,11 +49,11 @@ function scoreOf(entry: Entry, words: readonly string[]): number {
     if (found === 0) return 0;
     score += found;
   }
-  // On a tie, prefers the beginning of a page.
+  // Adds a little for the beginning of a page, so that it comes before other sections with the same score.
   return score + (entry.h === '' ? 2 : 0);
 }
 
-/** Minimum length of a word that is also searched across word boundaries. Shorter words would match too often. */
+/** Words of at least this length are also searched across word boundaries. Shorter words would match too often. */
 const GLUED = 6;
 
 const squashed = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
@@ -74,7 +74,7 @@ function scoreOfWord({ t, h, w = '', x }: Entry, word: string): number {
   return inHeading * 12 + scoreIn(t) * 8 + scoreIn(w) * 8 + scoreIn(x) * 2;
 }
 
-/** Returns true if the word begins with a word of the heading: `idempotencykey` matches Idempotency. */
+/** Returns true if the searched word begins with a word of the heading: `idempotencykey` matches Idempotency. */
 const isBegunBy = (word: string, heading: string): boolean =>
   wordsOf(heading).some((one) => one.length >= GLUED && word.startsWith(one));
 

@@ -1,4 +1,4 @@
-/** A word of a command, with variables unexpanded. */
+/** A word of a shell command. Its variables are not expanded. */
 export interface ShellWord {
   readonly text: string;
   /** Parts that the shell replaces: `$name`, `${name}`, `$(command)`. */
@@ -7,18 +7,18 @@ export interface ShellWord {
 
 export interface ShellCommand {
   readonly words: readonly ShellWord[];
-  /** Text that could not be parsed, for example after an unclosed quotation mark. */
+  /** The part of the text that could not be parsed, for example after an unclosed quotation mark. */
   readonly rest: string;
 }
 
 const COMMAND = String.raw`\$\((?:[^()]|\([^()]*\))*\)`;
 const VARIABLE = String.raw`${COMMAND}|\$\{[^}]*\}|\$[A-Za-z_]\w*|\$[\d@*#?$!]|\x60[^\x60]*\x60`;
 const IN_DOUBLE = new RegExp(String.raw`\\\r?\n|\\([\\"$\x60])|(${VARIABLE})`, 'g');
-/** End of the command: a pipe, a redirection or a separator. */
+/** Matches the end of a command: a pipe, a redirection or a separator. */
 const END = String.raw`\d?[<>]|[|;&]`;
 const PART = new RegExp(
   [
-    // A terminal shows > before a continuation line.
+    // Includes the > that a terminal shows before a continuation line.
     String.raw`(?<joint>\\\r?\n(?:> )?)`,
     String.raw`(?<space>\s+)`,
     String.raw`\$'(?<ansi>(?:[^'\\]|\\.)*)'`,
@@ -89,7 +89,7 @@ function unescapeAnsi(content: string): string {
   }, content);
 }
 
-/** Decodes a run of byte escapes as UTF-8, because one character may take several. */
+/** Decodes adjacent byte escapes together as UTF-8, because one character may have several bytes. */
 function decodeBytes(escapes: string): string {
   const bytes = escapes
     .split('\\')
@@ -98,5 +98,5 @@ function decodeBytes(escapes: string): string {
   return new TextDecoder().decode(Uint8Array.from(bytes));
 }
 
-/** Accepts lone surrogates, because some programs escape each half of a pair separately. */
+/** Accepts lone surrogates, because some programs escape each half of a surrogate pair separately. */
 const toChar = (code: number) => (code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code));

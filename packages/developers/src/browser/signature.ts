@@ -29,11 +29,11 @@ const setValue = (id: string, value: string): void => {
   if (one) one.value = value;
 };
 
-/** Properties of the pasted request that have no form field. */
+/** Parts of the pasted request that have no field in the form. */
 interface Pasted {
   readonly method: string;
   readonly host: string;
-  /** Form fields, by id, whose value is not in the pasted text: an explanation, and the placeholder shown in the field. */
+  /** Fields, by id, whose value is not in the pasted text: where it is, and the placeholder shown in the field. */
   readonly elsewhere: ReadonlyMap<string, { readonly where: string; readonly shown: string }>;
   readonly leftOut: readonly string[];
 }
@@ -75,7 +75,7 @@ function readPasted(): void {
   pasted = { method, host, leftOut, elsewhere: new Map(elsewhere) };
 }
 
-/** Returns the ids of fields that are empty or still show a placeholder. */
+/** Returns the ids of fields that are empty or that still hold a placeholder. */
 function listMissing(): string[] {
   const ids = ['path', ...HEADER_FIELDS.map(([id]) => id), 'body'];
   const isMissing = (id: string) => id !== 'body' && textIn(id).trim() === '';
@@ -116,7 +116,7 @@ function showDiagnosis(): void {
   show(outcome, [...sayMethod(), ...describe(diagnose(appSecret), pasted.method), ...sayLeftOut()]);
 }
 
-/** Reports a wrong method, which the service refuses before it checks the signature. */
+/** Reports a method other than POST, which the service refuses before it checks the signature. */
 function sayMethod(): HTMLElement[] {
   const { method } = pasted;
   if (method === 'POST') return [];
@@ -152,7 +152,7 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
       callbackSecret: fromBase64(textIn('callback-secret').trim()),
       aesKey: fromBase64(textIn('aes-key').trim()),
     },
-    // Compares only timestamps that are not milliseconds with the clock, because a pasted request is old.
+    // Passes the clock only if the timestamp is not in milliseconds: a pasted request is old, which is not a mistake.
     {
       publicUrl: location.origin + root,
       ...(/^\d{13}$/.test(timestamp) ? {} : { now: performance.timeOrigin }),
@@ -182,7 +182,7 @@ function describe({ lines, likely }: Diagnosis, method = 'POST'): HTMLElement[] 
 const say = (kind: 'right' | 'wrong', title: string, text: string): HTMLElement =>
   element('div', { class: `finding ${kind}` }, element('p', {}, element('b', {}, title)), element('p', {}, text));
 
-/** Shows the hint first, because the name stands for a family of mistakes and the hint is specific. */
+/** Shows the hint first: it is specific, while the name stands for a family of mistakes. */
 const sayMistake = ({ mistake, hint }: Finding): HTMLElement =>
   element(
     'div',
@@ -196,7 +196,7 @@ function show(outcome: HTMLElement, content: readonly HTMLElement[]): void {
   outcome.scrollIntoView({ block: 'nearest' });
 }
 
-/** Fills in a request whose body was hashed with spaces that were not sent. */
+/** Fills in an example request with a mistake: the hashed body had spaces that the sent body does not have. */
 function fillExample(): void {
   const appSecret = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
   const body = '{"grantType":"client_credentials","appId":"test_demo"}';

@@ -3,5 +3,5 @@ try {
   const chosen = localStorage.getItem('theme');
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset['theme'] = chosen;
 } catch {
-  // Without storage, the scheme of the device applies.
+  // The browser offers no storage: the page uses the colour scheme of the device.
 }

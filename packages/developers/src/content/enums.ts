@@ -15,7 +15,7 @@ const MODES = {
   CHANNEL_COLLECT: 'the channel charges the user and is billed (B)',
 };
 
-/** Meanings of enum values, by the name of the field. */
+/** The meanings of enum values, by field name and value. */
 export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   settlementMode: MODES,
   settlementModes: MODES,

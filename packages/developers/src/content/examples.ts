@@ -6,7 +6,9 @@ import { MOVING_ON } from './story/moving-on.js';
 import { READING } from './story/reading.js';
 import { SELLING } from './story/selling.js';
 
-/** Examples in the order of the story: calls use values from earlier answers. Tests send all of them to a running service. */
+/**
+ * The examples in the order of their story: calls use values from earlier answers. Tests send all to a real service.
+ */
 export const EXAMPLES: readonly Example[] = [
   ...CATALOG,
   ...SELLING,

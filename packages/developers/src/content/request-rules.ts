@@ -35,7 +35,7 @@ const WAYS_TO_SELL = {
   ],
 };
 
-/** Rules across the fields of a request, as JSON Schema, by schema name. The service checks them after the single fields. */
+/** Rules on several fields of a request, as JSON Schema, by schema name. Checked after the single fields. */
 export const REQUEST_RULES: Readonly<Record<string, object>> = {
   PagingRequest: PAGE_OR_CURSOR,
   UserDataRequest: {
@@ -52,7 +52,9 @@ export const REQUEST_RULES: Readonly<Record<string, object>> = {
   OrdersAdvanceRequest: { allOf: [ONE_ORDER, exactlyOne('cycles', 'to')] },
 };
 
-/** Enums that only the documentation closes, by `Schema.field`: the service refuses other values with a code other than 400001. */
+/**
+ * Enums only in the documentation, by `Schema.field`: the service refuses other values with another code than 400001.
+ */
 export const CLOSED_SETS: Readonly<Record<string, readonly string[]>> = {
   'OrdersCreateRequest.periodType': periodTypes,
 };

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.js';
 import type { Page } from '../layout.js';
 import { renderMarkdown } from '../markdown.js';
 
-/** Returns the page that diagnoses a refused request, pasted or by its request id. */
+/** Returns the page that diagnoses a refused request, which the reader pastes or names by its request id. */
 export function signaturePage(text: string, mistakes: readonly Finding[]): Page {
   const body = renderMarkdown(text, {
     form: renderForm,

@@ -11,19 +11,19 @@ const createFormats = (currency: string) => ({
 });
 let formats = createFormats(DEFAULT_CURRENCY);
 
-/** Sets the currency. Called with the session, before any amount is shown. */
+/** Sets the currency. Called when the session is loaded, before any amount is shown. */
 export function setCurrency(currency: string): void {
   if (currency !== formats.currency) formats = createFormats(currency);
 }
 export const getCurrency = (): string => formats.currency;
 
-/** Returns the sign shown before an amount field. */
+/** Returns the currency sign that is shown before an amount field. */
 export const currencySign = (): string => formats.sign[getLanguage()];
 
 /** Formats cents in the installation's currency: ¥1,234.50. */
 export const moneyText = (cents: number): string => formats.exact[getLanguage()](cents).replace('-', '−');
 
-/** Formats cents for axes and tiles: ¥1.2M, ¥123万. */
+/** Formats cents in short form for axes and tiles: ¥1.2M, ¥123万. */
 export const shortMoneyText = (cents: number): string => formats.compact[getLanguage()](cents).replace('-', '−');
 
 export function Money({ cents }: { readonly cents: number | null | undefined }) {

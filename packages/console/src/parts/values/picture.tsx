@@ -11,7 +11,7 @@ const useTexts = dictionary({
 });
 
 interface PictureBoxProps {
-  /** Undefined if there is no picture, or while it loads. */
+  /** The picture's URL. Undefined if there is no picture, or while it loads. */
   readonly address: string | undefined;
   readonly size?: 28 | 56;
   readonly isBroken?: boolean;
@@ -19,8 +19,8 @@ interface PictureBoxProps {
 }
 
 /**
- * A picture on white in both colour schemes, as users see it. It is an img element, which can neither run scripts nor
- * load anything.
+ * A picture on white in both colour schemes, as users see it. It is in an img element, because there even an SVG can
+ * neither run scripts nor load anything.
  */
 export function PictureBox({ address = '', size = 56, isBroken = false, ofBenefit = false }: PictureBoxProps) {
   const t = useTexts();
@@ -49,7 +49,7 @@ export function useStoredPicture(picture: StoredPicture | null, isWanted = true)
   return { address: picture ? data : undefined, isBroken: picture !== null && isError };
 }
 
-/** A benefit's icon in a list, loaded when visible. */
+/** A benefit's icon in a list. It is loaded when it is scrolled into view. */
 export function BenefitPicture({ icon }: { readonly icon: StoredPicture | null }) {
   const { ref, inViewport } = useInViewport();
   const stored = useStoredPicture(icon, inViewport);

@@ -9,7 +9,7 @@ interface PlaceLinkProps {
   readonly children: ReactNode;
 }
 
-/** A link to a page of the console that does not reload the page. */
+/** A link to a page of the console, which opens without reloading the console. */
 export function PlaceLink({ to, className, children }: PlaceLinkProps) {
   return (
     <Link {...placeAddress(to)} className={className}>
@@ -18,7 +18,7 @@ export function PlaceLink({ to, className, children }: PlaceLinkProps) {
   );
 }
 
-/** Returns a place in the router's form, for a table row or a button. */
+/** Converts a URL of `places` to the router's form, for a table row or a button. */
 export function placeAddress(place: string): Pick<LinkProps, 'to' | 'search'> {
   const [to = '/', search = ''] = place.split('?');
   return { to, search: parseSearch(search) } as Pick<LinkProps, 'to' | 'search'>;

@@ -3,7 +3,9 @@ import { encode } from 'uqr';
 
 const LOOK = { width: 184, height: 184, border: '1px solid var(--line)', borderRadius: 8, background: '#fff' };
 
-/** A QR code, dark on light in both colour schemes. It is one path with a stroke per run of dark modules. */
+/**
+ * A QR code, dark on light in both colour schemes, drawn as one path: a stroke for each row of adjacent dark squares.
+ */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { path, size } = useMemo(() => draw(text), [text]);
   return (

@@ -7,7 +7,7 @@ interface Share {
   readonly label: string;
   readonly count: number;
   readonly amountCent: number;
-  /** Called on a click; without it the row is read-only. */
+  /** Called when the row is clicked. Without it the row cannot be clicked. */
   readonly onChoose?: (() => void) | undefined;
   readonly isChosen?: boolean;
 }
@@ -20,7 +20,7 @@ interface ShareBarsProps {
   readonly tone?: 'positive';
 }
 
-/** A few groups with their counts and amounts, as bars relative to the largest. */
+/** Shows a few groups with their counts and amounts, each with a bar whose length is relative to the largest count. */
 export function ShareBars({ title, shares, empty, tone }: ShareBarsProps) {
   const most = Math.max(1, ...shares.map(({ count }) => count));
   return (

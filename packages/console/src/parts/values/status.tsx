@@ -112,7 +112,7 @@ const TAG = {
   whiteSpace: 'nowrap',
 } as const;
 
-/** A word on the background of its tone. */
+/** A word in its tone's colour, on the tone's background. */
 export function Tag({ tone, children }: { readonly tone: Tone; readonly children: React.ReactNode }) {
   return <span style={{ ...TAG, color: `var(--${tone})`, background: `var(--${tone}-soft)` }}>{children}</span>;
 }

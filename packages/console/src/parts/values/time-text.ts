@@ -23,7 +23,7 @@ const SECOND = { ...MINUTE, second: '2-digit' } as const;
 const yearOf = (moment: Date, zone: string) =>
   new Intl.DateTimeFormat('en', { timeZone: zone, year: 'numeric' }).format(moment);
 
-/** 16 Nov 2026, 18:03; without the year if it is the current one. */
+/** Formats a time: 16 Nov 2026, 18:03; the current year is omitted. */
 export function timeText(moment: Date, zone: string, withSeconds = false): string {
   const isThisYear = yearOf(moment, zone) === yearOf(new Date(now()), zone);
   const day = format(zone, isThisYear ? DAY : { ...DAY, year: 'numeric' }).format(moment);
@@ -38,7 +38,7 @@ export const monthText = (moment: Date, zone = BEIJING): string =>
   format(zone, { month: 'short', year: 'numeric' }).format(moment);
 export const hourText = (moment: Date, zone = BEIJING): string => format(zone, MINUTE).format(moment);
 
-/** The offset of a zone, such as UTC+8. */
+/** Returns the UTC offset of a zone, such as UTC+8. */
 export function offsetText(moment: Date, zone: string): string {
   const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(moment);
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
@@ -55,7 +55,7 @@ const STEPS = [
   ['minute', 60],
 ] as const;
 
-/** 3 minutes ago, in 2 days. */
+/** Formats a time relative to now: 3 minutes ago, in 2 days. */
 export function agoText(moment: Date): string {
   const seconds = (moment.getTime() - now()) / 1000;
   const words = new Intl.RelativeTimeFormat(localeOf(getLanguage()), { numeric: 'auto' });
@@ -63,7 +63,7 @@ export function agoText(moment: Date): string {
   return words.format(Math.round(seconds / length), unit);
 }
 
-/** The length of a duration: 1 h 5 min, 40 s. */
+/** Formats a duration: 1 h 5 min, 40 s. */
 export function durationText(seconds: number): string {
   const locale = localeOf(getLanguage());
   const inUnit = (value: number, unit: string) =>

@@ -4,9 +4,9 @@ import { useCommonTexts } from '../../i18n/common.ts';
 import { agoText, BEIJING, isElsewhere, momentOf, offsetText, timeText, VIEWERS_ZONE } from './time-text.ts';
 
 interface TimeProps {
-  /** The time as in the API. */
+  /** The time in the API's format. */
   readonly value: string | null | undefined;
-  /** full: with seconds, and the local time if it differs. ago: the time since. */
+  /** full: with seconds, and with the local time if it differs from Beijing time. ago: relative to now. */
   readonly as?: 'short' | 'full' | 'ago';
   /** Shown if there is no time. */
   readonly absent?: string;
@@ -14,7 +14,7 @@ interface TimeProps {
 
 const ONE_LINE = { whiteSpace: 'nowrap' } as const;
 
-/** A time in Beijing time, with the local time in a tooltip. */
+/** A time in Beijing time. A tooltip shows the local time. */
 export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
   const t = useCommonTexts();
   // The tooltip is created on hover, because a table has hundreds of times.

@@ -5,13 +5,13 @@ export interface Example {
   /** Unique within the endpoint. */
   readonly name: string;
   readonly summary: string;
-  /** Fields whose names end in Encrypted hold the plaintext. */
+  /** The request's content. Fields whose names end in Encrypted hold the plaintext here. */
   readonly request: Readonly<Record<string, unknown>>;
   /** `data` of the answer. */
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/** Placeholder for the address of the installation. The service replaces it when it serves a page. */
+/** Placeholder for the installation's public URL. The service replaces it when it serves a page. */
 export const PUBLIC_URL = '__PUBLIC_URL__';
 
 export const STORY_TIME = '2026-01-15 12:00:00';

@@ -29,7 +29,7 @@ const FIRST_EVENT = paymentEvent('1', A1, null);
 const FIRST_BODY = JSON.stringify(FIRST_EVENT);
 const ORDER_EVENT = orderEvent('2', A1);
 
-/** Five days before the second period. */
+/** The event that is sent five days before the second period. */
 const UPCOMING_EVENT: EventExample = {
   eventId: '8',
   eventType: 'payment.upcoming',

@@ -7,12 +7,12 @@ const PRICE = 1990;
 /** Seven days after `STORY_TIME`. */
 const LINK_ENDS = 1_769_054_400;
 const LINK_OF_NOTICE_ENDS = 1_771_300_800;
-/** Fixed host of a link in a signed body, because a placeholder would be replaced and invalidate the signature. */
+/** The fixed host of a link in a signed body: replacing a placeholder would invalidate the signature. */
 const SIGNED_HOST = 'https://pay.example';
 
 interface Progress {
   readonly status?: string;
-  /** Statuses of the periods that have started, from the first. */
+  /** The statuses of the periods that have started; the first period is first. */
   readonly started: readonly PaymentStatus[];
   readonly nextPayTime?: string | null;
   readonly others?: PaymentStatus;
@@ -58,7 +58,7 @@ export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTim
 const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS, host = PUBLIC_URL): string =>
   redeemUrl({ host, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp }, bytesOf(DEMONSTRATION.callbackSecret));
 
-/** Returns the first period as in payments/query. */
+/** Returns an order's first period as payments/query answers it. */
 export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>> = {}) => ({
   paymentOrderNo: paymentOrderNo(order, 1),
   orderNo: order.orderNo,
@@ -92,7 +92,7 @@ export const orderPayload = (order: Order) => ({
   nextPayTime: DUE[1],
 });
 
-/** Returns `data` of payment.status.changed for the first period. Only shared agreements have a mobile. */
+/** Returns `data` of payment.status.changed for the first period. `sharedMobile` is null for other agreements. */
 export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
   orderNo: order.orderNo,
   externalOrderNo: order.externalOrderNo,
