@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-/** Rows by key. Changes are written to the book's file. */
+/** Rows by key. Every change is also written to the book's file. */
 export class Table<Row> extends Map<string, Row> {
   readonly #append: (key: string, row: Row | null) => void;
 
@@ -20,7 +20,7 @@ export class Table<Row> extends Map<string, Row> {
     return super.delete(key);
   }
 
-  /** Applies a change that is already in the file. */
+  /** Applies a change that was read from the file, so it is not written again. */
   restore(key: string, row: Row | null): void {
     if (row === null) super.delete(key);
     else super.set(key, row);
@@ -33,8 +33,8 @@ export interface Book {
 }
 
 /**
- * Opens a book in a file of JSON lines, or in memory without a file. Changes of one synchronous run are written
- * together, before anything is awaited. Every answered change therefore survives kill -9, completely or not at all.
+ * Opens a book in a file of JSON lines, or only in memory if no file is given. Changes of one synchronous run are
+ * written together, before any promise continues. So answered changes survive kill -9, and a run's changes all or none.
  */
 export function openBook(file?: string): Book {
   const lines = file === undefined ? [] : readLines(file);
@@ -62,7 +62,7 @@ export function openBook(file?: string): Book {
   };
 }
 
-/** Cuts off a last line that a crash left incomplete. It was never acknowledged. */
+/** Reads the file. Cuts off a last line that a crash left incomplete: its change was never answered. */
 function readLines(file: string): [table: string, key: string, row: unknown][] {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const bytes = readFileSync(file, { flag: 'a+' });

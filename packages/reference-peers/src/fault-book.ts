@@ -1,12 +1,12 @@
-/** The rules set by control calls. The latest rule that applies decides. */
+/** The fault rules set by control calls. If several rules match a request, the latest one decides. */
 export interface FaultBook<Rule, Occasion> {
   set(rule: Rule): void;
   clear(): void;
-  /** Returns the rule for this request, or undefined. Counts the request, so call it exactly once for each. */
+  /** Returns the rule for this request, or undefined. Counts the request, so call it exactly once per request. */
   take(occasion: Occasion): Rule | undefined;
 }
 
-/** Creates the rules. `times` is the number of requests a rule applies to; undefined means all until the rules are cleared. */
+/** Creates the rules. A rule applies to `times` requests; if undefined, to all until the rules are cleared. */
 export function createFaultBook<Rule extends { readonly times?: number }, Occasion>(
   applies: (rule: Rule, occasion: Occasion) => boolean,
 ): FaultBook<Rule, Occasion> {

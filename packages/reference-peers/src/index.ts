@@ -1,4 +1,4 @@
-/** A test institution and a test supplier, and the parts of the institution for other simulations. */
+/** A test institution, a test supplier, and parts of the institution for other simulations. */
 export { FAULTS, type FaultName, type FaultOccasion } from './institution/faults.js';
 export { createInstitutionServer, InstitutionHandler } from './institution/handler.js';
 export { type InstitutionOptions, type LedgerView, startInstitution } from './institution/institution.js';

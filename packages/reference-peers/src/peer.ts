@@ -11,7 +11,7 @@ export interface Clock {
   now(): number;
 }
 
-/** The options of every reference program. */
+/** The options that all reference programs have. */
 export interface ReferenceProgramOptions {
   /** The folder of the ledger. If undefined, the ledger is kept in memory. */
   readonly dataDir?: string;
@@ -21,7 +21,7 @@ export interface ReferenceProgramOptions {
   /** The key shared with the service, 32 bytes. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  /** Whether GET /ledger and POST /control are served. */
+  /** True if the unsigned routes GET /ledger and POST /control are served. */
   readonly control?: boolean;
 }
 
@@ -49,11 +49,11 @@ export async function listenOrStop(
   });
 }
 
-/** A parsed request: what decides about a fault, and its execution with or without one. */
+/** A parsed request: `occasion` decides which fault it gets, and `run` executes it with or without a fault. */
 export interface PreparedRequest<Occasion, Fault> {
   readonly occasion: Occasion;
   run(fault: Fault | undefined): object;
-  /** Records the arrival of a number whose request fails before anything is done. */
+  /** Records that the number has arrived, if a fault ends the request before `run` is called. */
   recordArrival?(): void;
 }
 
@@ -72,7 +72,7 @@ export interface FaultyServerOptions<Operation extends string, Occasion, Fault e
   readonly answerMs: () => number;
 }
 
-/** Creates the signed server of a reference program, with faults in the responses. */
+/** Creates the signed server of a reference program, which answers with faults on demand. */
 export function createFaultyServer<Operation extends string, Occasion, Fault extends string>(
   options: FaultyServerOptions<Operation, Occasion, Fault>,
 ): FastifyInstance {
@@ -118,7 +118,7 @@ export interface LocalRoutes<Rule> {
   readonly describeLedger: () => object;
   readonly faults: Pick<FaultBook<Rule, never>, 'set' | 'clear'>;
   readonly isFault: (name: unknown) => boolean;
-  /** Handles every other control call. Returns undefined for an unknown action. */
+  /** Handles control calls with other actions. Returns undefined for an unknown action. */
   readonly control: (fields: Fields) => object | undefined;
 }
 
@@ -149,7 +149,7 @@ export interface Timers {
   stop(): void;
 }
 
-/** Node's longest timer. Beyond it, a timer fires at once. */
+/** The longest delay that a timer of Node can have. With a longer delay, a timer fires at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 export function createTimers(): Timers {

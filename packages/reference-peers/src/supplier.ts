@@ -18,7 +18,7 @@ import {
 export const SUPPLIER_OPERATIONS = ['fulfil', 'fulfil-query'] as const;
 type SupplierOperation = (typeof SUPPLIER_OPERATIONS)[number];
 
-/** Faults on demand. docs/supplier.md has the same table. */
+/** The faults that tests can cause. docs/supplier.md has the same table. */
 export const SUPPLIER_FAULTS = [
   { name: 'refuse', does: 'refuses and stores nothing' },
   { name: 'error-before', does: 'HTTP 500, no code is issued' },
@@ -41,18 +41,18 @@ interface SupplierFaultRule {
   readonly operation?: SupplierOperation;
   readonly benefitCode?: string;
   readonly claimNo?: string;
-  /** The number of requests it applies to. Default: all, until cleared. */
+  /** The number of requests to which the rule applies. Default: all, until the rules are cleared. */
   readonly times?: number;
 }
 
 interface SupplierOccasion {
   readonly operation: SupplierOperation;
   readonly claimNo: string;
-  /** Undefined for a query about an unknown claim. */
+  /** Undefined if the request is a query for an unknown claim. */
   readonly benefitCode: string | undefined;
 }
 
-/** The terms of a claim number. */
+/** The terms of a claim. A claim number must always have the same terms. */
 interface ClaimTerms {
   readonly claimNo: string;
   readonly benefitCode: string;
@@ -65,16 +65,16 @@ type PreparedClaim = PreparedRequest<SupplierOccasion, SupplierFault>;
 
 const LEDGER_FILE = 'ledger.jsonl';
 
-/** The delay of the fault `delay`, unless a control call changes it. */
+/** How long the fault `delay` delays an answer, unless a control call changes it. */
 const DEFAULT_ANSWER_MS = 15_000;
 
-/** Starts a supplier that speaks the protocol of docs/supplier.md. Its codes are worthless, and it records all of them. */
+/** Starts a supplier that speaks the protocol of docs/supplier.md. It issues worthless codes and records them. */
 export async function startSupplier(options: ReferenceProgramOptions): Promise<ReferenceProgram> {
   const { key, clock } = options;
   const book = openPeerBook(options, LEDGER_FILE);
   const ledger = {
     handedOut: book.table<ClaimTerms & { readonly code: string; readonly at: number }>('handedOut'),
-    /** Refused claims with the last reason. */
+    /** Refused claims, by claim number with the last reason. */
     refused: book.table<string>('refused'),
     arrivals: book.table<number>('arrivals'),
   };
@@ -123,7 +123,7 @@ interface SupplierLedger {
   readonly arrivals: Map<string, number>;
 }
 
-/** Issues codes: one per claim number. */
+/** Issues a code for a claim number. A repeated request gets the same code. */
 function fulfil(
   { handedOut, refused, arrivals }: SupplierLedger,
   clock: Clock,
@@ -182,7 +182,7 @@ function readCents(value: unknown): number | undefined {
   return value === 0 ? 0 : positiveOf(value);
 }
 
-/** Returns a wrong response, which is signed correctly. */
+/** Returns the answer with the fault's error in it. The wrong answer is signed correctly. */
 function alterAnswer(answer: object, fault: SupplierFault | undefined): object {
   if (fault === 'wrong-claim') return { ...answer, claimNo: 'C1' };
   return fault === 'bad-code' ? { ...answer, code: 'two\nlines' } : answer;

@@ -11,7 +11,7 @@ import type {
 } from '@perennial/wire';
 import type { Plain } from './fields.js';
 
-/** Names an order by the service's number or by the channel's, never by both. */
+/** Identifies an order by the service's number or by the channel's own number, never by both. */
 export type OrderReference =
   | { orderNo: string; externalOrderNo?: never }
   | { orderNo?: never; externalOrderNo: string };
@@ -20,7 +20,7 @@ type ByOrder<Body> = Omit<Body, keyof OrderReference> & OrderReference;
 
 type CreateBody = Plain<OrdersCreateRequest>;
 type CreateCommon = Omit<CreateBody, 'settlementMode' | 'bindOrderNo' | 'sharedAgreement' | 'channelAgreementRef'>;
-/** The user, required if no binding names one. */
+/** The user's fields, which are required in orders that no binding connects with a user. */
 type WithUser = Required<Pick<CreateBody, 'channelUserId' | 'mobile'>>;
 
 /** A.1: the service debits a card that the user has bound. */
@@ -31,7 +31,7 @@ export type CreateOnBinding = CreateCommon & {
   channelAgreementRef?: never;
 };
 
-/** A.2: the service debits the channel's own agreement. */
+/** A.2: the service debits an agreement that the channel has made and shares. */
 export type CreateOnSharedAgreement = CreateCommon &
   WithUser & {
     settlementMode: 'SVC_DEDUCT';
@@ -49,7 +49,7 @@ export type CreateCollected = CreateCommon &
     sharedAgreement?: never;
   };
 
-/** Bodies whose types are stricter than their schemas. */
+/** Bodies whose types here are stricter than the types that follow from their schemas. */
 interface StricterBodies {
   'auth/token': Partial<AuthTokenRequest>;
   'orders/create': CreateOnBinding | CreateOnSharedAgreement | CreateCollected;
@@ -80,7 +80,7 @@ export type AnswerOf<Name extends EndpointName> = Name extends keyof StricterAns
   ? StricterAnswers[Name]
   : Plain<DataOf<Name>>;
 
-/** The item type of a list. */
+/** The type of the items in a list answer. */
 export type ItemOf<Data> = {
   [Name in keyof Data]: Data[Name] extends readonly (infer Item)[] ? Item : never;
 }[keyof Data];

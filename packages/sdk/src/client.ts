@@ -51,9 +51,9 @@ export interface PerennialClientOptions {
   readonly now?: (() => number) | undefined;
   /** Replaces waiting, for tests. */
   readonly wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** Called before each attempt. Exceptions are ignored. */
+  /** Called before each attempt of a request. Its exceptions are ignored. */
   readonly onRequest?: ((request: RequestNotice) => void) | undefined;
-  /** Called after each attempt. Exceptions are ignored. */
+  /** Called after each attempt of a request. Its exceptions are ignored. */
   readonly onResponse?: ((response: ResponseNotice) => void) | undefined;
 }
 
@@ -66,23 +66,23 @@ export interface RequestNotice {
 }
 
 export interface ResponseNotice extends RequestNotice {
-  /** Undefined if there was no response. */
+  /** The HTTP status. Undefined if there was no response. */
   readonly httpStatus: number | undefined;
   readonly code: string | undefined;
-  /** Whether this is the stored outcome of an earlier request with the same idempotency key. */
+  /** True if this is the stored outcome of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** The delay before the retry, or undefined if there is none. */
+  /** The delay before the next attempt, or undefined if this attempt was the last. */
   readonly againAfterMs: number | undefined;
 }
 
-/** A response with its envelope. */
+/** A response with the fields of its envelope. */
 export interface WholeAnswer<Data> {
   readonly data: Data;
   readonly requestId: string;
   readonly httpStatus: number;
   /** The time of the response, `yyyy-MM-dd HH:mm:ss` in UTC+8. */
   readonly timestamp: string;
-  /** Whether this is the stored outcome of an earlier request with the same idempotency key. */
+  /** True if this is the stored outcome of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   readonly idempotencyKey: string | undefined;
   readonly attempts: number;
@@ -90,7 +90,7 @@ export interface WholeAnswer<Data> {
 
 class Client {
   static {
-    // The class name that logs show.
+    // Sets the class name that logs show.
     Object.defineProperty(Client, 'name', { value: 'PerennialClient' });
   }
 
@@ -157,7 +157,7 @@ class Client {
 
   #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
 
-  /** Adds the call's own idempotency key to a token failure, because an earlier attempt of the call may have been executed. */
+  /** Returns a token. A failure gets the call's idempotency key, because an earlier attempt may have been executed. */
   async #getToken(request: Omit<Exchange, 'token'>, attempt: number): Promise<string> {
     try {
       return await this.#tokens.get(request.signal);
@@ -179,7 +179,7 @@ class Client {
     }
   }
 
-  /** Retries until a success or until no retry is left. */
+  /** Sends a request until it succeeds or no retry is left. */
   async #exchange(name: EndpointName, request: Omit<Exchange, 'token'>): Promise<{ answer: Answer; attempts: number }> {
     const { requestId, idempotencyKey, signal } = request;
     const { onRequest, onResponse, wait = waitFor } = this.#options;
@@ -239,7 +239,7 @@ function readFunction(name: string, given: unknown): void {
   if (given !== undefined && typeof given !== 'function') throw new TypeError(`${name} must be a function`);
 }
 
-/** Accepts signals of other realms and libraries too. */
+/** Returns the signal. Accepts signals of other realms and libraries too, which no instanceof would recognise. */
 function readSignal(signal: AbortSignal | null | undefined): AbortSignal | undefined {
   if (signal === undefined || signal === null) return undefined;
   if (typeof signal.throwIfAborted === 'function') return signal;
@@ -260,14 +260,14 @@ function readBaseUrl(text: string): string {
   return url.origin;
 }
 
-/** Checks text for a header, because fetch would report invalid text as a failed connection. */
+/** Throws if the text cannot be a header value: fetch would report it as a failed connection. */
 function readToken(name: 'appId' | 'idempotencyKey' | 'requestId', text: string): string {
   const [form, most] = name === 'requestId' ? [HEADER_FORMS.requestId, 1_024] : [HEADER_FORMS.idempotencyKey, 128];
   if (typeof text === 'string' && form.test(text)) return text;
   throw new TypeError(`${name} must be 1 to ${most} visible ASCII characters`);
 }
 
-/** The longest delay of a timer. Beyond it, a timer fires at once. */
+/** The longest delay that a timer can have. With a longer delay, a timer fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 function readTimeout(ms: number = CLIENT_READ_TIMEOUT_MS): number {

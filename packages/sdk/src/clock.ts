@@ -1,13 +1,13 @@
 export const systemNow = (): number => Date.now();
 
-/** Returns the time of a clock, which the caller may supply. Throws unless it returns a number. */
+/** Returns the time of a clock that the SDK's user may have supplied. Throws unless it returns a number. */
 export function readClock(now: () => unknown): number {
   const time = now();
   if (typeof time === 'number' && Number.isFinite(time)) return Math.trunc(time);
   throw new TypeError('now must return Unix milliseconds as a number');
 }
 
-/** Rejects early with the signal's reason if the caller aborts. */
+/** Waits. Rejects early, with the signal's reason, if the caller aborts. */
 export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -8,7 +8,7 @@ export interface SignatureDiagnosis {
   readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
 }
 
-/** Reads the response of `GET /developers/refused/{requestId}`. */
+/** Reads the response of `GET /developers/refused/{requestId}`. Returns undefined if it has no diagnosis. */
 export function readDiagnosis(answer: unknown): SignatureDiagnosis | undefined {
   const { diagnosis } = (answer ?? {}) as { diagnosis?: Partial<SignatureDiagnosis> | null };
   if (!Array.isArray(diagnosis?.likely)) return undefined;
@@ -21,7 +21,9 @@ export function readDiagnosis(answer: unknown): SignatureDiagnosis | undefined {
 const OTHER_SECRET =
   'wrong-secret: appSecret is not the one of this appId. Is it of another channel or environment, or from before a reset?';
 
-/** Secrets that may be confused. This client cannot decode a secret wrongly. */
+/**
+ * Hints if appSecret holds a different secret. Decoding mistakes are not listed: this client decodes secrets itself.
+ */
 const MIXED_UP: ReadonlyMap<string, string> = new Map<Mistake, string>([
   ['secret-of-callback', 'appSecret holds the callbackSecret of this channel'],
   ['secret-of-encryption', 'appSecret holds the aesKey of this channel'],
@@ -29,8 +31,8 @@ const MIXED_UP: ReadonlyMap<string, string> = new Map<Mistake, string>([
 ]);
 
 /**
- * Explains the sandbox's findings to a caller who does not sign requests himself. Only the secret can be wrong, or, if
- * the secret is right, the request was changed after signing. For timestamps the service's own message is enough.
+ * Explains the sandbox's findings to a user of this client, which signs every request itself. So either the secret is
+ * wrong, or the request was changed after signing. For timestamps the service's own message is enough.
  */
 export function readHint(code: string, mistakes: readonly string[]): string | undefined {
   const [first] = mistakes;

@@ -4,9 +4,9 @@ import { type Decrypt, type Encrypt, plainName } from './fields.js';
 const IV_BYTES: Readonly<Record<EncryptionVersion, number>> = { v1: 16, v2: 12 };
 
 /**
- * Returns a function that encrypts a field. A resent write must be identical byte for byte, even after a restart, so
- * its IV is derived from the Idempotency-Key, the field's place and its text. IVs are therefore equal only for equal
- * ciphertexts, and look random without the key.
+ * Returns a function that encrypts a field. For a write, the IV is derived from the idempotency key, the field's place
+ * and its text, because a resent write must have the same bytes, even after a restart. So IVs are equal only if the
+ * whole ciphertexts are, and without the key they look random.
  */
 export function encrypterOf(aesKey: Uint8Array, version: EncryptionVersion, idempotencyKey?: string): Encrypt {
   if (idempotencyKey === undefined) return (text) => encryptField(text, aesKey, version);
@@ -27,7 +27,7 @@ export function decrypterOf(aesKey: Uint8Array): Decrypt {
   };
 }
 
-/** An encrypted value cannot be read. The aesKey belongs to another channel or is outdated. */
+/** Thrown if an encrypted value cannot be read: the aesKey belongs to another channel or is outdated. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
   /** The field's plain name. */

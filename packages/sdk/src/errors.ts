@@ -2,17 +2,17 @@ import { CODES, type CodeName, findResultCode } from '@perennial/wire';
 import { readHint, type SignatureDiagnosis } from './diagnosis.js';
 import { usePlainNames } from './fields.js';
 
-/** The names of result codes, and a name for codes that this version does not know. */
+/** The names of the result codes, and UNKNOWN_CODE for codes that this version does not know. */
 export type ErrorName = Exclude<CodeName, 'SUCCESS'> | 'UNKNOWN_CODE';
 
-/** The service's refusal and its context. `mistakes` is from the header X-SVC-Diagnosis. */
+/** What is known of a refusal by the service. `mistakes` is from the header X-SVC-Diagnosis. */
 export type ErrorFacts = Pick<
   PerennialError,
   'endpoint' | 'code' | 'message' | 'httpStatus' | 'requestId' | 'attempts'
 > &
   Partial<Pick<PerennialError, 'diagnosis' | 'idempotencyKey' | 'retryAfterMs'>> & { mistakes?: readonly string[] };
 
-/** Codes after which the same request may succeed later. */
+/** Result codes after which the same request may succeed later. */
 const TEMPORARY: ReadonlySet<string> = new Set(
   (
     [
@@ -26,29 +26,29 @@ const TEMPORARY: ReadonlySet<string> = new Set(
   ).map((name) => CODES[name].code),
 );
 
-/** The service answered with a refusal. */
+/** Thrown if the service answered with a refusal. */
 export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
-  /** The name of the code. Decide by this or by `code`, never by the message. */
+  /** The name of the result code. Decide by this name or by `code`, never by the message. */
   override readonly name: Name;
   readonly code: string;
-  /** The service's own message, with its field names: `mobileEncrypted` where yours is `mobile`. */
+  /** The service's own message. It has the service's field names: `mobileEncrypted` for your `mobile`. */
   readonly serviceMessage: string;
   readonly httpStatus: number;
   readonly requestId: string;
   readonly endpoint: string;
   readonly attempts: number;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
-  /** The idempotency key of the request: retrying with it is safe. Undefined for reads. */
+  /** The idempotency key of the request. A retry with this key is safe. Undefined for reads. */
   readonly idempotencyKey: string | undefined;
-  /** The delay that the service asked for. */
+  /** The delay before a retry that the service asked for. */
   readonly retryAfterMs: number | undefined;
-  /** The sandbox's findings on signatures and timestamps, as received. The message explains them. */
+  /** What the sandbox found wrong with the signature or the timestamp, as received. The message explains it. */
   readonly diagnosis: SignatureDiagnosis | undefined;
 
   constructor(facts: ErrorFacts) {
     super(messageOf(facts));
-    // The code is known only at runtime. isPerennialError checks the name for callers.
+    // The result code is known only at runtime, so the type is asserted. isPerennialError checks the name for callers.
     this.name = (findResultCode(facts.code)?.name ?? 'UNKNOWN_CODE') as Name;
     this.code = facts.code;
     this.serviceMessage = facts.message;
@@ -63,7 +63,7 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   }
 }
 
-/** Narrows to the given names, or to any refusal if none is given. */
+/** Returns true if the error is a refusal with one of these names, or any refusal if no name is given. */
 export function isPerennialError<Name extends ErrorName = ErrorName>(
   error: unknown,
   ...names: readonly Name[]
@@ -78,7 +78,7 @@ export type ConnectionFailure =
   | 'timeout'
   /** The connection was refused, reset or cut off. */
   | 'connection'
-  /** The response is not the service's, such as a proxy's, or is not https. */
+  /** The response is not the service's but, for example, a proxy's, or the server speaks HTTP instead of HTTPS. */
   | 'unreadable-answer';
 
 export type ConnectionFacts = Pick<
@@ -87,7 +87,9 @@ export type ConnectionFacts = Pick<
 > &
   Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus'>> & { readonly cause?: unknown };
 
-/** No response: the request may have been executed or not. The same call with the same idempotencyKey finds out. */
+/**
+ * Thrown without a response: the request may have been executed. Repeat it with the same idempotencyKey to find out.
+ */
 export class PerennialConnectionError extends Error {
   override readonly name = 'PerennialConnectionError';
   readonly reason: ConnectionFailure;
@@ -110,7 +112,7 @@ export class PerennialConnectionError extends Error {
 
 function messageOf({ code, message, mistakes = [] }: ErrorFacts): string {
   const hint = readHint(code, mistakes);
-  // The service's own message is for clients that sign requests themselves.
+  // Replaces the service's own message, which is for clients that sign requests themselves.
   if (hint !== undefined) return `${CODES.SIGNATURE_INVALID.message}. Likely ${hint}`;
   return message === '' ? (findResultCode(code)?.message ?? `code ${code}`) : usePlainNames(message);
 }

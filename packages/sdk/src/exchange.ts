@@ -28,7 +28,7 @@ export type Fetch = (
 ) => Promise<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  /** Read in pieces if it has a reader, otherwise by `text`. */
+  /** Read in chunks if it has a reader, otherwise with `text`. */
   readonly body?: unknown;
   text(): Promise<string>;
 }>;
@@ -38,7 +38,7 @@ type Fetched = Awaited<ReturnType<Fetch>>;
 /** Larger than any response. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** One request. Every attempt is signed again. */
+/** One request. Every attempt has a new signature. */
 export interface Exchange {
   readonly endpoint: Endpoint;
   readonly body: string;
@@ -67,7 +67,7 @@ export interface Answer {
   readonly timestamp: string;
   readonly replayed: boolean;
   readonly retryAfterMs: number | undefined;
-  /** The mistakes that the sandbox found in a signature or timestamp, by name. */
+  /** The names of the mistakes that the sandbox found in the signature or the timestamp. */
   readonly mistakes: readonly string[];
   /** The whole body as received. */
   readonly json: string;
@@ -104,14 +104,17 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
   );
 }
 
-/** Runs `work` for at most `ms`. Throws only if the caller aborts; `instead` turns every other failure into a result. */
+/**
+ * Runs `work` for at most `ms` milliseconds. Throws only if the caller aborts. Other failures return `instead`'s
+ * result.
+ */
 async function limitTime<Result>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (limit: AbortSignal) => Promise<Result>,
   instead: (cause: unknown, isLate: boolean) => Result,
 ): Promise<Result> {
-  // AbortSignal.any is newer than the oldest supported runtime.
+  // Does not use AbortSignal.any, which the oldest supported runtime lacks.
   const limit = new AbortController();
   const giveUp = () => limit.abort(signal?.reason);
   signal?.addEventListener('abort', giveUp, { once: true });
@@ -121,7 +124,7 @@ async function limitTime<Result>(
     limit.abort();
   }, ms);
   try {
-    // A custom fetch may ignore the signal.
+    // Stops waiting when the signal is aborted, because a custom fetch may ignore the signal.
     return await unlessAborted(work(limit.signal), limit.signal);
   } catch (cause) {
     signal?.throwIfAborted();
@@ -135,7 +138,7 @@ async function limitTime<Result>(
 /** Short, because the diagnosis is optional and the caller waits for the error. */
 const DIAGNOSIS_TIMEOUT_MS = 3_000;
 
-/** Fetches the sandbox's full diagnosis. Returns undefined if another node has it or if the pages are off. */
+/** Fetches the sandbox's full diagnosis. Returns undefined if another node has it or the developers' pages are off. */
 export function fetchDiagnosis(
   { baseUrl, fetch, timeoutMs }: Sender,
   { requestId, signal }: Pick<Exchange, 'requestId' | 'signal'>,
@@ -174,7 +177,7 @@ async function sendOnce(
   return readAnswer(request.endpoint, response, json, sender.now());
 }
 
-/** Returns undefined if the response is too long. */
+/** Returns the text of the response, or undefined if it is too long. */
 async function readText(response: Fetched): Promise<string | undefined> {
   const body = response.body as { getReader?: () => ByteReader } | null | undefined;
   if (typeof body?.getReader !== 'function') return response.text();
@@ -234,14 +237,16 @@ function notTheService(httpStatus: number): string {
   return `${what} answered with HTTP ${httpStatus}: check baseUrl`;
 }
 
-/** Returns whether the envelope is complete. A success needs HTTP 200, code 0 and data. */
+/** Returns true if the envelope is complete. A success must have HTTP 200, code 0 and data. */
 function isWhole({ name }: Endpoint, { code, data }: ReadEnvelope, httpStatus: number): boolean {
   if (code !== CODES.SUCCESS.code) return true;
   if (httpStatus !== CODES.SUCCESS.http || !isObject(data) || Array.isArray(data)) return false;
   return name !== 'auth/token' || isSendable(data['accessToken']);
 }
 
-/** Tokens must be visible ASCII: a header cannot hold others, and fetch's error would contain the token. */
+/**
+ * Returns true if a header can hold the token: it is visible ASCII. Otherwise fetch's error would contain the token.
+ */
 const isSendable = (token: unknown): boolean => typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
 
 /** Browsers report 0 for a redirect that was not followed. */
@@ -249,7 +254,7 @@ const isRedirect = (httpStatus: number): boolean => httpStatus === 0 || (httpSta
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Also matches unknown codes. Other servers send codes too, such as event receivers. */
+/** The form of all result codes, known or not. It tells the service from other servers, whose codes differ. */
 const CODE_FORM = /^(0|[0-9]{6})$/;
 
 function parseEnvelope(json: string): ReadEnvelope | undefined {
@@ -264,7 +269,7 @@ function parseEnvelope(json: string): ReadEnvelope | undefined {
 
 const readNames = (text: string | null): string[] => (text ?? '').split(',').flatMap((name) => name.trim() || []);
 
-/** Parses seconds or a date. Returns undefined for anything else. */
+/** Parses the header Retry-After, seconds or a date, into milliseconds. Returns undefined for anything else. */
 function readRetryAfter(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
   if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
@@ -279,11 +284,11 @@ const noAnswer = (
   cause?: unknown,
 ): NoAnswer => ({ kind: 'no-answer', reason, message, httpStatus, retryAfterMs: undefined, cause });
 
-/** OpenSSL's error if the server answers in plain HTTP. */
+/** Returns true if the error is OpenSSL's for a server that answers in plain HTTP. */
 const isPlainHttp = (cause: unknown): boolean =>
   (innerOf(cause) as { code?: unknown } | undefined)?.code === 'ERR_SSL_WRONG_VERSION_NUMBER';
 
-/** Returns the inner error, because Node hides it behind "fetch failed". */
+/** Returns the inner error, because Node's outer error only says "fetch failed". */
 const innerOf = (cause: unknown): unknown =>
   cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
 

@@ -4,7 +4,7 @@ const SUFFIX = 'Encrypted';
 
 type PlainName<Name> = Name extends `${infer Bare}Encrypted` ? Bare : Name;
 
-/** The same type in plain text: fields whose names end in Encrypted lose that suffix. */
+/** The type with plain-text fields: field names that end in Encrypted lose this suffix. */
 export type Plain<Value> = Value extends readonly (infer Item)[]
   ? Plain<Item>[]
   : Value extends object
@@ -18,17 +18,17 @@ interface SomeSchema {
   readonly items?: AnySchema;
 }
 
-/** `place` is the field's path in the body, such as `sharedAgreement.bankMobileEncrypted`. */
+/** Encrypts a text. `place` is the field's path in the body, such as `sharedAgreement.bankMobileEncrypted`. */
 export type Encrypt = (text: string, place: string) => string;
 export type Decrypt = (value: string, field: string) => string;
 
 /**
- * Returns the body to send. Fields follow the order of the schema, so that equal content has equal bytes: with one
- * Idempotency-Key, another order would be another request.
+ * Returns the body to send. Its fields have the schema's order, so that equal content always gives equal bytes: the
+ * service would take a different order for a different request under the same idempotency key.
  */
 export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt, place = ''): Fields {
   const properties = (schema as SomeSchema).properties ?? {};
-  // No prototype, so that __proto__ is an ordinary name.
+  // Has no prototype, so that __proto__ is an ordinary field name.
   const sealed: Fields = Object.create(null);
   const taken = new Set<string>();
   for (const [name, property] of Object.entries(properties)) {
@@ -46,7 +46,7 @@ export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt,
   return sealed;
 }
 
-/** Plain names of fields that any request encrypts. They must not be sent unencrypted by accident. */
+/** The plain names of all fields that some endpoint encrypts. No endpoint gets them unencrypted by accident. */
 const ENCRYPTED_ANYWHERE: ReadonlySet<string> = new Set(endpoints.flatMap(({ request }) => listEncrypted(request)));
 
 function listEncrypted(schema: AnySchema): string[] {
@@ -57,12 +57,12 @@ function listEncrypted(schema: AnySchema): string[] {
 
 function encryptText(text: unknown, place: string, encrypt: Encrypt): unknown {
   if (typeof text === 'string') return encrypt(requireWhole(text, place), place);
-  // Events use null for absent.
+  // null is allowed, because events use it for an absent text.
   if (text === null) return null;
   throw new TypeError(`${plainName(place)} must be a string`);
 }
 
-/** Throws for an unpaired surrogate, because it has no UTF-8 form and another text would be encrypted. */
+/** Throws if the text has an unpaired surrogate: it has no UTF-8 form, so a different text would be encrypted. */
 function requireWhole(text: string, place: string): string {
   if (/\p{Surrogate}/u.test(text)) throw new TypeError(`${plainName(place)} contains an unpaired surrogate`);
   return text;
@@ -77,7 +77,7 @@ function encryptWithin(schema: AnySchema, value: unknown, encrypt: Encrypt, plac
   return encryptFields(schema, value, encrypt, `${place}.`);
 }
 
-/** Decrypts every encrypted field at any depth and gives it its plain name. */
+/** Decrypts every encrypted field at any depth, and removes the suffix from its name. */
 export function decryptFields(value: unknown, decrypt: Decrypt): unknown {
   if (Array.isArray(value)) return value.map((item) => decryptFields(item, decrypt));
   if (!isObject(value)) return value;
@@ -90,7 +90,7 @@ export function decryptFields(value: unknown, decrypt: Decrypt): unknown {
   );
 }
 
-/** A cheap test: most responses have no encrypted fields, and long pages need no traversal. */
+/** Returns false if the JSON certainly has no encrypted field. Most responses have none and need no traversal. */
 export const mayHoldEncrypted = (json: string): boolean => json.includes(`${SUFFIX}"`);
 
 export function plainName(name: string): string {

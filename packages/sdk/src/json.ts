@@ -1,19 +1,19 @@
-/** Deeper than any request, response or event, and safe for recursive functions. */
+/** More levels than any request, response or event has, but few enough for recursive functions. */
 const MAX_DEPTH = 64;
 
-/** Well-formed JSON, but so deeply nested that a traversal would overflow the stack. */
+/** Thrown for well-formed JSON that is so deeply nested that a traversal could overflow the stack. */
 export class TooDeepError extends Error {
   override readonly name = 'TooDeepError';
 }
 
-/** Throws a SyntaxError or a TooDeepError. */
+/** Parses JSON. Throws a SyntaxError or a TooDeepError. */
 export function parseJson(text: string): unknown {
   const value = parse(text);
   if (isDeeperThan(value, MAX_DEPTH)) throw new TooDeepError(`nested more than ${MAX_DEPTH} levels deep`);
   return value;
 }
 
-/** Engines differ: some parse any depth, others throw a RangeError. */
+/** Parses JSON in any engine: some engines parse any depth, others throw a RangeError. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -28,7 +28,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
-/** Throws a TypeError for values that JSON cannot represent and would change or drop. */
+/** Writes JSON. Throws a TypeError for values that JSON cannot represent and would change or omit. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value, requireForm);

@@ -10,7 +10,9 @@ const DECLINES: Partial<Record<FaultName, SettledResult>> = {
   'agreement-invalid': declined('AGREEMENT_INVALID', 'the agreement is not valid'),
 };
 
-/** Faults that begin as PENDING: the fault that follows, and how its notice is sent. */
+/**
+ * Faults whose debit is PENDING first: the fault that then decides (undefined: success), and how the notice is sent.
+ */
 const PENDING: Partial<Record<FaultName, readonly [becomes: FaultName | undefined, notice: NoticeManner]>> = {
   'pending-success': [undefined, 'plain'],
   'pending-decline': ['decline-final', 'plain'],

@@ -2,8 +2,8 @@ import type { Operation } from '@perennial/wire/bridge';
 import { createFaultBook, type FaultBook } from '../fault-book.js';
 
 /**
- * Faults on demand. Each has a card tail: the last four characters of the bound card or of a shared agreement number.
- * docs/bridge.md has the same table.
+ * The faults that tests can cause. A debit has a fault if the bound card or the shared agreement number ends in its
+ * tail. docs/bridge.md has the same table.
  */
 export const FAULTS = [
   { tail: '0001', name: 'decline-retryable', at: 'debit', does: 'declines: RETRYABLE' },
@@ -75,12 +75,12 @@ type Fault = (typeof FAULTS)[number];
 export interface FaultRule {
   /** `none` disables the fault of a card tail. */
   readonly fault: FaultName | 'none';
-  /** Default: the fault's operation in the table, or a debit for faults of any operation. */
+  /** Default: the operation that the table names for the fault, or debit if the table allows any operation. */
   readonly operation?: Operation;
   readonly tail?: string;
   /** attemptNo or refundNo. */
   readonly number?: string;
-  /** The number of requests it applies to. Default: all, until cleared. */
+  /** The number of requests to which the rule applies. Default: all, until the rules are cleared. */
   readonly times?: number;
 }
 
@@ -88,13 +88,13 @@ export interface FaultOccasion {
   readonly operation: Operation;
   readonly tail: string | undefined;
   readonly number: string | undefined;
-  /** Whether the number arrives for the first time. */
+  /** True if the number arrives for the first time. */
   readonly first: boolean;
 }
 
-/** The faults set by control calls, besides the table of card tails, which `clear` does not affect. */
+/** The faults. `set` and `clear` change only the rules of control calls; the table of card tails always applies. */
 export interface InstitutionFaults extends Pick<FaultBook<FaultRule, FaultOccasion>, 'set' | 'clear'> {
-  /** Returns the fault for this request, or undefined. Counts the request, so call it exactly once for each. */
+  /** Returns the fault for this request, or undefined. Counts the request, so call it exactly once per request. */
   take(occasion: FaultOccasion): FaultName | undefined;
 }
 
@@ -112,7 +112,7 @@ export function createInstitutionFaults(initial: readonly FaultRule[] = []): Ins
   };
 }
 
-/** Applies only to a number's first request. A resend succeeds, otherwise a debit on such a card never could. */
+/** Returns the fault of a card tail, but only for a number's first request: otherwise no retry could succeed. */
 function findFaultByTail({ operation, tail, first }: FaultOccasion): FaultName | undefined {
   if (!first) return undefined;
   return FAULTS.find((fault) => fault.tail === tail && defaultOperation(fault) === operation)?.name;

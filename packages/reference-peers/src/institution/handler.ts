@@ -22,11 +22,11 @@ import type { NoticeSender } from './notices.js';
 
 /** Delays of operations that are slow on purpose. */
 export interface Delays {
-  /** The delay until a pending debit or refund has its result. */
+  /** How long a pending debit or refund waits for its result. */
   readonly settleMs: number;
-  /** The delay of the fault `delay`: longer than any timeout of the service. */
+  /** How long the fault `delay` delays an answer: longer than any timeout of the service. */
   readonly answerMs: number;
-  /** The delay from the answer to a query until the late notice. */
+  /** How long after a query's answer the late notice is sent. */
   readonly lateNoticeMs: number;
   readonly noticeRetryMs: number;
   readonly longestNoticeRetryMs: number;
@@ -67,7 +67,7 @@ export function createInstitutionServer(options: InstitutionServerOptions): Fast
 /** Executes the operations of the bridge. */
 export class InstitutionHandler {
   readonly #options: InstitutionHandlerOptions;
-  /** Late notices that wait for a query. */
+  /** Notices of the fault `late-notice`, which wait until the service queries. */
   readonly #held = new Map<string, OwedNotice>();
 
   constructor(options: InstitutionHandlerOptions) {
@@ -103,7 +103,7 @@ export class InstitutionHandler {
     return operations[operation]();
   }
 
-  /** Returns whether there was a pending debit to settle. */
+  /** Settles a pending debit. Returns false if there is none with this number. */
   settleDebit(attemptNo: string): boolean {
     const { ledger, clock } = this.#options;
     const debit = ledger.debits.get(attemptNo);
@@ -118,7 +118,7 @@ export class InstitutionHandler {
     return true;
   }
 
-  /** Ends an agreement, as a bank does whose customer revokes the mandate. */
+  /** Ends an agreement, as a bank would if its customer revoked the mandate. */
   endAgreement(institutionNo: string, reason: string): void {
     const { ledger } = this.#options;
     if (ledger.canceled.has(institutionNo)) return;
@@ -149,7 +149,7 @@ export class InstitutionHandler {
         return { status: 'REFUSED', reason: 'no code was sent for this binding' };
       }
       const refusal = { status: 'REFUSED', reason: 'the bank refuses this card' };
-      // A repeated request after a lost response gets the same response.
+      // A request that is repeated because its response was lost gets the same response.
       if (binding.state === 'REFUSED') return refusal;
       if (binding.state === 'BOUND') return { status: 'BOUND', institutionNo: binding.institutionNo };
       if (smsCode === '000000') return { status: 'WRONG_CODE', reason: 'the code is wrong' };

@@ -25,7 +25,7 @@ const DEFAULT_DELAYS: Delays = {
 export interface InstitutionOptions extends ReferenceProgramOptions {
   /** The URL for notices. If it is not set, the ledger keeps the notices until the institution starts with a URL. */
   readonly noticeUrl?: string;
-  /** In addition to the table of card tails. */
+  /** Fault rules that apply from the start, in addition to the table of card tails. */
   readonly faults?: readonly FaultRule[];
   readonly delays?: Partial<Delays>;
   readonly statementPageLines?: number;

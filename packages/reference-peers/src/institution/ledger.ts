@@ -20,7 +20,7 @@ type RefusedRefund = { readonly status: 'REFUSED'; readonly reason: string };
 export type RefundResult =
   | { readonly status: 'SUCCESS' }
   | RefusedRefund
-  /** Becomes a success unless `becomes` is set. */
+  /** A pending refund. It succeeds at `dueAt`, unless `becomes` is set. */
   | { readonly status: 'PENDING'; readonly dueAt: number; readonly becomes?: RefusedRefund };
 
 /** The time and position of a booking. The position is the cursor of statements. */
@@ -32,7 +32,7 @@ export interface BookedPlace {
 export interface Debit {
   readonly attemptNo: string;
   readonly institutionNo: string;
-  /** Undefined for an older service, which does not name the channel. */
+  /** The channel. Undefined if an older service sent the debit, which does not name the channel. */
   readonly appId?: string;
   readonly askedCent: number;
   readonly ref: string;
@@ -52,7 +52,7 @@ export interface LedgerRefund {
   booked: BookedPlace;
 }
 
-/** A binding in progress. Stores only the card's tail: no card number, name or mobile. */
+/** A binding in progress. Of the card, stores only the tail: no card number, name or mobile. */
 export interface Binding {
   readonly cardTail: string;
   readonly state: 'CODE_SENT' | 'BOUND' | 'REFUSED';
@@ -65,7 +65,7 @@ export interface OwedNotice {
   readonly manner: NoticeManner;
 }
 
-/** The institution's records. A changed row must be set again. */
+/** The institution's records. After changing a row, call `set` again, or the change is not stored. */
 export class Ledger {
   readonly debits: Table<Debit>;
   readonly refunds: Table<LedgerRefund>;
@@ -90,25 +90,25 @@ export class Ledger {
     for (const { booked } of this.#items()) this.#bookings = Math.max(this.#bookings, booked.position);
   }
 
-  /** Returns the next booking position. A pending item gets another one when it is settled. */
+  /** Returns the next position in the statement. A pending debit or refund gets a second one when it is settled. */
   book(at: number): BookedPlace {
     this.#bookings += 1;
     return { at, position: this.#bookings };
   }
 
-  /** Returns the tail of the bound card, or of the agreement number if the channel shared it. */
+  /** Returns the last four characters of the bound card, or of the agreement number if the channel shared it. */
   tailOf(institutionNo: string): string {
     return this.bound.get(institutionNo)?.cardTail ?? institutionNo.slice(-4);
   }
 
-  /** Returns whether another channel bound the agreement or was the first to debit it. */
+  /** Returns true if another channel bound the agreement or was the first to debit it. */
   isOfAnotherChannel(institutionNo: string, appId: string | undefined): boolean {
     const debits = [...this.debits.values()].filter((debit) => debit.institutionNo === institutionNo);
     const first = [this.bound.get(institutionNo), ...debits].find((one) => one?.appId !== undefined);
     return first !== undefined && first.appId !== appId;
   }
 
-  /** Returns a page of the day's bookings and the start of the next page. */
+  /** Returns a page of the day's bookings, and the position at which the next page starts. */
   statement(day: string, from: number, size: number): { lines: LineMessage[]; next: number | undefined } {
     const items = [...this.#items()]
       .filter(({ booked: { at, position } }) => position >= from && formatTime(at).startsWith(day))

@@ -9,12 +9,12 @@ export interface NoticeSenderOptions {
   readonly currency: string;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The retry delay doubles from the first to the longest. */
+  /** Returns the delay before the first retry, which then doubles, and the longest delay. */
   readonly pauses: () => { readonly noticeRetryMs: number; readonly longestNoticeRetryMs: number };
 }
 
 export interface NoticeSender {
-  /** Retries until the service answers 200, then calls `accepted`. */
+  /** Sends a notice again until the service answers 200, then calls `accepted`. */
   send(notice: NoticeMessage, manner: NoticeManner, accepted: () => void): void;
   stop(): void;
 }
@@ -37,7 +37,7 @@ export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
       timers.after(pause, () => void deliver(notice, manner, accepted, tries + 1));
       return;
     }
-    // The same bytes, as an attacker would replay them.
+    // Sends the same bytes again, as an attacker would replay them.
     if (manner === 'duplicate') await post(signed);
     if (!stopping.signal.aborted) accepted();
   }
@@ -69,7 +69,7 @@ export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
   };
 }
 
-/** Returns a forged notice with the opposite result. */
+/** Returns the opposite result of a debit's notice, for a forged notice. */
 function oppositeNotice(notice: NoticeMessage): NoticeMessage {
   if (notice.kind !== 'DEBIT') return notice;
   const { kind, noticeNo, attemptNo } = notice;

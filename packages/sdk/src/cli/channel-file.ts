@@ -14,10 +14,10 @@ const VARIABLES = {
 } as const;
 type Part = keyof typeof VARIABLES;
 const PARTS = Object.keys(VARIABLES) as Part[];
-/** Setting one of these variables selects the environment. */
+/** If one of these environment variables is set, the credentials come from environment variables instead of a file. */
 const MARKS: ReadonlySet<Part> = new Set(['appId', 'callbackSecret']);
 
-/** The needed parts of a channel's credentials. Secrets are never printed. */
+/** The parts of a channel's credentials that a command needs. Secrets are never printed. */
 type Channel<Needed extends Part> = { readonly [Name in Needed]: string } & {
   /** The file with the credentials. Undefined if they come from environment variables. */
   readonly file: string | undefined;
@@ -35,7 +35,7 @@ export type EventCredentials = Channel<(typeof SENDING)[number]>;
 
 export const readEventCredentials = (call: Call): EventCredentials => readParts(call, SENDING);
 
-/** Reads the named file, else the environment if it has one of MARKS, else the file that npm start writes. */
+/** Reads the named file, else the environment variables if one of MARKS is set, else the file that npm start writes. */
 function readParts<Needed extends Part>({ io: { env }, given }: Call, needed: readonly Needed[]): Channel<Needed> {
   const { channel: named, baseUrl } = given;
   const isFromEnvironment = named === undefined && needed.some((part) => MARKS.has(part) && env[VARIABLES[part]]);
@@ -64,7 +64,7 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The error below omits the text.
+    // Ignored: the error thrown below does not quote the text.
   }
   throw new UsageError(
     `${file} is not a JSON object: --channel must name a file of credentials, as npm start writes it`,

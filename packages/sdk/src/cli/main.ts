@@ -13,7 +13,7 @@ function watchStop(): AbortSignal {
   return stop.signal;
 }
 
-// A reader such as `head` has closed the pipe: exit as after SIGPIPE, not as after a success.
+// A reader such as `head` has closed the pipe: exits with the status of SIGPIPE, not with success.
 process.stdout.on('error', () => process.exit(141));
 
 process.exitCode = await main(process.argv.slice(2), {

@@ -30,13 +30,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(readWords(argv), { from: 'user' });
     return status;
   } catch (error) {
-    // Requested help succeeds; help for a group without a command is a usage error.
+    // commander throws after showing help: a success if help was requested, a usage error if a command is missing.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     return showError(io, error, isJson);
   }
 }
 
-/** Accepts endpoint names with a slash, and `help` before any command. */
+/** Returns the words of the command. Splits endpoint names at the slash, and turns a leading `help` into --help. */
 function readWords(argv: readonly string[]): string[] {
   const words = argv.flatMap((word) => (isEndpointName(word) ? word.split('/') : [word]));
   return words[0] === 'help' ? [...words.slice(1), '--help'] : words;
@@ -51,7 +51,7 @@ function createProgram(io: Io, isJson: boolean, act: Act): Command {
     .configureOutput({
       writeOut: (text) => io.out(text.trimEnd()),
       writeErr: (text) => (isJson ? undefined : io.err(text.trimEnd())),
-      // showError reports what was not understood.
+      // Not printed here: showError reports the error.
       outputError: () => undefined,
     })
     .addHelpText('after', NOTES);
@@ -74,7 +74,7 @@ function addCommand(program: Command, facts: CommandFacts, isJson: boolean, act:
   command.action(() => act(facts, command));
 }
 
-/** Returns the group of commands that begin with `word`, described by its contents. */
+/** Returns the group of all commands that begin with `word`. Its description lists these commands. */
 function findGroup(parent: Command, word: string, isJson: boolean): Command {
   const known = parent.commands.find((one) => one.name() === word);
   if (known) return known;
@@ -108,7 +108,7 @@ async function run({ name, run }: CommandFacts, io: Io, command: Command): Promi
   }
 }
 
-/** Reads package.json, which lies above both the sources and the bundle. */
+/** Reads the version from package.json, which is found both from the sources and from the bundle. */
 function readVersion(): string {
   const { version } = createRequire(import.meta.url)('perennial-channel/package.json') as { version: string };
   return version;

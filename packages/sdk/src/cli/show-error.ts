@@ -5,7 +5,7 @@ import { createPaint, visible, writeJson } from './frame/text.js';
 
 export const PROGRAM = 'npx perennial-channel';
 
-/** Returns the help command for a command or group, or for all if empty. */
+/** Returns the command that shows the help of a command or group, or of all commands if `about` is empty. */
 const helpFor = (about: string): string => `${PROGRAM} help ${about}`.trim();
 
 /** Prints the error and returns its exit status. */
@@ -62,10 +62,10 @@ function toText(io: Io, error: unknown): string {
   return said(isFailure(error) ? message : describeUnexpected(error));
 }
 
-/** Suggests how to continue. The request may have been executed. */
+/** Suggests what to do after a missing response: the request may have been executed. */
 function tryAgain({ reason, idempotencyKey, attempts }: PerennialConnectionError): string[] {
   if (reason === 'connection') return ['is the service running? Start it with npm start'];
-  // Without a token the request was never sent.
+  // 0 attempts: the client could not get a token, so the request was never sent.
   if (idempotencyKey === undefined || attempts === 0) return [];
   return [
     `the request may have been executed: repeat the command with --idempotency-key ${idempotencyKey} to find out; it is executed only once`,

@@ -7,7 +7,7 @@ export type ExpressReceiver = (
   next: (error?: unknown) => void,
 ) => Promise<void>;
 
-/** Creates a handler for `app.post('/events', receiver)`. Register it before express.json(), which would consume the bytes. */
+/** Creates a handler for `app.post('/events', receiver)`. Register it before express.json(), which reads the body. */
 export function createExpressReceiver<AesKey extends string | undefined = undefined>(
   options: ReceiverOptions<AesKey>,
 ): ExpressReceiver {

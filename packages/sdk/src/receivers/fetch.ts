@@ -23,7 +23,7 @@ export function createFetchReceiver<AesKey extends string | undefined = undefine
     try {
       rawBody = await readBody(request);
     } catch {
-      // The client broke off the request.
+      // The sender broke off the request.
       return new Response(null, { status: 400 });
     }
     const { status, body } = await receive({ method, url: new URL(request.url).pathname, headers, rawBody });

@@ -1,17 +1,17 @@
 import { joinBytes } from '../bytes.js';
 import { createReceive, MOST_BYTES, REPLY_HEADERS, type Received, type ReceiverOptions } from './receive.js';
 
-/** The part of node:http that this receiver uses, and what frameworks add to it. */
+/** The part of node:http's request that this receiver uses, and the fields that frameworks add to it. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
   readonly readableEnded?: boolean;
-  /** Express: the URL before a router removes its prefix. */
+  /** Set by Express: the URL before a router removes its prefix. */
   readonly originalUrl?: string;
-  /** The parsed body; bytes with express.raw(). */
+  /** Set by frameworks: the parsed body, or its bytes after express.raw(). */
   readonly body?: unknown;
-  /** The raw bytes on platforms that keep them. */
+  /** Set by platforms that keep the raw bytes beside the parsed body. */
   readonly rawBody?: unknown;
 }
 
@@ -34,13 +34,13 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
     try {
       rawBody = await readBody(request);
     } catch {
-      // The client broke off the request and needs no response.
+      // The sender broke off the request, so nobody waits for a response.
       return;
     }
     const { status, body } = await receive({ method, url: request.originalUrl ?? request.url, headers, rawBody });
-    // Another handler has already answered, and a second response would crash the process.
+    // Another handler has already answered. A second response would crash the process.
     if (response.headersSent) return;
-    // The unread rest of an oversized body would block the next request on the connection.
+    // Closes the connection after an oversized body, because its unread rest would block the next request.
     const closing = rawBody === undefined ? { Connection: 'close' } : {};
     response.writeHead(status, { ...REPLY_HEADERS, ...closing });
     response.end(body);
@@ -49,14 +49,14 @@ export function createNodeReceiver<AesKey extends string | undefined = undefined
 
 async function readBody(request: NodeRequest): Promise<Received['rawBody']> {
   for (const given of [request.rawBody, request.body]) if (isRaw(given)) return given;
-  // A framework has parsed the body. verifyWebhook explains what to do.
+  // A framework has already parsed the body. verifyWebhook then throws an error that says what to do.
   if (request.readableEnded) return (request.body ?? null) as Received['rawBody'];
   return readStream(request);
 }
 
 const isRaw = (value: unknown): value is Uint8Array | string => typeof value === 'string' || ArrayBuffer.isView(value);
 
-/** Avoids `for await`, which would destroy the connection when it stops early. */
+/** Reads the body. Does not use `for await`, which destroys the connection if it stops early. */
 async function readStream(request: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -13,11 +13,11 @@ import {
 } from '../webhooks/verify.js';
 
 export interface ReceiverOptions<AesKey extends string | undefined = string | undefined> extends WebhookKeys<AesKey> {
-  /** The path of the callback URL, if a proxy changes it before it arrives here. */
+  /** The path of the callback URL. Set it if a proxy changes the path before the request arrives here. */
   readonly path?: string | undefined;
-  /** The processed events. By default they are kept in memory until the process ends. */
+  /** Stores which events were processed. By default this is kept in memory until the process ends. */
   readonly store?: EventStore | undefined;
-  /** Processes an authentic, new event within 5 s. For longer work, store the event here and process it afterwards. */
+  /** Processes an authentic, new event within 5 s. For longer work, store the event here and process it later. */
   onEvent(event: EventFor<AesKey>): unknown;
   /** Called with each refusal (a WebhookVerificationError) and with exceptions of onEvent or the store. */
   onError(error: unknown, event?: EventFor<AesKey>): void;
@@ -26,10 +26,10 @@ export interface ReceiverOptions<AesKey extends string | undefined = string | un
 /** A request, independent of the server framework. */
 export interface Received {
   readonly method: string | undefined;
-  /** With or without a query. */
+  /** The URL's path, with or without a query. */
   readonly url: string | undefined;
   readonly headers: WebhookHeaders;
-  /** Undefined if the body is too long; null if a framework has consumed it. */
+  /** The bytes of the body. Undefined if the body is too long; null if a framework has consumed it. */
   readonly rawBody: VerifyWebhookOptions['rawBody'] | null | undefined;
 }
 
@@ -40,22 +40,22 @@ export interface Reply {
 
 export const REPLY_HEADERS = { 'Content-Type': 'application/json' } as const;
 
-/** The longest body that is read. Events are shorter. */
+/** The longest body that is read. All events are shorter. */
 export const MOST_BYTES = MAX_BODY_BYTES;
 
-/** HTTP statuses of faults that are not the sender's or not about the signature. All others are 401. */
+/** The HTTP statuses of faults that are not about the signature. All other faults are answered with 401. */
 const STATUSES: Partial<Record<WebhookFault, number>> = {
   'not-json': 400,
   'too-deep': 400,
   'event-id-mismatch': 400,
   'not-an-event': 400,
-  // Faults of this receiver. After a correction, the event may be sent again.
+  // Faults of this receiver itself. After a correction, the event can be sent again.
   'body-was-parsed': 500,
   'missing-body': 500,
   'cannot-decrypt': 500,
 };
 
-/** Returns the logic that all receivers share, once they have the bytes. */
+/** Returns the function that all receivers call when they have read the body. */
 export function createReceive<AesKey extends string | undefined>(
   options: ReceiverOptions<AesKey>,
 ): (received: Received) => Promise<Reply> {
@@ -82,7 +82,7 @@ export function createReceive<AesKey extends string | undefined>(
     }
   }
 
-  /** Throws for any other answer. It would count as known, and the event would be lost. */
+  /** Returns whether the event is new. Throws if the store answers otherwise: the event would be lost as known. */
   async function isNew({ eventId }: EventFor<AesKey>): Promise<boolean> {
     const said: unknown = await store.remember(eventId);
     if (said === 'new' || said === 'known') return said === 'new';
@@ -96,14 +96,14 @@ export function createReceive<AesKey extends string | undefined>(
       try {
         await store.forget(event.eventId);
       } catch (inStore) {
-        // Reports both errors. The store's error means that the event will count as known when it is sent again.
+        // Reports both errors. Because the store failed, the event counts as known when it is sent again.
         report(inStore, event);
       }
       throw error;
     }
   }
 
-  /** Gives a duplicate that arrives during processing the same response, because the event is not known yet. */
+  /** Processes an event. A duplicate that arrives during the processing gets the same response. */
   function dealOnce(event: EventFor<AesKey>): Promise<Reply> {
     const { eventId } = event;
     const known = inFlight.get(eventId);

@@ -5,18 +5,18 @@ import type { createPushMaker, TestEvents } from './test-push.js';
 /** One requirement on a receiver. */
 export interface Case {
   readonly name: string;
-  /** A description of the pushes. */
+  /** Describes the pushes in words. */
   readonly sent: string;
   /** `must`: required by the webhook guide. `should`: recommended. */
   readonly duty: 'must' | 'should';
   /** The expected result of every push. */
   readonly expected: 'accepted' | 'refused';
-  /** The correction if the requirement is not met. */
+  /** How to correct the receiver if it does not meet the requirement. */
   readonly advice: string;
-  /** The part that success does not prove, and how to verify it. */
+  /** What a passed case does not prove, and how to check it. */
   readonly proof?: string;
   readonly eventId?: string;
-  /** Pushes of one group are sent concurrently, groups one after the other. */
+  /** The groups of pushes. The pushes of a group are sent at the same time, and the groups one after the other. */
   readonly pushes: readonly (readonly Push[])[];
 }
 
@@ -24,7 +24,7 @@ export interface CaseDeps {
   readonly make: ReturnType<typeof createPushMaker>;
   readonly events: TestEvents;
   readonly now: () => number;
-  /** In base64: a future secret that the receiver already knows. */
+  /** The next callback secret, in base64, which the receiver already accepts beside the current one. */
   readonly newCallbackSecret: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const LARGE_BYTES = 16_384;
 const exchangeCase = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
 
-/** Appends spaces, which JSON ignores. */
+/** Makes the body large by appending spaces, which JSON ignores. */
 const fillUp = (body: string): string => body + ' '.repeat(Math.max(0, LARGE_BYTES - Buffer.byteLength(body)));
 
 export function createCases({ make, events, now, newCallbackSecret }: CaseDeps): Case[] {

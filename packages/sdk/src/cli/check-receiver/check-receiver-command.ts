@@ -48,9 +48,9 @@ shown and the other checks are skipped. Exit status: 0 if every "must" is met, 1
 /** A case with its result. */
 interface Verdict extends Pick<Case, 'name' | 'sent' | 'duty' | 'proof' | 'eventId'> {
   readonly expected: string;
-  /** Null if the case was skipped because it would prove nothing. */
+  /** Whether the receiver meets the requirement. Null if the case was skipped because it would prove nothing. */
   readonly isMet: boolean | null;
-  /** The first unexpected response, else the last one. */
+  /** The first unexpected response, or the last response if all were expected. */
   readonly got: string;
   readonly advice: string;
 }
@@ -70,7 +70,7 @@ async function checkReceiver(call: Call): Promise<number> {
   return conclude(io, verdicts, given['strict'] === true, given['json'] === true);
 }
 
-/** Returns the given numbers, and fetches the missing ones of a named order from the service. */
+/** Returns the order's numbers from the command line. If only `order` is given, gets the others from the service. */
 async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
   const { order: orderNo, externalOrderNo, channelUserId } = call.given;
   if (orderNo === undefined || externalOrderNo !== undefined) return { orderNo, externalOrderNo, channelUserId };
@@ -83,7 +83,7 @@ async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
   throw new CommandError(`order ${orderNo} has no payment event yet: name another order`);
 }
 
-/** Returns the next callbackSecret, if given. Throws for an invalid secret without quoting it. */
+/** Checks the channel's secrets and returns the next callbackSecret, if given. Errors do not quote a secret. */
 function readSecrets({ io, given }: Call, { callbackSecret, aesKey }: EventCredentials): string | undefined {
   const { newCallbackSecret: named } = given;
   const next = named ?? (io.env[NEW_SECRET_VARIABLE] || undefined);
@@ -97,7 +97,7 @@ function readSecrets({ io, given }: Call, { callbackSecret, aesKey }: EventCrede
   return next;
 }
 
-/** Plays the cases one after the other, until the remaining ones would prove nothing. */
+/** Plays the cases one after the other. Stops as soon as the remaining cases would prove nothing. */
 async function playAll(io: Io, url: URL, cases: readonly Case[], tell: (verdict: Verdict) => void): Promise<Verdict[]> {
   const { pushTimeoutMs: timeoutMs = WEBHOOK_TIMEOUT_MS } = io;
   const verdicts: Verdict[] = [];
@@ -118,7 +118,7 @@ async function playAll(io: Io, url: URL, cases: readonly Case[], tell: (verdict:
   return [...verdicts, inTime];
 }
 
-/** Returns true if the receiver refuses valid events or is gone: then no further case proves anything. */
+/** Returns true if the receiver refuses valid events or cannot be reached: further cases would prove nothing. */
 const isLost = ({ name, isMet }: Verdict, answers: readonly PushAnswer[]): boolean =>
   (name === 'good' && !isMet) || answers.every(({ kind }) => kind === 'unreachable');
 
@@ -135,7 +135,7 @@ async function play(url: URL, { pushes }: Case, timeoutMs: number): Promise<Push
   return answers;
 }
 
-/** Judges the responses. A broken connection counts neither as accepted nor as refused. */
+/** Judges the responses. A broken connection counts as neither accepted nor refused. */
 function judge(played: Case, answers: readonly PushAnswer[], url: URL): Verdict {
   const one = withoutPushes(played);
   const unexpected = answers.find(({ kind }) => kind !== one.expected);

@@ -12,25 +12,25 @@ import { signPush } from '../../webhooks/sign-for-test.js';
 import type { EventCredentials } from '../channel-file.js';
 import type { Push } from '../pushes/send-push.js';
 
-/** How a push differs from a valid one. */
+/** The event to push, and how the push differs from a valid one. */
 export interface PushWish {
-  /** JSON with the same eventId as the header. */
+  /** The event as JSON. Its eventId must equal `eventId`, which becomes the header. */
   readonly body: string;
   readonly eventId: string;
-  /** In base64. Replaces the channel's secret. */
+  /** The secret, in base64, that signs instead of the channel's. */
   readonly callbackSecret?: string;
   readonly timestamp?: number;
-  /** The signed path, if it is not the receiver's. */
+  /** The path that is signed instead of the receiver's. */
   readonly path?: string;
   /** Replaces the correct signature. */
   readonly signature?: (right: string) => string;
-  /** Replaces headers after signing. Undefined removes a header. */
+  /** Headers that replace the signed push's headers. Undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Sent instead of the signed body. */
   readonly sentBody?: string;
 }
 
-/** Returns a function that creates pushes as the service does, for one channel and path. */
+/** Returns a function that creates signed pushes, as the service does, for one channel and one receiver path. */
 export function createPushMaker(channel: EventCredentials, path: string, now: () => number) {
   return (wish: PushWish): Push => {
     const { body, eventId, timestamp = now() } = wish;
@@ -43,17 +43,17 @@ export function createPushMaker(channel: EventCredentials, path: string, now: ()
   };
 }
 
-/** The numbers by which a receiver may know an order. Undefined ones are made up. */
+/** The numbers by which a receiver may look up an order. A number that is undefined is made up. */
 export interface OrderNumbers {
   readonly orderNo?: string | undefined;
   readonly externalOrderNo?: string | undefined;
   readonly channelUserId?: string | undefined;
 }
 
-/** The number of no order: the service's numbers have twelve digits. */
+/** A number that no order has: the service's order numbers have twelve digits. */
 const NO_ORDER = '999999999999999';
 
-/** Creates events of a made-up or known order. Each eventId begins with `test-`, so that receivers can ignore them. */
+/** Creates test events of a made-up or existing order. Receivers can ignore them: each eventId begins with `test-`. */
 export function createTestEvents({ aesKey }: EventCredentials, run: string, now: number, known: OrderNumbers = {}) {
   const at = formatTime(now);
   let serial = 0;
@@ -105,7 +105,7 @@ export function createTestEvents({ aesKey }: EventCredentials, run: string, now:
     amountCent: 1990,
     settlementMode: 'SVC_DEDUCT',
     agreementShareFlag: true,
-    // An unreachable host, so that a user who receives the link by mistake does not see a foreign page.
+    // The host does not exist, so that a user who gets the link by mistake does not see a stranger's page.
     redeemUrl: `https://redeem.invalid/redeem?orderNo=${orderNo}`,
   });
   const event = (

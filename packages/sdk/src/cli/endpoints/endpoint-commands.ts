@@ -9,7 +9,7 @@ import { writeJson } from '../frame/text.js';
 import { fieldsOf, fillBody } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
-/** The main field of each command. Its value may follow the command without the option's name. */
+/** The field of each endpoint whose value can be given directly after the command, without the option's name. */
 const NAMED_BY_PLACE: Readonly<Partial<Record<EndpointName, string>>> = {
   'agreements/bind-confirm': 'bindOrderNo',
   'agreements/replace': 'orderNo',
@@ -106,7 +106,7 @@ function toCommand(endpoint: Endpoint): CommandFacts {
   };
 }
 
-/** Sends the body. Turns the client's own TypeErrors into usage errors. */
+/** Sends the body. A TypeError of the client means a wrong argument, so it becomes a usage error. */
 async function sendBody(client: PerennialClient, name: EndpointName, body: object, idempotencyKey: string | undefined) {
   try {
     return await client.send(name, body as never, { idempotencyKey });
@@ -122,7 +122,7 @@ async function readBody(io: Io, where: string | undefined): Promise<Record<strin
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   } catch {
-    // The error below omits the text.
+    // Ignored: the error thrown below does not quote the text.
   }
   throw new UsageError('--body is not a JSON object');
 }

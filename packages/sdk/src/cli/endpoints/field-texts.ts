@@ -2,7 +2,7 @@ import type { EndpointName } from '@perennial/wire';
 
 const TIME = 'as "2026-01-31 08:00:00" in UTC+8';
 
-/** Descriptions of the options, by field name without Encrypted. */
+/** The descriptions of options, by field name. The field names lack the suffix Encrypted. */
 const TEXTS: Readonly<Record<string, string>> = {
   orderNo: "the service's number of the order; this or --external-order-no",
   externalOrderNo: 'your own number of the order; this or --order-no',
@@ -30,7 +30,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   reason: 'any text, kept for the operators',
 };
 
-/** Descriptions that differ for one endpoint. */
+/** Descriptions that differ from TEXTS for a single endpoint. */
 const OWN_TEXTS: Readonly<Partial<Record<EndpointName, Readonly<Record<string, string>>>>> = {
   'agreements/bind-sms': {
     paymentChannelCode: 'as payment-channels list shows it; default: your default, or the only one',
@@ -79,7 +79,7 @@ const OWN_TEXTS: Readonly<Partial<Record<EndpointName, Readonly<Record<string, s
   },
 };
 
-/** Returns '' for a field without a description. */
+/** Returns the description of a field, or '' if it has none. */
 export function textOfField(endpoint: string, path: readonly string[]): string {
   const own: Readonly<Record<string, string>> = OWN_TEXTS[endpoint as EndpointName] ?? {};
   return own[path.join('.')] ?? TEXTS[path.at(-1) ?? ''] ?? '';

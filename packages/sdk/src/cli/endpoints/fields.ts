@@ -18,18 +18,18 @@ interface SchemaParts {
 /** A request field as a command-line option. */
 export interface FieldOption {
   readonly option: Option;
-  /** The path of the value in the body. */
+  /** Where the value is put in the body. */
   readonly path: readonly string[];
   readonly schema: SchemaParts;
 }
 
-/** The database's largest integer. As a limit it is not worth showing. */
+/** The database's largest integer. The help does not mention it as a limit. */
 const MAX_INTEGER = 2 ** 31 - 1;
 
-/** Fields that the SDK fills in. */
+/** Fields that the SDK fills in, so they are no options. */
 const FILLED_IN = new Set(['grantType', 'appId']);
 
-/** Lists every field of the endpoint under its plain name. Nested fields follow a dot. */
+/** Lists every field of the endpoint by its plain name. A nested field has its parent's name and a dot before it. */
 export const fieldsOf = ({ name, request }: Endpoint): FieldOption[] => fieldsIn(name, request, [], true);
 
 function fieldsIn(endpoint: string, schema: AnySchema, above: readonly string[], isNeededHere: boolean): FieldOption[] {

@@ -2,7 +2,7 @@ import { align, visible } from '../frame/text.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The columns shown for records with many fields. */
+/** The columns that a table shows, for lists whose records have many fields. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   orders: ['orderNo', 'externalOrderNo', 'orderStatus', 'createTime', 'nextPayTime', 'totalPaidAmountCent'],
   events: ['eventId', 'lastEventId', 'eventType', 'orderNo', 'occurredAt', 'deliveryStatus', 'pushes'],
@@ -13,7 +13,7 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Formats a response for reading: its fields in rows, and a table for each list. */
+/** Formats a response for reading: one row per field, and a table for each list. */
 export function showAnswer(data: unknown): string {
   const { page: _page, size: _size, hasMore: _hasMore, nextCursor, ...rest } = data as Row;
   const fields = Object.entries(hideToken(rest));
@@ -44,7 +44,7 @@ function toCell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : visible(String(value));
 }
 
-/** Shortens the token, because it is as powerful as the secret for two hours. */
+/** Shows only the beginning of the token, because for two hours the token grants as much as the secret. */
 function hideToken(data: Row): Row {
   const { accessToken } = data;
   return typeof accessToken === 'string' ? { ...data, accessToken: `${accessToken.slice(0, 8)}...` } : data;

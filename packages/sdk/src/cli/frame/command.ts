@@ -1,7 +1,7 @@
 import { type Argument, InvalidArgumentError, Option, type OptionValues } from 'commander';
 import type { Io } from './io.js';
 
-/** A command as called: its options by camel-case name, and its arguments. */
+/** A call of a command: its options by camel-case name, and its arguments. */
 export interface Call {
   readonly io: Io;
   readonly given: OptionValues;
@@ -9,7 +9,7 @@ export interface Call {
 }
 
 export interface CommandFacts {
-  /** The name as typed, with spaces. */
+  /** The command's words as typed, separated by spaces. */
   readonly name: string;
   readonly summary: string;
   /** The argument that may follow the name. */
@@ -22,7 +22,7 @@ export interface CommandFacts {
   run(call: Call): Promise<number>;
 }
 
-/** Options of all commands, before or after the command's name. */
+/** Options that all commands have. They can be before or after the command's name. */
 export const COMMON_OPTIONS: readonly Option[] = [
   new Option(
     '--channel <file>',
@@ -38,7 +38,7 @@ export const integerOption = (flags: string, about: string): Option =>
     throw new InvalidArgumentError('It must be a whole number.');
   });
 
-/** Creates an option with several values, separated by commas or given repeatedly. */
+/** Creates an option that can have several values, separated by commas or by repeating the option. */
 export function listOption(flags: string, about: string, oneOf?: readonly string[]): Option {
   const option = new Option(flags, about);
   if (oneOf) option.choices(oneOf);

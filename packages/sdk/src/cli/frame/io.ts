@@ -1,32 +1,32 @@
-/** The machine as a command sees it. Tests replace it. */
+/** The parts of the operating system that a command uses. Tests replace them. */
 export interface Io {
   /** Prints one or more lines. */
   out(text: string): void;
   err(text: string): void;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the output is a terminal that shows colours. */
+  /** True if the output is a terminal that shows colours. */
   readonly hasColours: boolean;
   readonly pid: number;
-  /** Returns a signal that is aborted on SIGINT and SIGTERM. The process then waits for the command to end. */
+  /** Returns a signal that SIGINT and SIGTERM abort. The process then waits until the command ends. */
   watchStop(): AbortSignal;
   readInput(): Promise<string>;
   now(): number;
-  /** Replaces the service's timeout for receivers, in tests. */
+  /** Set only by tests: the timeout for receivers, instead of the service's. */
   readonly pushTimeoutMs?: number;
 }
 
-/** The command line is invalid: exit status 2. */
+/** Thrown if the command line is invalid: exit status 2. */
 export class UsageError extends Error {
   constructor(
     message: string,
-    /** The command or group whose help is shown. Empty: all commands. */
+    /** The command or group whose help the message names. Empty means the help of all commands. */
     readonly about: string = '',
   ) {
     super(message);
   }
 }
 
-/** The command is valid but failed: exit status 1. */
+/** Thrown if a valid command fails: exit status 1. */
 export class CommandError extends Error {}
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;

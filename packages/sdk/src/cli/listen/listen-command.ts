@@ -63,7 +63,7 @@ async function listen(call: Call): Promise<number> {
   }
 }
 
-/** Returns undefined if the process is stopped before the start position is known. */
+/** Opens or creates the state. Returns undefined if the process is stopped before the start position is known. */
 async function openState(deps: ListenDeps, file: string, since: string | undefined): Promise<ListenState | undefined> {
   const known = ListenState.read(file);
   if (since !== undefined) return ListenState.begin(file, since);

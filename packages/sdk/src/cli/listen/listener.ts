@@ -16,11 +16,11 @@ export interface ListenDeps {
   readonly eventTypes: readonly string[] | undefined;
 }
 
-/** The delay after a poll without news. It grows with the duration of the poll. */
+/** The shortest delay between two polls. A slow poll is followed by a longer delay, up to LONGEST_PAUSE_MS. */
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Returns the current read position by the service's clock, and the existing events, which a new listener does not forward. */
+/** Returns where a new listener starts, by the service's clock, and the events already there, which it skips. */
 export async function findBeginning(deps: ListenDeps): Promise<{ from: string; known: Known[] } | undefined> {
   const now = await pull(deps, { size: 1 });
   if (now === undefined) return undefined;
@@ -41,7 +41,7 @@ export async function listenForEvents(deps: ListenDeps, state: ListenState): Pro
   }
 }
 
-/** Sends the events again that the receiver refused. */
+/** Sends the events that the receiver refused again. */
 export async function forwardRefused(deps: ListenDeps, state: ListenState): Promise<void> {
   const refused = state.listRefused().toSorted((one, other) => (one.writtenAt < other.writtenAt ? -1 : 1));
   const left = new Map(refused.map(({ eventId, writtenAt }) => [eventId, writtenAt]));
@@ -49,8 +49,8 @@ export async function forwardRefused(deps: ListenDeps, state: ListenState): Prom
 }
 
 /**
- * Sends the oldest events in `left` (oldest first), by whole pages, because one second's events are not searched one by
- * one. Removes the events it has sent, and those that the service no longer has.
+ * Sends the oldest events in `left`, which is sorted by time. Reads whole pages from the oldest event on, because
+ * single events cannot be pulled. Removes the events that it has sent and the events that the service no longer has.
  */
 async function forwardOldest(deps: ListenDeps, state: ListenState, left: Map<string, string>): Promise<void> {
   const { url, reporter, stop } = deps;
@@ -72,7 +72,7 @@ async function forwardOldest(deps: ListenDeps, state: ListenState, left: Map<str
   if (!stop.aborted) left.clear();
 }
 
-/** Forwards all events not yet forwarded. Returns early if a push is too old, so that it is pulled again. */
+/** Forwards all events not forwarded yet. Returns early if a push has become too old, so that it is pulled again. */
 async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   const { url, reporter, stop, eventTypes } = deps;
   let first: string | undefined;
@@ -84,7 +84,7 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
       if (answer === undefined) return;
       reporter.forwarded(push, answer);
       state.settle(push, answer.kind === 'accepted');
-      // Events are in the order of writing, so none before this one is left.
+      // Events are sorted by time of writing, so all events before this one are forwarded.
       state.advance(push.writtenAt, first);
     }
   }
@@ -94,14 +94,14 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   if (state.from !== from) state.write();
 }
 
-/** A push is signed at its pull, and receivers refuse old ones. */
+/** The most age of a pulled push. It was signed when it was pulled, and receivers refuse old signatures. */
 const MAX_AGE_MS = 60_000;
-/** After this many broken connections, the cause is not a restart of the receiver. */
+/** After this many broken connections, the receiver is not just restarting. */
 const MAX_BROKEN = 3;
 
 /**
- * Sends a push until the receiver has seen it, and waits while it is unreachable. Returns undefined if the command is
- * stopped or the push becomes too old.
+ * Sends a push until the receiver has seen it, and waits while the receiver is unreachable. Returns undefined if the
+ * command is stopped or the push has become too old.
  */
 async function forward(
   url: URL,
@@ -129,7 +129,7 @@ interface PulledPage extends EventsPullData {
   readonly pulledAt: number;
 }
 
-/** Yields pages up to the last one, or until the command is stopped. */
+/** Yields all pages, or pages until the command is stopped. */
 async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage, void, undefined> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await pull(deps, cursor === undefined ? { from } : { from, cursor });
@@ -139,7 +139,7 @@ async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage
   }
 }
 
-/** Retries while the service does not respond. Returns undefined if the command is stopped. */
+/** Pulls a page of events. Retries while the service does not respond. Returns undefined if the command is stopped. */
 async function pull(
   { client, url, reporter, stop }: ListenDeps,
   question: { readonly from?: string; readonly cursor?: string; readonly size?: number },
@@ -162,7 +162,7 @@ async function pull(
 
 const isPassing = (error: unknown): boolean =>
   (error instanceof PerennialConnectionError &&
-    // A proxy may answer while the service is down.
+    // An unreadable answer with such a status may come from a proxy while the service is down.
     (error.reason !== 'unreadable-answer' || (error.httpStatus ?? 0) >= 500 || error.httpStatus === 429)) ||
   (error instanceof PerennialError && error.retryable);
 

@@ -10,9 +10,9 @@ export function lockFile({ pid }: Io, file: string): () => void {
     if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
     writeFileSync(own, String(pid), { mode: 0o600 });
     const owner = readOwner(lock);
-    // Removes the lock of a process that was killed.
+    // Removes the lock if the process that holds it was killed.
     if (owner !== undefined && (owner === pid || !isRunning(owner))) rmSync(lock, { force: true });
-    // linkSync is atomic: the lock never exists without its content.
+    // linkSync is atomic, so the lock file is never there without its content.
     linkSync(own, lock);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {

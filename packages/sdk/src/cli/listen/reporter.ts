@@ -7,7 +7,7 @@ import type { Known } from './state.js';
 
 export type Reporter = ReturnType<typeof createReporter>;
 
-/** Prints a listener's progress. Reports each outage once, and its end. */
+/** Prints a listener's progress. Reports the beginning and the end of each outage once. */
 export function createReporter(io: Io, isJson: boolean) {
   const paint = createPaint(io.hasColours);
   const away = { receiver: false, service: false };

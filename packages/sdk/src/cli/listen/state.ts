@@ -5,13 +5,13 @@ import { formatTime, parseTime } from '@perennial/wire';
 import type { ChannelCredentials } from '../channel-file.js';
 import { CommandError } from '../frame/io.js';
 
-/** An event with its time of writing, because a recreated database may reuse its number. */
+/** A seen event. Identified by number and time, because a recreated database may use a number again. */
 export interface Known {
   readonly eventId: string;
   readonly writtenAt: string;
 }
 
-/** How long a written event may stay invisible. Statements take at most half of it (docs/decisions/0031). */
+/** How long a written event may stay invisible. Writing statements take at most half of it (docs/decisions/0031). */
 const OVERLAP_MS = 60_000;
 
 /** The first line of the file: a complete snapshot. */
@@ -21,14 +21,15 @@ interface Stored {
   readonly refused: Readonly<Record<string, string>>;
 }
 
-/** Every further line: one push that was answered since the snapshot. */
+/** Each further line: one push that was answered after the snapshot. */
 interface Settled extends Known {
   readonly isAccepted: boolean;
 }
 
 /**
- * A listener's progress: the time to poll from, and the events seen since. Each push appends a line, because rewriting
- * the file per push would take quadratic time. The snapshot is rewritten once the backlog is done.
+ * A listener's progress: the time from which it polls, and the events that it has seen after that time. Each push only
+ * appends a line, because rewriting the file each time would take quadratic time. When the backlog is done, a new
+ * snapshot replaces the file.
  */
 export class ListenState {
   private constructor(
@@ -38,7 +39,7 @@ export class ListenState {
     private readonly refused: Map<string, string>,
   ) {}
 
-  /** Returns undefined if the file does not exist. */
+  /** Reads the state. Returns undefined if the file does not exist. */
   static read(file: string): ListenState | undefined {
     let text: string;
     try {
@@ -47,7 +48,7 @@ export class ListenState {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
     }
-    // A crash may have cut off the text after the last line break. That push is sent again.
+    // Drops the text after the last line break, which a crash may have cut off. That push is sent again.
     const [first = '', ...others] = text.split('\n').slice(0, -1);
     try {
       const { from, forwarded, refused } = JSON.parse(first) as Stored;
@@ -68,12 +69,12 @@ export class ListenState {
     return this.forwarded.get(eventId) === writtenAt;
   }
 
-  /** Marks an event as forwarded or as not wanted. */
+  /** Marks an event as seen: it is forwarded, or it must not be forwarded. */
   add({ eventId, writtenAt }: Known): void {
     this.forwarded.set(eventId, writtenAt);
   }
 
-  /** Records a push that was answered. On return it is on disk and is not sent again. */
+  /** Records that a push was answered. When this returns, the record is on disk, and the push is not sent again. */
   settle({ eventId, writtenAt }: Known, isAccepted: boolean): void {
     const settled: Settled = { eventId, writtenAt, isAccepted };
     this.apply(settled);
@@ -90,7 +91,7 @@ export class ListenState {
     return [...this.refused].map(([eventId, writtenAt]) => ({ eventId, writtenAt }));
   }
 
-  /** Moves the position: all events written before and visible at `readAt` are processed. */
+  /** Moves the position to `writtenBefore`, but not beyond the events that may have been invisible at `readAt`. */
   advance(writtenBefore: string, readAt: string): void {
     const safe = overlapBefore(readAt);
     const next = writtenBefore < safe ? writtenBefore : safe;
@@ -122,10 +123,10 @@ export class ListenState {
   }
 }
 
-/** Returns the time from which a listener that starts now has to poll. */
+/** Returns the time from which to poll, so that events that were still invisible at `readAt` are found too. */
 export const overlapBefore = (readAt: string): string => formatTime((parseTime(readAt) ?? 0) - OVERLAP_MS);
 
-/** Returns a path beside the channel's file, one per receiver URL. */
+/** Returns the path of the state file: in the folder of the channel's file, and one per receiver URL. */
 export function stateFileFor({ file, appId }: ChannelCredentials, url: URL): string {
   const address = createHash('sha256').update(url.href).digest('hex').slice(0, 12);
   return path.join(file === undefined ? '.' : path.dirname(file), `.listen-${appId}-${address}.json`);

@@ -3,13 +3,13 @@ import { isObject } from '../../fields.js';
 /** The parts of an event that one line shows. */
 export interface ShownEvent {
   readonly eventType: string;
-  /** The data as received. It may be anything if the event type is newer than this program. */
+  /** The data as received. If the event type is newer than this program, it can have any form. */
   readonly data: unknown;
-  /** The last event of periods that were voided together. */
+  /** Set if one record stands for several periods that were voided together: the last event among them. */
   readonly lastEventId?: string | null;
 }
 
-/** Returns type, order and change, such as `period 2 SUCCESS`. Omits absent parts. */
+/** Returns the type, the order and the change, such as `period 2 SUCCESS`. Omits parts that the event does not have. */
 export function describeEvent(event: ShownEvent): string[] {
   const orderNo = readText(event, 'orderNo');
   const happened = [describePeriods(event), describeState(event)].filter(isPresent).join(' ');

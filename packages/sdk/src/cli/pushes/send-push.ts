@@ -12,7 +12,7 @@ export interface Push {
 /** A receiver's response to a push. */
 export type PushAnswer =
   | { readonly kind: 'accepted'; readonly status: number; readonly ms: number }
-  /** The receiver answered without accepting. `why` explains. */
+  /** The receiver answered, but did not accept the push; `why` says for which reason. */
   | {
       readonly kind: 'refused';
       readonly status: number;
@@ -21,7 +21,7 @@ export type PushAnswer =
       readonly ms: number;
     }
   | { readonly kind: 'late'; readonly why: string; readonly ms: number }
-  /** The connection broke during the response: the receiver may have seen the push. */
+  /** The connection broke before the response was complete: the receiver may have seen the push. */
   | { readonly kind: 'broken'; readonly why: string; readonly ms: number }
   /** There was no connection: the receiver has not seen the push. */
   | { readonly kind: 'unreachable'; readonly why: string };
@@ -29,7 +29,7 @@ export type PushAnswer =
 /** The response to a push that the receiver may have seen. */
 export type SeenAnswer = Exclude<PushAnswer, { kind: 'unreachable' }>;
 
-/** Parses a receiver's URL by the service's rules. */
+/** Parses a receiver's URL. Throws if the service would not accept the URL. */
 export function readReceiverUrl(text: string): URL {
   let url: URL;
   try {
@@ -72,7 +72,7 @@ export function sendPush(
       });
     });
     request.on('error', (error: NodeJS.ErrnoException & { readonly reason?: string }) => {
-      // For TLS errors, `reason` omits OpenSSL's source position.
+      // For TLS errors, prefers `reason`: the message also contains OpenSSL's source position.
       const why = error.reason || error.message || error.code || 'the connection failed';
       end(isConnected ? { kind: 'broken', why, ms: elapsed() } : { kind: 'unreachable', why });
     });

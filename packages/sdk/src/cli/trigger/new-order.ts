@@ -5,13 +5,13 @@ import { CommandError } from '../frame/io.js';
 
 export interface NewOrderWish {
   readonly settlementMode: SettlementMode;
-  /** Undefined: the first suitable product. */
+  /** Undefined selects the first suitable product. */
   readonly productCode: string | undefined;
   /** The end of externalOrderNo, which selects the sandbox's behaviour. */
   readonly suffix?: string | undefined;
 }
 
-/** Fictitious card data; the sandbox accepts any. */
+/** Made-up card data, which the sandbox accepts. */
 const CARD = {
   bankCardNo: '6222020000001234567',
   certificateNo: '110101199001011234',
@@ -19,7 +19,7 @@ const CARD = {
   bankMobile: '13800000001',
 };
 
-/** Creates an order for a new user. Mode A uses a shared agreement. */
+/** Creates an order for a new user. If the service debits (mode A), the order has a shared agreement. */
 export async function createNewOrder(client: PerennialClient, wish: NewOrderWish): Promise<MainOrder> {
   const { settlementMode, suffix = '' } = wish;
   const run = `${randomUUID().slice(0, 8)}${suffix}`;
@@ -39,7 +39,9 @@ export async function createNewOrder(client: PerennialClient, wish: NewOrderWish
   return client.orders.create({ settlementMode, ...common, sharedAgreement });
 }
 
-/** Prefers a monthly product, because its failed debits are retried before the next period. */
+/**
+ * Returns a product with several periods, preferably monthly: failed debits are then retried before the next period.
+ */
 async function findProduct(client: PerennialClient, settlementMode: SettlementMode): Promise<string> {
   const { items } = await client.products.list();
   const sold = items.filter((one) => one.settlementModes.includes(settlementMode) && one.totalCycles > 1);

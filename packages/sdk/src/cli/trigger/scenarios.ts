@@ -6,9 +6,9 @@ import { CommandError } from '../frame/io.js';
 export interface Scenario {
   readonly name: string;
   readonly summary: string;
-  /** The names in the event contract for modes A and B; undefined if the mode lacks this scenario. */
+  /** The scenario's names in the event contract, for modes A and B. `b` is undefined if mode B lacks this scenario. */
   readonly contract: { readonly a: readonly EventScenarioName[]; readonly b?: readonly EventScenarioName[] };
-  /** For the first payment: the end of externalOrderNo that triggers it at creation. */
+  /** Set if the scenario is about the first payment: the end of externalOrderNo that makes the sandbox act it out. */
   readonly creates?: string;
   act?(client: PerennialClient, order: MainOrder): Promise<unknown>;
   /** The automatic follow-up. */
@@ -35,7 +35,7 @@ const refund = async (client: PerennialClient, order: MainOrder, part: (leftCent
   if (refundStatus === 'FAIL') throw new CommandError(`the institution refused the refund: ${refundFailReason}`);
 };
 
-/** More failed attempts than any retry schedule has. */
+/** More attempts than any retry schedule has. */
 const MAX_TRIES = 100;
 
 async function failToTheEnd(client: PerennialClient, order: MainOrder): Promise<void> {

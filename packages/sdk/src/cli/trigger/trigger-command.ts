@@ -49,7 +49,7 @@ async function trigger(call: Call): Promise<number> {
   if (scenario === undefined) throw new UsageError('name a scenario: trigger --list shows them');
   const client = createClient(readChannel(call), { onResponse: createRetryReporter(io) });
   const before = await findOrder(client, scenario, given);
-  // For a new order, also shows the events of its creation.
+  // The events that are not shown. For a new order the events of its creation are shown too.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
   await scenario.act?.(client, before.order);
   const order = await client.orders.query({ orderNo: before.order.orderNo });
@@ -73,7 +73,7 @@ async function trigger(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-/** Returns the named order or a new one of the right kind. Throws if the scenario does not apply to it. */
+/** Returns the order named on the command line, or a new order. Throws if the scenario does not apply to it. */
 async function findOrder(
   client: PerennialClient,
   scenario: Scenario,
@@ -94,7 +94,7 @@ async function findOrder(
   return { order, isNew: false };
 }
 
-/** Lists events oldest first. Periods voided together are one record. */
+/** Lists events, oldest first. Periods that were voided together are one record. */
 async function listEvents(client: PerennialClient, { orderNo }: MainOrder): Promise<EventRecord[]> {
   const events: EventRecord[] = [];
   for await (const event of client.events.listAll({ orderNo })) events.push(event);
@@ -141,7 +141,7 @@ const CONTRACT = Object.fromEntries(EVENT_CONTRACT.map((row) => [row.name, row])
   EventScenario
 >;
 
-/** Reports requests that are sent again because they came too soon. */
+/** Returns a listener that reports requests which are retried after a delay. */
 function createRetryReporter(io: Io) {
   return ({ endpoint, againAfterMs }: { endpoint: string; againAfterMs: number | undefined }) => {
     if (againAfterMs !== undefined && againAfterMs > 0) io.err(`${endpoint} is retried in ${againAfterMs / 1000} s`);
