@@ -1,10 +1,10 @@
 import type { Token } from '@perennial/wire';
 import { unlessAborted } from './clock.js';
 
-/** A token is renewed this long before it expires. */
+/** How long before its expiry a token is renewed. */
 const MARGIN_MS = 60_000;
 
-/** The client's access token. Concurrent callers share one renewal. */
+/** Holds the client's access token. Concurrent callers share one renewal. */
 export class Tokens {
   readonly #fetchToken: () => Promise<Token>;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class Tokens {
     this.#now = now;
   }
 
-  /** Returns the token. A caller that aborts does not stop the renewal for the others. */
+  /** Returns the token. If a caller aborts, the renewal continues for the other callers. */
   async get(signal: AbortSignal | undefined): Promise<string> {
     signal?.throwIfAborted();
     if (this.#held !== undefined && this.#now() < this.#held.until) return this.#held.accessToken;
@@ -24,7 +24,7 @@ export class Tokens {
     return signal === undefined ? this.#renewal : unlessAborted(this.#renewal, signal);
   }
 
-  /** Drops a refused token, unless another caller has already renewed it. */
+  /** Drops a token that the service refused, unless another caller has already renewed it. */
   drop(accessToken: string | undefined): void {
     if (this.#held?.accessToken === accessToken) this.#held = undefined;
   }

@@ -9,7 +9,7 @@ const text =
   (_, response) =>
     response.writeHead(status, headers).end(body);
 
-/** Begins an answer and does not end it. */
+/** Begins an answer and never completes it. */
 const beginning =
   (then: (response: Parameters<Move>[1]) => void): Move =>
   (_, response) => {
@@ -183,7 +183,7 @@ describe('a refusal', () => {
     const headers = { 'X-SVC-Diagnosis': 'timestamp-in-seconds' };
     const diagnosis = { lines: 5, likely: [null, 1, { mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }] };
     peer.play(answer(401, '401003', { headers, message }), json(200, { diagnosis }));
-    // A malformed diagnosis is read as far as possible.
+    // The valid parts of a malformed diagnosis are used.
     const likely = [{ mistake: 'timestamp-in-seconds', hint: 'use milliseconds' }];
     expect(await caught(testClient(peer).client.products.list())).toMatchObject({
       message,

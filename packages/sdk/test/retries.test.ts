@@ -241,7 +241,7 @@ describe('aborting', () => {
 
   it('ends a delay', async () => {
     const control = new AbortController();
-    // Once the delay has begun.
+    // Aborts after the delay has begun.
     const onResponse = ({ endpoint }: { endpoint: string }) => {
       if (endpoint === 'products/list') setImmediate(() => control.abort(reason));
     };

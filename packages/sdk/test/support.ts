@@ -44,7 +44,7 @@ export const paymentEvent = (eventId: string, mobile: string | null = '138000000
   },
 });
 
-/** Signs a body that no service would write. */
+/** Signs a body that the service would never send. */
 export function signText(body: string, path: string, eventId: string, now: number): Record<string, string> {
   const [timestamp, nonce] = [String(now), '0123456789abcdef0123456789abcdef'];
   const parts = { path, bodySha256: sha256Hex(Buffer.from(body)), timestamp, nonce, eventId };
@@ -94,13 +94,13 @@ export const silence: Move = () => undefined;
 
 export interface Peer {
   readonly baseUrl: string;
-  /** Requests other than for tokens. */
+  /** The requests received, without token requests. */
   readonly asked: Asked[];
   readonly tokensAsked: Asked[];
-  /** Nonces of all requests, and of those with a wrong signature. */
+  /** The nonces of all requests, and below it the nonces of requests with a wrong signature. */
   readonly nonces: string[];
   readonly wronglySigned: string[];
-  /** Sets the next reactions, one per request other than for tokens. The last one stays. */
+  /** Sets the reactions to the next requests, without token requests. The last one is used for all further requests. */
   play(...moves: Move[]): void;
   /** Clears the records, and answers successfully again. */
   startAnew(): void;
@@ -108,10 +108,10 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-/** The peer of the current test file. */
+/** The peer that the current test file uses. */
 export let peer: Peer;
 
-/** Sets up a peer for a test file, reset for each test. */
+/** Starts a peer for a test file and resets it before each test. */
 export function usePeer(): void {
   beforeAll(async () => {
     peer = await startPeer();
@@ -120,7 +120,7 @@ export function usePeer(): void {
   beforeEach(() => peer.startAnew());
 }
 
-/** Starts a service that reacts as a test says, over real HTTP, and verifies each signature. */
+/** Starts a fake service over real HTTP. It reacts as the test says and verifies each signature. */
 async function startPeer(): Promise<Peer> {
   let moves: Move[] = [ok()];
   const server = http.createServer(async (request, response) => {
@@ -179,13 +179,13 @@ function look(peer: Peer, { path, headers, body }: Asked): void {
 
 export interface TestClient {
   readonly client: PerennialClient;
-  /** The delays that the client would have waited. */
+  /** The delays that the client asked for. */
   readonly waits: number[];
   readonly notices: ResponseNotice[];
   readonly clock: { now: number };
 }
 
-/** Creates a client that records its delays instead of waiting. */
+/** Creates a client that records delays instead of waiting. */
 export function testClient(peer: Peer, more: Partial<PerennialClientOptions> = {}): TestClient {
   const waits: number[] = [];
   const notices: ResponseNotice[] = [];

@@ -15,7 +15,7 @@ import {
 } from '../src/index.js';
 import { SECRETS } from './support.js';
 
-/** Never runs: only the compiler checks it. */
+/** Never calls the function: only the compiler checks its types. */
 const never = (_: () => unknown) => undefined;
 
 declare const secret: string;

@@ -35,7 +35,7 @@ function signed(more: Partial<Parameters<typeof signWebhookForTest>[0]> = {}): V
   return { callbackSecret, path: PATH, headers, rawBody: body, now };
 }
 
-/** Returns `good` or the reason. */
+/** Returns `good`, or the reason for which the event is refused. */
 const verdict = (options: VerifyWebhookOptions): string => {
   try {
     verifyWebhook(options);
@@ -48,7 +48,7 @@ const verdict = (options: VerifyWebhookOptions): string => {
 };
 
 describe('the known answers', () => {
-  // None is a complete event, so that is the reason once the signature is valid.
+  // No vector is a complete event. If its signature is valid, it is refused for another reason.
   it.each(vectors.cases)('$name', ({ path, bodyHex, timestamp, nonce, eventId, signature }) => {
     const rawBody = Buffer.from(bodyHex, 'hex');
     const headers = {

@@ -3,9 +3,9 @@ interface Row<Name extends string> {
   readonly code: string;
   readonly http: 200 | 401 | 404 | 405 | 429 | 500 | 503;
   readonly message: string;
-  /** The sender was not authenticated. Clients that keep sending such requests are throttled. */
+  /** True if the sender was not authenticated. Clients that cause many such answers are throttled. */
   readonly isByStranger?: true;
-  /** A business result. It is stored under the request's idempotency key and replayed. */
+  /** True for a business result, which is stored under the request's idempotency key and replayed. */
   readonly isOutcome?: true;
 }
 
@@ -28,9 +28,9 @@ const outcome = <Name extends string>(name: Name, code: string, message: string)
 
 /**
  * The registry of result codes, in order of precedence: if two codes apply to a request, the earlier row wins. 400003
- * precedes the signature check because an oversized body is detected while it is read, and the signature covers the
- * whole body. 420002 leads the business codes so that a resent order is always reported as existing, whatever has
- * changed since. While encrypted fields are read, 429001 replaces 400002 after too many decryption failures.
+ * precedes the signature check, because an oversized body is refused while it is read, and the signature needs the
+ * whole body. 420002 is the first business code, so that a resent order is always reported as existing, whatever has
+ * changed since the first request. After too many decryption failures, 429001 replaces 400002.
  */
 export const resultCodes = [
   refusal('PATH_NOT_FOUND', '404001', 404, 'no such endpoint'),

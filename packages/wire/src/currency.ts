@@ -1,4 +1,4 @@
-/** The default currency, also assumed for bridges and services whose version does not name one. */
+/** The default currency, also assumed for bridges and services of older versions, which do not name a currency. */
 export const DEFAULT_CURRENCY = 'CNY';
 
 /** Currencies whose minor unit is not a hundredth (ISO 4217), and MGA, which has five minor units. */
@@ -7,7 +7,7 @@ const WITHOUT_HUNDREDTHS =
 
 /**
  * Returns the currency code in upper case. Throws if the currency does not have two decimals, because all amounts in
- * the interface and the bridge protocol are hundredths. The message begins with the offending text.
+ * the interface and the bridge protocol are hundredths. The error message begins with the given text.
  */
 export function parseCurrency(text: string): string {
   const currency = text.trim().toUpperCase();
@@ -25,7 +25,7 @@ export function parseCurrency(text: string): string {
 
 type AmountLocale = 'en-GB' | 'zh-CN';
 
-/** Returns a function that formats hundredths with the currency's symbol: ¥1,234.50. A yuan is never written CN¥. */
+/** Returns a function that formats hundredths with the currency's symbol: ¥1,234.50. Yuan amounts have ¥, never CN¥. */
 export function createAmountFormat(
   currency: string,
   locale: AmountLocale,
@@ -36,7 +36,7 @@ export function createAmountFormat(
   return (cents) => format.format(cents / 100);
 }
 
-/** Returns the currency's symbol, as amounts show it: ¥, €, CHF. */
+/** Returns the currency's symbol, as amounts have it: ¥, €, CHF. */
 export function findCurrencySign(currency: string, locale: AmountLocale): string {
   return createAmountFormat(currency, locale)(0).replaceAll(/[\d.,\s]/g, '');
 }

@@ -25,8 +25,8 @@ interface Scheme {
 }
 
 /**
- * v2 detects tampering; v1 does not. v2 uses a key derived from the aesKey, because one key in two modes is safe in
- * neither. A value of one version cannot be read as the other.
+ * The two versions. v2 detects tampering, v1 does not. v2 uses a key derived from the aesKey, because using the same
+ * key in both modes would make both unsafe. A value of one version cannot be read as the other.
  */
 const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
@@ -38,10 +38,10 @@ const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   },
 };
 
-/** Derived keys by aesKey array, which never changes. Deriving takes more than half as long as decrypting. */
+/** Caches the derived key of each aesKey array, which never changes. Deriving takes over half as long as decrypting. */
 const derivedKeys = new WeakMap<Uint8Array, Uint8Array>();
 
-/** Returns the key for v2. */
+/** Returns the key for v2, derived from the aesKey. */
 export function deriveFieldKey(aesKey: Uint8Array): Uint8Array {
   const known = derivedKeys.get(aesKey);
   if (known !== undefined) return known;
@@ -56,13 +56,16 @@ const encoder = new TextEncoder();
 /** ignoreBOM keeps a leading U+FEFF, which is part of the text. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns undefined if the value has no known prefix. */
+/** Returns the version by the value's prefix, or undefined if the prefix is unknown. */
 export function encryptionVersionOf(value: string): EncryptionVersion | undefined {
   if (value.startsWith(ENCRYPTED_PREFIXES.v1)) return 'v1';
   return value.startsWith(ENCRYPTED_PREFIXES.v2) ? 'v2' : undefined;
 }
 
-/** Encrypts with v1 by default, which every channel can read. `iv` is only for known-answer tests: never use one twice. */
+/**
+ * Encrypts a text, by default with v1, which every channel can read. `iv` is for known-answer tests: never use one
+ * twice.
+ */
 export function encryptField(
   text: string,
   aesKey: Uint8Array,
@@ -77,7 +80,7 @@ export function encryptField(
   return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
 }
 
-/** Decrypts either version. All failures are alike, because telling v1 failures apart would let a client decrypt. */
+/** Decrypts either version. All failures give the same error: different errors would let clients decrypt v1 values. */
 export function decryptField(value: string, aesKey: Uint8Array): string {
   requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);
@@ -93,7 +96,7 @@ export function decryptField(value: string, aesKey: Uint8Array): string {
   }
 }
 
-/** Throws a RangeError, because a wrong key is this side's error. HMAC would accept a key of any length. */
+/** Throws a RangeError for a wrong length, because that is this program's own error. HMAC would accept any length. */
 function requireKeyLength(aesKey: Uint8Array): Uint8Array {
   if (aesKey.length !== KEY_BYTES) throw new RangeError(`aesKey of ${aesKey.length} bytes`);
   return aesKey;

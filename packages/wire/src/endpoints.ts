@@ -45,17 +45,17 @@ interface EndpointFacts<Request extends AnySchema, Response extends AnySchema> {
   readonly request: Request;
   /** The schema of `data` on success. */
   readonly response: Response;
-  /** Checks rules across fields after the schema has passed. A method, so that all endpoints fit one table type. */
+  /** Checks rules on several fields, after the schema. It is a method, so that all endpoints fit one table type. */
   check?(body: Static<Request>): void;
 }
 
 /** Facts with a default. */
 interface UsualFacts {
-  /** Whether the Authorization header is required. Default true. */
+  /** True if the endpoint requires the Authorization header. Default true. */
   readonly token: boolean;
-  /** Whether the endpoint honours Idempotency-Key. Default false. */
+  /** True if the endpoint uses the Idempotency-Key. Default false. */
   readonly write: boolean;
-  /** Business codes of this endpoint in order of precedence, in addition to the codes of every endpoint. */
+  /** The business codes of this endpoint, in order of precedence. Codes that every endpoint has are not listed. */
   readonly codes: readonly RejectionName[];
 }
 
@@ -67,7 +67,7 @@ export interface Endpoint<
     UsualFacts {
   readonly name: Name;
   readonly path: `${typeof PATH_PREFIX}${Name}`;
-  /** Whether the endpoint exists only in a sandbox. */
+  /** True if the endpoint exists only in a sandbox. */
   readonly sandboxOnly?: boolean;
 }
 

@@ -29,7 +29,7 @@ export type AgreementSource = (typeof agreementSources)[number];
 export const smsStatuses = ['SEND_SUCCESS', 'SEND_FAIL'] as const;
 export type SmsStatus = (typeof smsStatuses)[number];
 
-/** MONTH is a calendar month, never a count of days. */
+/** MONTH is a calendar month, not a fixed number of days. */
 export const periodTypes = ['DAY', 'MONTH'] as const;
 export type PeriodType = (typeof periodTypes)[number];
 
@@ -43,18 +43,18 @@ export type EventType = (typeof eventTypes)[number];
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'GIVE_UP', 'NO_CALLBACK'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Outcomes that a rehearsal may set for a period. */
+/** The outcomes that a sandbox call can set for a period. */
 export const rehearsedOutcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL', 'AGREEMENT_INVALID'] as const;
 export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];
 
 export const grantTypes = ['client_credentials'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
-/** Versions of encrypted fields, by the end of their prefixes. */
+/** The versions of encrypted fields. Their prefixes end in these names. */
 export const encryptionVersions = ['v1', 'v2'] as const;
 export type EncryptionVersion = (typeof encryptionVersions)[number];
 
-/** A plain default rather than an enum: the interface names only ID_CARD and accepts any other document type. */
+/** A default, not an enum: the interface names only ID_CARD, but accepts any document type. */
 export const DEFAULT_CERT_TYPE = 'ID_CARD';
 
 /** The entry in supportedBanks that means every bank. */

@@ -2,7 +2,7 @@ import { CODES } from './codes.js';
 import { Time } from './schemas/common.js';
 import { type AnySchema, type Static, Type } from './schemas/type.js';
 
-/** `data` is null on every failure. */
+/** Returns the schema of a response. `data` is null in every failure. */
 export function Envelope<Data extends AnySchema>(data: Data) {
   return Type.Object({
     code: Type.String(),
@@ -17,7 +17,7 @@ export function Envelope<Data extends AnySchema>(data: Data) {
 export const AnyEnvelope = Envelope(Type.Unknown());
 export type AnyEnvelope = Static<typeof AnyEnvelope>;
 
-/** Returns the envelope's text before and after its data. Code and timestamp are the service's own and need no escaping. */
+/** Returns the envelope's text before and after the data. The code and the timestamp never need escaping. */
 export function envelopeAround(
   result: { readonly code: string },
   message: string,
@@ -30,7 +30,7 @@ export function envelopeAround(
   };
 }
 
-/** Returns the response text around data that is already JSON, so that stored outcomes are replayed without parsing. */
+/** Returns a response whose data is already JSON text, so that stored outcomes are replayed without parsing. */
 export function envelopeText(
   result: { readonly code: string },
   message: string,

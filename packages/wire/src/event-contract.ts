@@ -7,11 +7,11 @@ export type ContractEvent =
 export interface EventScenario<Name extends string = string> {
   readonly name: Name;
   readonly settlementMode: SettlementMode;
-  /** The action, in the documentation's words. */
+  /** The action that causes the events, in words for the documentation. */
   readonly when: string;
-  /** Events in the order of their first push. */
+  /** The events, in the order of their first push. */
   readonly events: readonly ContractEvent[];
-  /** Sent last, once for each voided period, unless the channel has disabled these events. */
+  /** The event sent last, once for each voided period, unless the channel has disabled these events. */
   readonly perVoidedPeriod?: ContractEvent;
 }
 
@@ -32,8 +32,8 @@ const voiding = <Name extends string>(scenario: EventScenario<Name>): EventScena
 });
 
 /**
- * The events that each action sends to a channel, in order. Tests check the service against this table, and the
- * webhook guide is rendered from it.
+ * The events that each action sends to a channel, in order. Tests check the service against this table, and the webhook
+ * guide shows it.
  */
 export const EVENT_CONTRACT = [
   deduct('deduct-create-succeeded', 'orders/create, the first debit succeeds immediately', [

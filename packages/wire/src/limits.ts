@@ -4,15 +4,15 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const MAX_BODY_BYTES = 1_048_576;
 /**
- * The number of objects, arrays, strings, numbers and other values in a body. The largest request has 10,003 (an
- * advance of 9,999 periods, each with an outcome); the rest is reserved for unknown fields.
+ * The most values in a body: objects, arrays, strings, numbers and others. The largest valid request has 10,003 (an
+ * advance of 9,999 periods, each with an outcome); the rest is for unknown fields.
  */
 export const MAX_BODY_VALUES = 12_000;
-/** In code points, for every string field, including ciphertext. */
+/** The most code points in a string field, also if it is ciphertext. */
 export const MAX_STRING_LENGTH = 1024;
 
 export const DEFAULT_PAGE = 1;
-/** Keeps page * size within every integer type down to the database. A page this far out is empty. */
+/** The largest page number. page * size then fits every integer type, also the database's. Such a page is empty. */
 export const MAX_PAGE = 2_147_483_647;
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = MAX_PAGE_SIZE;
@@ -23,11 +23,11 @@ export const IDEMPOTENCY_WINDOW_MS = 7 * DAY_MS;
 export const TOKEN_LIFETIME_SECONDS = 7200;
 export const REDEEM_LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
-/** A sub-order number has four digits for its cycleNo. */
+/** The most periods of an order, because a sub-order number has four digits for cycleNo. */
 export const MAX_TOTAL_CYCLES = 9_999;
 
 export const WEBHOOK_TIMEOUT_MS = 5 * SECOND_MS;
-/** Entry n is the delay before retry n + 1. After the last retry the event is given up. */
+/** The first entry is the delay before the first retry. After the last retry, the event is given up. */
 export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   30 * SECOND_MS,
   60 * SECOND_MS,
@@ -40,10 +40,10 @@ export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   1800 * SECOND_MS,
   1800 * SECOND_MS,
 ];
-/** The number of bytes read from a channel's acknowledgement. */
+/** The most bytes that are read of a channel's answer to a push. */
 export const WEBHOOK_MAX_RESPONSE_BYTES = 65_536;
 
-/** Timeouts and retry delays recommended to channels. */
+/** Timeouts and retry delays that the documentation recommends to channels. */
 export const CLIENT_CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
 export const CLIENT_READ_TIMEOUT_MS = 15 * SECOND_MS;
 export const CLIENT_FAULT_RETRY_DELAYS_MS: readonly number[] = [1 * SECOND_MS, 3 * SECOND_MS, 9 * SECOND_MS];

@@ -3,11 +3,11 @@ import { type RedeemSignParts, redeemSignText, signRedeemLink } from './signing.
 
 export const REDEEM_PATH = '/redeem';
 
-/** A 32-byte MAC in base64url without padding. */
+/** The length of a 32-byte MAC in base64url without padding. */
 const SIG_CHARS = 43;
 
 export interface RedeemUrlParts extends RedeemSignParts {
-  /** Scheme and authority, without a trailing slash. */
+  /** The scheme and the host, such as https://pay.example, without a trailing slash. */
   readonly host: string;
 }
 
@@ -22,14 +22,14 @@ export function redeemUrl(parts: RedeemUrlParts, callbackSecret: Uint8Array): st
   return `${parts.host}${REDEEM_PATH}?${query.join('&')}`;
 }
 
-/** Returns whether `sig` matches these values. The caller checks that `exp` has not passed. */
+/** Returns true if `sig` is the signature of these values. The caller must check that `exp` has not passed. */
 export function verifyRedeemLink(parts: RedeemSignParts, sig: string, callbackSecret: Uint8Array): boolean {
   if (sig.length !== SIG_CHARS) return false;
   const given = fromBase64Url(sig);
   return given !== undefined && equalBytes(given, hmacSha256(callbackSecret, redeemSignText(parts)));
 }
 
-/** Also encodes brackets and quotes, because chat and mail programs cut links there. */
+/** Encodes a query value. Also encodes brackets and quotes, because chat and mail programs end a link there. */
 export function encodeQuery(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -2,7 +2,7 @@ import { CODES, type CodeName, type ResultCode } from './codes.js';
 
 export type RejectionName = Exclude<CodeName, 'SUCCESS'>;
 
-/** A refusal with a result code. Any layer may throw it; one place turns it into an envelope. */
+/** A refusal with a result code. Any layer can throw it, and one place turns it into an envelope. */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
   readonly result: ResultCode;

@@ -1,7 +1,7 @@
-/** A prime larger than the days in a year, so that the same time of day on different days maps to different slots. */
+/** The number of cache slots: a prime above 366, so that the same time of day on different days has different slots. */
 const PLACES = 367;
 
-/** Returns `toText` with a small cache, because thousands of texts within a second use the same few times. */
+/** Returns `toText` with a small cache, because thousands of answers in the same second contain the same few times. */
 export function rememberRecent(toText: (value: number) => string): (value: number) => string {
   const values = new Array<number>(PLACES).fill(Number.NaN);
   const texts = new Array<string>(PLACES).fill('');
@@ -10,7 +10,7 @@ export function rememberRecent(toText: (value: number) => string): (value: numbe
     const known = texts[place];
     if (known !== undefined && values[place] === value) return known;
     const text = toText(value);
-    // Fractions and NaN have no slot.
+    // A fraction or NaN has no slot, so its text is not cached.
     if (known !== undefined) {
       values[place] = value;
       texts[place] = text;

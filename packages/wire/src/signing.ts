@@ -14,7 +14,7 @@ export interface RequestSignParts {
   readonly query: string;
   /** sha256Hex of the body's bytes as sent. */
   readonly bodySha256: string;
-  /** Header values are signed as the text that was sent. */
+  /** The header values below are signed exactly as they were sent. */
   readonly timestamp: string;
   readonly nonce: string;
   readonly requestId: string;
@@ -37,7 +37,7 @@ export interface WebhookSignParts {
   readonly eventId: string;
 }
 
-/** The query line is always empty, because callback URLs with a query are refused. */
+/** Returns the text to sign for a push. Its query line is always empty, because callback URLs cannot have a query. */
 export function webhookSignText(parts: WebhookSignParts): string {
   return ['POST', parts.path, '', parts.bodySha256, parts.timestamp, parts.nonce, parts.eventId].join('\n');
 }
@@ -64,8 +64,8 @@ export function signRedeemLink(parts: RedeemSignParts, callbackSecret: Uint8Arra
 }
 
 /**
- * Returns whether a received request or webhook signature equals the expected one, given in base64 or as MAC. Checks
- * the format first, so that a MAC has exactly one spelling and long headers cost nothing.
+ * Returns true if a received signature, of a request or a webhook, equals the expected one, which is base64 or the MAC
+ * itself. Checks the format first, so that a MAC has exactly one valid spelling and long headers cost nothing.
  */
 export function verifySignature(given: string, expected: string | Uint8Array): boolean {
   if (given.length !== SIGNATURE_CHARS) return false;

@@ -1,7 +1,7 @@
 import { rememberRecent } from './remember-recent.js';
 
 const DAY_MS = 86_400_000;
-/** The interface uses a fixed offset. The historic daylight saving of Asia/Shanghai does not matter. */
+/** The interface uses a fixed offset, UTC+8. The daylight saving time that Asia/Shanghai once had does not matter. */
 const ZONE_MS = 8 * 3_600_000;
 const DAYS_BEFORE_1970 = 719_468;
 const DAYS_PER_ERA = 146_097;
@@ -20,7 +20,7 @@ export function formatTime(epochMs: number): string {
 
 const formatSecond = rememberRecent(secondText);
 
-/** Computes the date by hand, because Date takes twice as long. */
+/** Computes the date itself, because Date takes twice as long. */
 function secondText(epochSecond: number): string {
   const local = epochSecond * 1000 + ZONE_MS;
   if (!(local >= MIN_LOCAL_MS && local <= MAX_LOCAL_MS)) {
@@ -29,7 +29,7 @@ function secondText(epochSecond: number): string {
   const days = Math.floor(local / DAY_MS);
   const second = Math.floor((local - days * DAY_MS) / 1000);
 
-  // Years begin on 1 March, so that the leap day is the last day of the year and month lengths are regular.
+  // Counts years from 1 March, so that the leap day is the last day of a year and the lengths of months are regular.
   const shifted = days + DAYS_BEFORE_1970;
   const era = Math.floor(shifted / DAYS_PER_ERA);
   const dayOfEra = shifted - era * DAYS_PER_ERA;
@@ -48,14 +48,16 @@ function secondText(epochSecond: number): string {
   );
 }
 
-/** Parses the interface's own format or ISO 8601, by default in UTC+8. Returns undefined if formatTime cannot print it. */
+/**
+ * Parses the interface's format or ISO 8601, by default in UTC+8. Returns undefined for times formatTime cannot print.
+ */
 export function parseTime(text: string): number | undefined {
   const [, date, joint, time, parts = '', utc, sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? [];
   const isMixed = joint === ' ' && text.length > 'yyyy-MM-dd HH:mm:ss'.length;
   if (isMixed || Number(hours) > 23 || Number(minutes) > 59) return undefined;
   const wallClock = `${date}T${time}.${parts.slice(0, 3).padEnd(3, '0')}Z`;
   const wallClockMs = Date.parse(wallClock);
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse accepts 30 February as 2 March, so the result is formatted again and compared.
   if (Number.isNaN(wallClockMs) || new Date(wallClockMs).toISOString() !== wallClock) return undefined;
   const size = (Number(hours) * 60 + Number(minutes)) * 60_000;
   const offset = utc ? 0 : sign === undefined ? ZONE_MS : sign === '-' ? -size : size;

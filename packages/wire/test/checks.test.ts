@@ -15,7 +15,7 @@ const check = (name: EndpointName, body: object) => (ENDPOINTS[name] as { check?
 
 const without = (body: Create, field: string): Create => ({ ...body, [field]: undefined });
 
-/** Anything a channel may send there. */
+/** Returns the body with any value that a channel may send as channelAgreementRef. */
 const withReference = (body: Create, channelAgreementRef: unknown): Create => ({ ...body, channelAgreementRef });
 
 describe('orders/create', () => {
@@ -79,7 +79,7 @@ describe('orders/create', () => {
   });
 });
 
-/** Rules that a request's schema cannot express. */
+/** Requests that break a rule which a schema cannot express. */
 const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['orders/query', 'no order', {}, 'orderNo or externalOrderNo is required'],
   ['orders/query', 'two orders', { orderNo: '1', externalOrderNo: '1' }, EXCLUSIVE],
@@ -108,7 +108,7 @@ const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['events/replay', 'a beginning that is no time', { from: '2026-02-30 00:00:00' }, 'from must be a time'],
   ['events/replay', 'an end that is no time', { to: 'x' }, 'to must be a time'],
   ['sandbox/events/pull', 'a beginning that is no time', { path: '/', from: 'yesterday' }, 'from must be a time'],
-  // No path, a query, a whole URL, characters that a client would encode, a second line.
+  // Not a path, a query, a whole URL, characters that a client would encode, a second line.
   ...['events', '/events?a=1', 'http://localhost/events', '/事', '/events\n'].map(
     (path) => ['sandbox/events/pull', path, { path }, 'path must be a URL path such as /events'] as const,
   ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CODES, type CodeName, findResultCode, resultCodes } from '../src/codes.js';
 
-/** Transcribed from the interface document and the decisions, not from the registry. */
+/** Copied from the interface document and the decisions, not from the registry, so that the test finds changes. */
 const expected: Record<string, CodeName> = {
   '0': 'SUCCESS',
   '400001': 'PARAM_INVALID',

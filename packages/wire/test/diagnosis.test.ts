@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_DIAGNOSIS_TRIES, MISTAKES, type ReceivedRequest } from '../src/diagnosis/index.js';
 import { loadOn, platforms } from './platforms.js';
 
-/** Wrong signatures are created here, as a client would, without the tested code. */
+/** The secrets of a channel. This test makes wrong signatures itself, as a client would, without the tested code. */
 const secretOf = (name: string) => createHash('sha256').update(`the ${name} of a test`).digest();
-/** Constant, because whether the two base64 alphabets differ depends on the signature. */
+/** The secrets are constant, because it depends on the signature whether the two base64 alphabets differ. */
 const secrets = {
   appSecret: secretOf('appSecret'),
   callbackSecret: secretOf('callbackSecret'),
@@ -32,7 +32,7 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 interface Client {
   readonly sent?: Partial<typeof SENT>;
   readonly key?: Buffer | string;
-  /** Returns the signed lines, given the correct ones. */
+  /** Returns the lines that the client signs, from the correct lines. */
   readonly lines?: (right: string[]) => string[];
   readonly digest?: string;
   readonly join?: string;
@@ -40,7 +40,7 @@ interface Client {
   readonly encode?: (mac: Buffer) => string;
 }
 
-/** Returns a request as a client with these mistakes sends it. */
+/** Returns the request of a client that makes these mistakes. */
 function request({ sent = {}, key = secrets.appSecret, ...client }: Client = {}): ReceivedRequest {
   const { body, ...parts } = { ...SENT, ...sent };
   const { path, query, timestamp, nonce, requestId } = parts;
@@ -67,7 +67,7 @@ const reorder =
     order.map((at) => lines[at] ?? '');
 
 const PYTHON_BODY = `{"name": "Zo\\u00eb <a&b> 'x'", "card": "svc_aes_v2:ab+/c=", "n": 1, "list": [1, "b"], "none": null, "o": {}}`;
-/** The body as other serialisers write it. */
+/** The same body as other serialisers would write it. */
 const SPELLED: Readonly<Record<string, string>> = {
   Python: PYTHON_BODY,
   'Python, sorted': `{"card": "svc_aes_v2:ab+/c=", "list": [1, "b"], "n": 1, "name": "Zo\\u00eb <a&b> 'x'", "none": null, "o": {}}`,
@@ -282,7 +282,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     tries = 0;
     wire.diagnoseRequest(came, secrets, { ...context, earlier: many });
     expect(tries).toBeGreaterThan(300);
-    // With all lists at their longest there is room left, so no attempt was cut off.
+    // Fewer than the limit even with all lists at their longest, so the limit cut nothing off.
     expect(tries).toBeLessThan(MAX_DIAGNOSIS_TRIES);
     const both = { ...secrets, isFormerTaken: true };
     tries = 0;

@@ -3,7 +3,7 @@ import type { Example } from '../../developers/src/content/story/cast.js';
 import { EVENT_EXAMPLES } from '../../developers/src/content/story/events.js';
 import { type EndpointName, endpoints } from '../src/endpoints.js';
 
-/** The documentation's examples, which are sent to a running service, and cases that none of them covers. */
+/** The documentation's examples, which other tests send to a running service, and cases that no example covers. */
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into examples freely
 type Body = Record<string, any>;
@@ -29,7 +29,7 @@ const [bindSms, orderA1, orderA2, orderB] = ['first-code', 'a1', 'a2', 'b'].map(
 
 export { orderA1, orderA2, orderB };
 
-/** Valid requests. The first of each is the basis of the invalid ones. */
+/** Valid requests by endpoint. Tests derive invalid requests from the first of each endpoint. */
 export const requests = gather('request', {
   'products/list': [
     { page: 1, size: 1 },
@@ -79,7 +79,7 @@ const answerOf = (endpoint: EndpointName): Body => EXAMPLES.find((one) => one.en
 const byCursor = { page: null, size: 2, hasMore: true, nextCursor: 'WyJldmVudHMvbGlzdCJd' };
 const claim = { claimNo: 'C1', benefitCode: 'COUPON', benefitName: 'Coupon', faceValueCent: 490, claimedAt: time };
 
-/** Response data in every shape that matters to a serialiser: nulls, absent optionals, empty and full lists. */
+/** Response data in every form that matters to a serialiser: nulls, absent optional fields, empty and full lists. */
 export const data = gather('answer', {
   'products/list': [{ items: [], ...byCursor }],
   'agreements/bind-sms': [

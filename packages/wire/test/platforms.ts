@@ -4,17 +4,17 @@ import * as web from '../src/platform/web.js';
 
 export type Platform = typeof node;
 
-/** Both have one type, so that a missing or different function in either file does not compile. */
+/** The two platforms. They must have the same type: if a function is missing or differs, this does not compile. */
 export const platforms: readonly (readonly [name: string, platform: Platform])[] = [
   ['node', node],
   ['web', web satisfies Platform],
 ];
 
-/** Loads the modules that use `#platform`, with the given platform. */
+/** Loads the modules that import `#platform`, with this platform in its place. */
 export async function loadOn(platform: Platform) {
   vi.resetModules();
   vi.doMock('#platform', () => ({ ...platform }));
-  // Without this check, a failed mock would test the same platform twice.
+  // Throws if the mock did not work: the tests would then run twice on the same platform.
   if ((await import('#platform')).sha256Hex !== platform.sha256Hex) throw new Error('#platform is not replaced');
   return {
     ...(await import('../src/signing.js')),

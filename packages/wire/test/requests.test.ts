@@ -42,7 +42,7 @@ describe('a body that is not an object', () => {
   });
 });
 
-/** Every required field by its path, as the interface document marks them. */
+/** The paths of all required fields by endpoint, as the interface document marks them. */
 const required: { [Name in EndpointName]?: string[] } = {
   'auth/token': ['grantType', 'appId'],
   'agreements/bind-sms': [
@@ -104,7 +104,7 @@ describe('a field of a wrong type or value', () => {
   it.each(endpoints)('$name: no field takes a value of another type', ({ name, request }) => {
     const { properties } = request as { properties: Record<string, { type?: string }> };
     for (const [field, { type }] of Object.entries(properties)) {
-      // Ignored in the other modes, whatever its value.
+      // Skips channelAgreementRef: its schema allows any value, because two modes ignore it.
       if (type === undefined) continue;
       for (const value of [null, type === 'array' ? {} : [], 1.5, type === 'string' ? 7 : '7']) {
         const body = { ...requests[name as EndpointName][0], [field]: value };
@@ -160,7 +160,7 @@ describe('an outcome to rehearse', () => {
   });
 });
 
-/** Returns the path of every string field without an enum. */
+/** Returns the paths of all string fields that are not enums. */
 function stringFields(schema: unknown, path: readonly string[] = []): (readonly string[])[] {
   const { type, properties, enum: values } = schema as { type?: string; properties?: object; enum?: unknown };
   if (type === 'string' && values === undefined) return [path];

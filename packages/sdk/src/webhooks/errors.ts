@@ -2,23 +2,23 @@
 export type WebhookFault =
   /** One of the four signing headers is missing. */
   | 'missing-header'
-  /** A signing header is malformed or came twice. */
+  /** A signing header is malformed or has several values. */
   | 'malformed-header'
   /** The caller passed a parsed object instead of the received bytes. */
   | 'body-was-parsed'
-  /** The caller passed no body instead of the received bytes. */
+  /** The caller passed no body. */
   | 'missing-body'
   | 'signature-mismatch'
-  /** Signed correctly, but too old or too far in the future. */
+  /** The signature is correct, but the timestamp is too old or too far in the future. */
   | 'stale-timestamp'
   | 'not-json'
-  /** Nested deeper than any event. */
+  /** The body is nested deeper than any event. */
   | 'too-deep'
   /** The signed id in the header differs from the id in the body. */
   | 'event-id-mismatch'
-  /** The type or the data is missing. */
+  /** The event's type or data is missing. */
   | 'not-an-event'
-  /** Authentic, but encrypted with another aesKey. */
+  /** The event is authentic, but its fields are encrypted with a different aesKey. */
   | 'cannot-decrypt';
 
 export class WebhookVerificationError extends Error {

@@ -19,7 +19,7 @@ import type { EncryptedWebhookEvent, WebhookEvent } from './verify.js';
 export interface SignWebhookOptions {
   readonly callbackSecret: string;
   readonly path: string;
-  /** The event to send. With `aesKey`, its plain fields are encrypted. */
+  /** The event to send. If `aesKey` is given, the fields that the service encrypts are encrypted. */
   readonly event: WebhookEvent | EncryptedWebhookEvent;
   readonly aesKey?: string | undefined;
   readonly appId?: string | undefined;
@@ -48,7 +48,7 @@ interface Signable {
   readonly timestamp: number;
 }
 
-/** Returns the headers of a push with exactly this body. */
+/** Returns the headers of a push. The signature is valid only for exactly this body. */
 export function signPush({ path, body, appId, eventId, timestamp }: Signable, callbackSecret: Uint8Array): PushHeaders {
   const nonce = toHex(randomBytes(16));
   const bodySha256 = sha256Hex(new TextEncoder().encode(body));
@@ -68,6 +68,6 @@ export function signPush({ path, body, appId, eventId, timestamp }: Signable, ca
 const encryptEvent = (event: WebhookEvent | EncryptedWebhookEvent, aesKey: Uint8Array): Fields =>
   encryptFields(schemaOf(event.eventType), { ...event }, (text) => encryptField(text, aesKey, 'v2'));
 
-/** Unknown event types have no schema, so nothing is encrypted; a test may still want to send them. */
+/** Returns {} for an unknown event type, which tests can send too: without a schema nothing is encrypted. */
 const schemaOf = (eventType: EventType): AnySchema =>
   Object.hasOwn(WEBHOOK_EVENTS, eventType) ? WEBHOOK_EVENTS[eventType] : {};

@@ -6,13 +6,13 @@
  *   forget:   delete from seen_events where event_id = $1
  */
 export interface EventStore {
-  /** Stores the id and returns whether it was known. */
+  /** Stores the id. Returns 'known' if it was already stored. */
   remember(eventId: string): Promise<'new' | 'known'>;
-  /** Removes the id, because processing failed: the next delivery is new. */
+  /** Removes the id, because processing failed: the next delivery of the event then counts as new. */
   forget(eventId: string): Promise<void>;
 }
 
-/** Creates a store in this process's memory. It drops the oldest ids beyond `most`. */
+/** Creates a store in this process's memory. It keeps the latest `most` ids and drops older ones. */
 export function createMemoryEventStore({ most = 100_000 }: { readonly most?: number } = {}): EventStore {
   const seen = new Set<string>();
   return {

@@ -18,20 +18,20 @@ export type EncryptedWebhookEvent = WireEvent;
 /** An event with its fields decrypted: `data.mobile` in place of `data.mobileEncrypted`. */
 export type WebhookEvent = Plain<WireEvent>;
 
-/** Headers of fetch, of Node, or a plain object, in any case. */
+/** The headers: a Headers object of fetch, Node's headers, or a plain object. Names may be in upper or lower case. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** The event type for a given aesKey, for none, and for one that may be undefined. */
+/** The type of the event: with plain fields if an aesKey is given, otherwise with encrypted fields. */
 export type EventFor<AesKey extends string | undefined> = AesKey extends string ? WebhookEvent : EncryptedWebhookEvent;
 
 export interface WebhookKeys<AesKey extends string | undefined = string | undefined> {
-  /** In base64. During a reset give several: the event is authentic if one of them matches. */
+  /** The callback secret in base64. During a reset give both secrets: an event is authentic if one of them matches. */
   readonly callbackSecret: string | readonly string[];
-  /** In base64. If given, encrypted fields are decrypted. */
+  /** The key in base64. If it is given, encrypted fields are decrypted. */
   readonly aesKey?: AesKey;
-  /** The largest difference between the sending time and now. Default 5 minutes. */
+  /** The largest allowed difference between the push's timestamp and now. Default 5 minutes. */
   readonly toleranceMs?: number | undefined;
   /** Replaces the machine's clock. Returns Unix milliseconds. */
   readonly now?: (() => number) | undefined;
@@ -39,10 +39,10 @@ export interface WebhookKeys<AesKey extends string | undefined = string | undefi
 
 export interface VerifyWebhookOptions<AesKey extends string | undefined = string | undefined>
   extends WebhookKeys<AesKey> {
-  /** The path of the callback URL as configured at the service. */
+  /** The path of the callback URL, as it is configured at the service. */
   readonly path: string;
   readonly headers: WebhookHeaders;
-  /** The body as received, never parsed and serialised again. */
+  /** The body as received. Do not parse it and serialise it again. */
   readonly rawBody: Uint8Array | ArrayBuffer | string;
 }
 
@@ -59,7 +59,7 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
   const signed = readHeaders(options.headers);
 
   const parts = { path, bodySha256: sha256Hex(bytes), ...signed };
-  // Checks every secret, so that the time taken does not reveal which one matches.
+  // Compares with every secret, so that the time taken does not reveal which one matches.
   const fitting = secrets.filter((secret) => verifySignature(signed.signature, signWebhook(parts, secret)));
   if (fitting.length === 0) throw mismatch(path);
   checkTime(signed.timestamp, options);
@@ -72,7 +72,7 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
   return (aesKey === undefined ? event : decryptEvent(event, aesKey)) as EventFor<AesKey>;
 }
 
-/** Throws a TypeError for invalid keys. */
+/** Reads the keys. Throws a TypeError if a key is invalid. */
 export function readKeys(keys: WebhookKeys) {
   if (!isObject(keys)) throw new TypeError('options must be an object');
   const { callbackSecret, aesKey, toleranceMs = 0 } = keys;
@@ -85,7 +85,7 @@ export function readKeys(keys: WebhookKeys) {
   };
 }
 
-/** Throws a TypeError for an invalid path. */
+/** Returns the path. Throws a TypeError if it is invalid. */
 export function readPath(path: string): string {
   if (typeof path === 'string' && path.startsWith('/') && !/[?#]/.test(path)) return path;
   throw new TypeError('path must be the path of the callback address, such as /events: no host, no query');
@@ -122,19 +122,19 @@ function readHeaders(headers: unknown) {
     timestamp: read(HEADERS.timestamp, HEADER_FORMS.timestamp),
     nonce: read(HEADERS.nonce, HEADER_FORMS.nonce),
     eventId: read(HEADERS.eventId, HEADER_FORMS.eventId),
-    // Servers join repeated headers with a comma.
+    // Refuses a comma, with which servers join repeated headers.
     signature: read(HEADERS.signature, /^[^,]+$/),
   };
 }
 
 type FindHeader = (name: string) => unknown;
 
-/** Marks a header with several values: it is unknown which of them was signed. */
+/** Stands for the value of a header that was sent several times: it is unknown which value was signed. */
 const TWICE = Symbol('more than one value');
 
 const finderOf = (headers: object): FindHeader => {
   const { get } = headers as { get(name: string): string | null };
-  // A Map is case-sensitive, and Node's names are in lower case.
+  // Also looks for the lower-case name: a Map is case-sensitive, and Node's header names are in lower case.
   return (name) => get.call(headers, name) ?? get.call(headers, name.toLowerCase());
 };
 
@@ -169,12 +169,12 @@ function parseEvent(bytes: Uint8Array): Fields {
     if (isObject(value) && !Array.isArray(value)) return value;
   } catch (error) {
     if (error instanceof TooDeepError) throw new WebhookVerificationError('too-deep', `the body is ${error.message}`);
-    // The error below omits the text.
+    // Ignored: the error thrown below does not quote the text.
   }
   throw new WebhookVerificationError('not-json', 'the body is not a JSON object');
 }
 
-/** Checks only these two fields, so that future types and fields are passed on. */
+/** Checks only these two fields, so that events with new types and fields are passed on. */
 function requireEvent({ eventType, data }: Fields): void {
   if (typeof eventType !== 'string') throw notAnEvent('eventType must be a string');
   if (!isObject(data) || Array.isArray(data)) throw notAnEvent('data must be an object');

@@ -1,9 +1,9 @@
 import { DEFAULT_CURRENCY } from '../currency.js';
 
-/** Readers for single body fields. Each returns the valid value, or undefined. */
+/** Functions that read single fields of a body. Each returns the value, or undefined if it is invalid. */
 
 export const MAX_NUMBER_LENGTH = 64;
-/** The service's own limit for text, because shared agreement numbers come from its interface. */
+/** The limit for text in the service's interface, from which shared agreement numbers come. */
 export const MAX_TEXT_LENGTH = 1024;
 const MAX_REASON_LENGTH = 200;
 /** The end of the year 9999. Later times have no four-digit year. */
@@ -13,7 +13,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns the JSON object in `bytes`, or undefined. Callers pick known fields, so depth and unknown names are harmless. */
+/** Returns the JSON object in `bytes`, or undefined. Its depth and unknown names are harmless: callers pick fields. */
 export function readFields(bytes: Uint8Array): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(utf8.decode(bytes)));
@@ -26,20 +26,20 @@ export function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-/** Returns non-empty text without NUL and without unpaired surrogates, so that it can be stored and forwarded. */
+/** Returns the text, or undefined if it is empty, too long, or not storable (it has NUL or unpaired surrogates). */
 export function textOf(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value === '' || value.includes('\u0000') || !isWellFormed(value)) return undefined;
   // Counts code points, as the service's own interface does.
   return value.length <= maxLength || [...value].length <= maxLength ? value : undefined;
 }
 
-/** Reads attemptNo, refundNo or institutionRef: visible ASCII, so that it fits in a header. */
+/** Reads attemptNo, refundNo or institutionRef. It must be visible ASCII, so that a header can hold it. */
 export function numberOf(value: unknown): string | undefined {
   return typeof value === 'string' && NUMBER_FORM.test(value) ? value : undefined;
 }
 const NUMBER_FORM = new RegExp(`^[\\x21-\\x7e]{1,${MAX_NUMBER_LENGTH}}$`);
 
-/** Reads an amount in cents, or a count from 1. */
+/** Reads an amount in cents or a count. It must be at least 1. */
 export function positiveOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined;
 }
@@ -55,7 +55,7 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIME ? Number(value) : undefined;
 }
 
-/** Reads a text for operators and logs, or ''. Removes long numbers, because institutions may quote card numbers. */
+/** Returns a text for operators and logs, or ''. Removes long numbers, because institutions may quote card numbers. */
 export function reasonOf(value: unknown): string {
   if (typeof value !== 'string') return '';
   const text = isWellFormed(value) ? value : '';
@@ -68,5 +68,5 @@ export function reasonOf(value: unknown): string {
     .trim();
 }
 
-// V8 has isWellFormed since Node 20; TypeScript declares it only from es2024.
+// Node has isWellFormed since version 20, but TypeScript declares it only in es2024.
 const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();

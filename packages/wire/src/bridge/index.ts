@@ -1,6 +1,6 @@
 /**
- * The bridge protocol, shared by both ends: see docs/bridge.md and docs/bridge.openapi.json. It knows neither orders
- * nor institutions. Code suppliers use the same protocol (docs/supplier.md).
+ * The bridge protocol, shared by the service and the bridges: see docs/bridge.md and docs/bridge.openapi.json. It knows
+ * neither orders nor institutions. Code suppliers use the same protocol (docs/supplier.md).
  */
 export { DEFAULT_CURRENCY, parseCurrency } from '../currency.js';
 export { CONTENT_TYPE } from '../headers.js';

@@ -12,10 +12,10 @@ export const OPERATIONS = [
 export type Operation = (typeof OPERATIONS)[number];
 
 export const KEY_BYTES = 32;
-/** Limit for every request, response and notice except a statement page. */
+/** The size limit for every request, response and notice, except for a page of a statement. */
 export const MAX_MESSAGE_BYTES = 65_536;
 export const MAX_STATEMENT_BYTES = 1_048_576;
-/** Lines per statement page. Even with the longest numbers and references, a page stays below MAX_STATEMENT_BYTES. */
+/** The most lines of a statement page. Even with the longest numbers, a page stays below MAX_STATEMENT_BYTES. */
 export const STATEMENT_PAGE_LINES = 1000;
 
 /** Reasons for declining a debit. */
@@ -66,7 +66,7 @@ export interface StatementMessage {
   readonly nextCursor: string | null;
 }
 
-/** The handshake that both ends exchange first. */
+/** The message that each side sends first, to compare the currencies. */
 export interface HandshakeMessage {
   readonly currency: string;
 }

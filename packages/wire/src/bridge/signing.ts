@@ -17,14 +17,14 @@ const REQUEST_ID_FORM = /^[\x21-\x7e]{1,128}$/;
 export type SignedHeaders = Readonly<Record<string, string>>;
 
 export interface Signable {
-  /** The path as sent. This protocol has no query strings. */
+  /** The path as sent. It has no query string, because this protocol uses none. */
   readonly path: string;
   readonly body: Uint8Array;
   readonly now: number;
   readonly requestId: string;
 }
 
-/** Returns the signing headers of a request in either direction, with a fresh nonce. */
+/** Returns the signing headers of a request, by the service or by the bridge, with a fresh nonce. */
 export function signedHeaders({ path, body, now, requestId }: Signable, key: Uint8Array): SignedHeaders {
   const timestamp = String(now);
   const nonce = toHex(randomBytes(16));
@@ -48,7 +48,7 @@ export type SignatureCheck =
   | { readonly trusted: true; readonly nonce: string; readonly requestId: string }
   | { readonly trusted: false; readonly why: string };
 
-/** Checks the header format first, then the timestamp, then the signature in constant time. */
+/** Checks the format of the headers, then the timestamp, then the signature (in constant time). */
 export function checkSignature({ path, query, headers, body, now }: ReceivedRequest, key: Uint8Array): SignatureCheck {
   const timestamp = headers[BRIDGE_HEADERS.timestamp];
   const nonce = headers[BRIDGE_HEADERS.nonce];
@@ -71,8 +71,9 @@ function refuseHeader(header: string): SignatureCheck {
 }
 
 /**
- * Returns the four lines to sign: RESPONSE, the request's path and nonce, and the body's sha256. The nonce binds the
- * response to its request. The HTTP status is not signed, because every meaningful body states its own result.
+ * Returns the four lines to sign: RESPONSE, the request's path, the request's nonce, and the body's sha256. The nonce
+ * binds the response to its request. The HTTP status is not signed, because every body that matters states its own
+ * result.
  */
 export function responseSignText(path: string, nonce: string, body: Uint8Array): string {
   return ['RESPONSE', path, nonce, sha256Hex(body)].join('\n');

@@ -1,14 +1,14 @@
-/** How a language's usual serialiser writes a body's values. */
+/** How the usual JSON serialiser of a language writes a body. */
 interface Spelling {
   readonly by: string;
   /** `spaced` is Python's layout: a space after each comma and colon. */
   readonly layout?: 'compact' | 'spaced' | '  ' | '    ' | '\t';
   readonly fields?: 'as they are' | 'sorted' | 'without nulls';
-  /** Applied to the whole text. It changes only characters inside strings. */
+  /** Replaces characters in the whole text. Affects only characters inside strings. */
   readonly escapes?: (text: string) => string;
 }
 
-/** The interface's own limit. Deeper bodies are refused whatever their signature, and indenting them would take too long. */
+/** The depth limit of the interface: deeper bodies are refused anyway, and indenting them would take too long. */
 const MAX_DEPTH = 32;
 
 const escapeBy = (pattern: RegExp) => (text: string) => text.replace(pattern, toEscape);
@@ -24,7 +24,7 @@ const escapeAsDotNet = (text: string) =>
     .replace(/\\\\|\\"/g, (pair) => (pair === '\\"' ? '\\u0022' : pair))
     .replace(/[<>&'+`\u007f-\uffff]/g, toUpperEscape);
 
-/** Most likely first, because only the first spellings are combined with other mistakes. */
+/** The most likely spelling is first, because only the first ones are combined with other mistakes. */
 const SPELLINGS: readonly Spelling[] = [
   { by: 'without white space' },
   { by: "by Python's json.dumps", layout: 'spaced', escapes: escapeAscii },
@@ -54,7 +54,7 @@ export interface BodySpelling {
   readonly by: string;
 }
 
-/** Yields other spellings of a body with the same meaning, each created on demand. */
+/** Yields other texts for a body with the same JSON value. Each is created on demand. */
 export function* spellAgain(body: string): Generator<BodySpelling> {
   const value = parse(body);
   if (isShallow(value, MAX_DEPTH)) {
@@ -71,7 +71,7 @@ export function* spellAgain(body: string): Generator<BodySpelling> {
   yield { text: body.replaceAll('\r\n', '\n'), by: 'with other line breaks' };
 }
 
-/** Returns undefined if `body` is not JSON. */
+/** Returns the JSON value, or undefined if `body` is not JSON. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -88,7 +88,7 @@ function isShallow(value: unknown, levels: number): boolean {
 function write(value: unknown, layout: NonNullable<Spelling['layout']>): string {
   if (layout === 'compact') return JSON.stringify(value);
   if (layout !== 'spaced') return JSON.stringify(value, null, layout);
-  // The pattern also matches strings, so that commas and colons inside strings stay as they are.
+  // The pattern also matches whole strings, which stay unchanged with the commas and colons inside them.
   return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
 }
 

@@ -3,7 +3,7 @@ import { deriveFieldKey, ENCRYPTED_PREFIXES, encryptionVersionOf } from '../encr
 import type { EncryptionVersion } from '../enums.js';
 import { fromHex } from './hex.js';
 
-/** Why an encrypted field cannot be read. The hint contains no part of the field or of its plaintext. */
+/** The reason why an encrypted field cannot be read. The hint contains no part of the field or its plaintext. */
 export interface FieldDiagnosis {
   readonly cause: 'prefix' | 'base64' | 'length' | 'key';
   readonly hint: string;
@@ -15,8 +15,8 @@ export interface FieldSecrets {
   readonly appSecret?: Uint8Array | undefined;
   readonly callbackSecret?: Uint8Array | undefined;
   /**
-   * If false, the diagnosis does not test whether a v2 value is really v1, because that test would be a padding
-   * oracle. The caller must refuse v1 values itself.
+   * If false, the diagnosis does not test whether a v2 value is really a v1 value, because this test would be a padding
+   * oracle. The caller must itself refuse v1 values.
    */
   readonly acceptsV1?: boolean | undefined;
 }
@@ -28,7 +28,7 @@ const V2_TAG = 16;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Explains why decryptField refuses a value. For v1 this must not be used on real data. */
+/** Explains why decryptField refuses a value. Do not use it for v1 values with real data. */
 export function diagnoseField(value: string, secrets: FieldSecrets): FieldDiagnosis {
   const version = encryptionVersionOf(value);
   if (version === undefined) return { cause: 'prefix', hint: explainPrefix(value) };
@@ -124,7 +124,7 @@ function isReadable(version: EncryptionVersion, bytes: Uint8Array, aesKey: Uint8
     : isOpen(() => aes256GcmDecrypt(deriveFieldKey(aesKey), bytes.subarray(0, V2_IV), bytes.subarray(V2_IV)));
 }
 
-/** Returns whether decryption yields text. A wrong key does so once in a million attempts with v1, never with v2. */
+/** Returns true if decryption gives text. A wrong key does so with v1 once in a million attempts, with v2 never. */
 function isOpen(decrypt: () => Uint8Array): boolean {
   return !throws(() => decoder.decode(decrypt()));
 }

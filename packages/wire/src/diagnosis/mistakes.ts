@@ -1,4 +1,4 @@
-/** The possible mistakes in a signature, each with its hint. `unknown` is never combined with others. */
+/** The possible mistakes in signing, each with its hint. `unknown` is never combined with other mistakes. */
 const HINTS = {
   'secret-not-decoded': 'Decode the appSecret from base64 and sign with its 32 bytes.',
   'secret-of-callback':
@@ -37,13 +37,13 @@ const HINTS = {
 
 export type Mistake = keyof typeof HINTS;
 
-/** A mistake found, with the hint how to correct it. */
+/** A mistake that was found, and a hint how to correct it. */
 export interface Finding {
   readonly mistake: Mistake;
   readonly hint: string;
 }
 
-/** All mistakes, `unknown` last. A diagnosis may use a more precise hint under the same name. */
+/** All mistakes, with `unknown` last. A diagnosis may give a more precise hint for a mistake. */
 export const MISTAKES: readonly Finding[] = Object.entries(HINTS).map(([mistake, hint]) => ({
   mistake: mistake as Mistake,
   hint,

@@ -18,34 +18,34 @@ import { explainUnreadable, readSignature } from './signature-forms.js';
 import { type ChannelSecrets, listSigningKeys, type SigningKey } from './signing-keys.js';
 import { findTimestampFault } from './timestamp.js';
 
-/** The caller's knowledge beyond the request. */
+/** What the caller knows besides the request. */
 export interface DiagnosisContext {
-  /** Other requests of the channel, newest last. The last 16 are checked. */
+  /** Other requests of the channel, newest last. Only the last 16 are used. */
   readonly earlier?: readonly EarlierRequest[] | undefined;
-  /** Unix milliseconds. If undefined, the timestamp is not checked. */
+  /** The current time in Unix milliseconds. If undefined, the timestamp is not checked. */
   readonly now?: number | undefined;
   /** The URL under which clients call the service. */
   readonly publicUrl?: string | undefined;
 }
 
 export interface Diagnosis {
-  /** The seven lines to sign, built from the received request and made safe to display. */
+  /** The seven lines to sign, built from the received request. They are safe to display. */
   readonly lines: readonly string[];
-  /** The probable mistakes; empty if the signature is right. */
+  /** The probable mistakes. Empty if the signature is correct. */
   readonly likely: readonly Finding[];
 }
 
 /**
- * The most HMACs that one diagnosis computes: the sum of all attempts below, each list at its longest. The keys (12) on
- * the correct text; each change alone (some 70 kinds, 24 body spellings, 51 orders, 64 with headers of 16 earlier
- * requests); the usual keys with the usual changes (52); the usual changes in pairs (62); and the undecoded secret with
- * every other change. Reading the signature's encoding needs no HMAC.
+ * The most HMACs that one diagnosis computes. It is the sum of the attempts below, each list at its longest: the keys
+ * (12) on the correct text; each change alone (some 70 kinds, 24 body spellings, 51 orders, 64 with headers of 16
+ * earlier requests); the usual keys with the usual changes (52); the usual changes in pairs (62); and the undecoded
+ * secret with every other change. Decoding the signature needs no HMAC.
  */
 export const MAX_DIAGNOSIS_TRIES = 450;
 
 /**
- * Finds out why a signature does not match. Makes the usual mistakes with the channel's own secrets until the result
- * equals the received signature. The returned diagnosis contains no secret and no signature.
+ * Finds out why a signature does not match. Signs with the channel's own secrets and one usual mistake after another,
+ * until the result equals the received signature. The returned diagnosis contains no secret and no signature.
  */
 export function diagnoseRequest(
   came: ReceivedRequest,
@@ -62,7 +62,9 @@ export function diagnoseRequest(
 
 const BODY_NOT_READ = '(the body was not read)';
 
-/** Joins both results. A clock fault yields to a usual mistake, because the client corrects that mistake first. */
+/**
+ * Joins the timestamp's fault and the other mistakes. Omits a wrong clock if there are others: clients fix them first.
+ */
 function joinFindings(fault: Finding | undefined, found: readonly Finding[]): readonly Finding[] {
   const known = found.filter(({ mistake }) => mistake !== 'unknown');
   if (fault === undefined) return found;
@@ -99,7 +101,7 @@ const LARGE_BODY =
   'None of the usual mistakes gives this signature; other spellings of a body of more than 4 KiB are not tried. Compare the seven lines with yours, and try with a small body.';
 const isLarge = ({ body }: ReceivedRequest) => (body?.length ?? 0) > MAX_SPELLED_BODY_BYTES;
 
-/** Lists single mistakes first, then pairs, so that one mistake is never reported as an equivalent pair. */
+/** Lists what to try: single mistakes before pairs, so that no pair with the same effect is reported instead. */
 function listTries(
   came: ReceivedRequest,
   secrets: ChannelSecrets,
@@ -110,7 +112,7 @@ function listTries(
   const hosts = listHosts(came, publicUrl);
   const [usual, others] = [listUsualChanges(came, right, hosts), listOtherChanges(came, right, hosts)];
   const keys = listSigningKeys(secrets);
-  // The valid keys, possibly including the former app secret.
+  // The keys that the service accepts: the app secret and perhaps the former one.
   const rightKeys = keys.filter(({ found }) => found.length === 0);
   const wrongKeys = keys.filter(({ found, isUsual }) => isUsual && found.length > 0);
   const each = (some: readonly SigningKey[], changes: readonly Change[]) =>
@@ -124,7 +126,7 @@ function listTries(
   ];
 }
 
-/** Combines changes of different parts in pairs. */
+/** Returns all pairs of changes that change different parts. */
 const listPairs = (changes: readonly Change[]): Change[] =>
   changes.flatMap((first, at) =>
     changes
@@ -135,7 +137,7 @@ const listPairs = (changes: readonly Change[]): Change[] =>
 
 const MAX_LINE_CHARS = 1_024;
 
-/** Escapes characters that could disturb a terminal or a page, and hides secrets if the client sent any. */
+/** Escapes characters that could disturb a terminal or a page. Hides a secret, in case the client sent one. */
 function toVisibleLine(line: string, { appSecret, callbackSecret, aesKey, formerAppSecret }: ChannelSecrets): string {
   let text = line.slice(0, 2 * MAX_LINE_CHARS);
   for (const secret of [appSecret, callbackSecret, aesKey, formerAppSecret]) {

@@ -6,20 +6,20 @@ import { type BodySpelling, spellAgain } from './body-spellings.js';
 import { fromHex } from './hex.js';
 import { type Finding, finding, type Mistake } from './mistakes.js';
 
-/** A request as received: raw bytes and header texts. */
+/** A request as received: the raw bytes of its body and the texts of its headers. */
 export interface ReceivedRequest {
   /** The path without its query. */
   readonly path: string;
   /** The query without its question mark, or ''. */
   readonly query: string;
-  /** Undefined if the body was not read. */
+  /** The raw body. Undefined if it was not read. */
   readonly body?: Uint8Array | undefined;
   readonly timestamp: string;
   readonly nonce: string;
   readonly requestId: string;
   readonly signature: string;
   readonly method?: string | undefined;
-  /** The host, with its port if it has one. */
+  /** The value of the Host header, which may include a port. */
   readonly host?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface EarlierRequest {
   readonly requestId: string;
 }
 
-/** The parts of the text to sign. Each mistake changes some of them. */
+/** The parts of the text to sign. A mistake changes one or more of them. */
 interface SignText {
   readonly method: string;
   readonly path: string;
@@ -39,19 +39,19 @@ interface SignText {
   readonly timestamp: string;
   readonly nonce: string;
   readonly requestId: string;
-  /** Indexes of the seven lines that are included, in their order. */
+  /** Which of the seven lines are included, by index, in the order in which they are signed. */
   readonly order: readonly number[];
   readonly join: string;
   readonly end: string;
 }
 
-/** One mistake, expressed as the parts it changes. */
+/** One mistake: the parts of the text that it changes. */
 export interface Change {
   readonly to: Partial<SignText>;
   readonly found: readonly Finding[];
 }
 
-/** The largest body for which other spellings are tested. */
+/** The largest body for which other spellings are tried. */
 export const MAX_SPELLED_BODY_BYTES = 4_096;
 export const MAX_EARLIER_REQUESTS = 16;
 
@@ -80,7 +80,7 @@ const change = (mistake: Mistake, to: Partial<SignText>, hint?: string): Change 
   found: [finding(mistake, hint)],
 });
 
-/** Lists the mistakes that programs usually make, most likely first. They are also combined in pairs. */
+/** Lists the mistakes that programs usually make, most likely first. They are also tried in pairs. */
 export function listUsualChanges(came: ReceivedRequest, right: SignText, hosts: readonly string[]): Change[] {
   const text = bodyText(came);
   return [
@@ -100,7 +100,7 @@ export function listUsualChanges(came: ReceivedRequest, right: SignText, hosts: 
 const USUAL_SPELLINGS = 3;
 const MAX_HOSTS = 6;
 
-/** Lists mistakes that are tested alone, and with an appSecret that was not decoded. */
+/** Lists mistakes that are tried alone, and together with an appSecret that was not decoded. */
 export const listOtherChanges = (came: ReceivedRequest, right: SignText, hosts: readonly string[]): Change[] => [
   ...listPathChanges(right, hosts.slice(0, MAX_HOSTS)),
   ...listDigestChanges(came, right),
@@ -172,7 +172,7 @@ function listSpellingChanges(text: string | undefined, most = Number.POSITIVE_IN
 const explain = ({ by }: BodySpelling) =>
   `You hashed the body spelled ${by}, and sent other bytes. Serialise it once, hash those bytes, and send the same bytes.`;
 
-/** Returns undefined if the body is absent, too large or not text. */
+/** Returns the body as text, or undefined if it is absent, too large or not UTF-8. */
 function bodyText({ body }: ReceivedRequest): string | undefined {
   if (body === undefined || body.length === 0 || body.length > MAX_SPELLED_BODY_BYTES) return undefined;
   try {
@@ -188,7 +188,7 @@ const FILLED_UP =
 const NONCE_DASHES = 'You signed the nonce with dashes and sent it without. Use one text for header and signature.';
 const ID_DASHES = 'You signed the request id without its dashes. Use one text for header and signature.';
 
-/** A header that the client generates, with its names and its position among the lines. */
+/** A header whose value the client generates: its names, and the position of its line. */
 interface MadeUpHeader {
   readonly part: 'nonce' | 'requestId';
   readonly mistake: Mistake;
@@ -263,7 +263,9 @@ function listLayoutChanges({ method }: ReceivedRequest): Change[] {
   ];
 }
 
-/** Lists every swap of two lines and every move of one line. Between neighbours, both are the same. */
+/**
+ * Lists every swap of two lines and every move of one line, without duplicates: between neighbours both are the same.
+ */
 export function listOrders(): Change[] {
   const places = IN_ORDER.flatMap((from) => IN_ORDER.map((to) => [from, to] as const));
   const orders = places.flatMap(([from, to]) => [
@@ -301,7 +303,7 @@ export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[]
   ];
 }
 
-/** Lists prefixes that a client may have put before the path: the called host and the service's public URL. */
+/** Lists texts that a client may have put before the path: the host that it called, and the service's public URL. */
 export function listHosts({ host }: ReceivedRequest, publicUrl: string | undefined): string[] {
   const url = publicUrl === undefined ? undefined : publicUrl.replace(/\/+$/, '');
   const own = url?.replace(/^[a-z]+:\/\//i, '');

@@ -2,14 +2,14 @@ import { fromBase64, fromBase64Url } from '#platform';
 import { fromHex } from './hex.js';
 import { type Finding, finding } from './mistakes.js';
 
-/** One reading of a signature: its bytes, and the mistakes in how it is written. */
+/** One way to decode a signature: the bytes, and the mistakes in its encoding. */
 export interface ReadSignature {
   readonly mac: Uint8Array;
   readonly found: readonly Finding[];
 }
 
 const MAC_BYTES = 32;
-/** Longer than any encoding of 32 bytes. Longer signatures are not examined. */
+/** The longest signature that is examined: longer than any encoding of 32 bytes. */
 const MAX_CHARS = 256;
 const NAMED = /^(?:hmac-?)?sha-?256[=: ]\s*/i;
 const IN_QUOTES = /^(["'`])(.*)\1$/;
@@ -20,7 +20,7 @@ const QUOTED = 'You sent the signature in quotation marks. Send the base64 alone
 const UNPADDED = 'You sent the base64 without the = at its end. Keep it: the signature has 44 characters.';
 const TWICE = 'You encoded the HMAC in base64 twice. Encode its 32 bytes once.';
 
-/** Lists every reading of the signature as 32 bytes, the correct encoding first. Needs no HMAC. */
+/** Lists all ways to decode the signature to 32 bytes, the correct encoding first. Computes no HMAC. */
 export function readSignature(signature: string): ReadSignature[] {
   if (signature.length > MAX_CHARS) return [];
   const ways = [
@@ -33,7 +33,7 @@ export function readSignature(signature: string): ReadSignature[] {
   return ways.filter((way) => way !== undefined);
 }
 
-/** `before` is the text from which `text` was extracted; `wrong` is the mistake in `before`. */
+/** Decodes `text` in other ways. It was extracted from `before`, if given, because of the mistake `wrong`. */
 function readOtherForms(text: string, before?: string, wrong: readonly Finding[] = []): (ReadSignature | undefined)[] {
   if (text === before) return [];
   const inner = decodeText(text);
@@ -47,7 +47,7 @@ function readOtherForms(text: string, before?: string, wrong: readonly Finding[]
   ];
 }
 
-/** Without - or _ both base64 alphabets look the same, so only the missing padding is reported. */
+/** Without - or _ the two base64 alphabets look the same, so only the missing padding is reported. */
 const explainUrlForm = (text: string) => (/[-_]/.test(text) ? undefined : UNPADDED);
 
 function read(mac: Uint8Array | undefined, found: readonly Finding[] = []): ReadSignature | undefined {

@@ -7,7 +7,7 @@ export interface ChannelSecrets {
   readonly aesKey?: Uint8Array | undefined;
   /** The app secret before the last reset. */
   readonly formerAppSecret?: Uint8Array | undefined;
-  /** Whether the former app secret is still accepted. Then using it is no mistake. */
+  /** True if the service still accepts the former app secret. Using it is then no mistake. */
   readonly isFormerTaken?: boolean | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface ChannelSecrets {
 export interface SigningKey {
   readonly bytes: Uint8Array;
   readonly found: readonly Finding[];
-  /** Whether this key is also tested together with other mistakes. */
+  /** True if this key is also tried together with other mistakes. */
   readonly isUsual: boolean;
 }
 
@@ -28,7 +28,7 @@ const LINE_BREAK =
   'You signed with the text of the appSecret and the line break behind it. Decode it from base64 first.';
 const IN_HEX = 'You signed with the appSecret written in hex. Sign with its 32 bytes.';
 
-/** Lists the keys, the correct one first. */
+/** Lists the keys that the client may have used, the correct one first. */
 export function listSigningKeys(secrets: ChannelSecrets): SigningKey[] {
   const { appSecret, callbackSecret, aesKey, formerAppSecret, isFormerTaken } = secrets;
   const text = (secret: Uint8Array) => encoder.encode(toBase64(secret));

@@ -12,7 +12,7 @@ const MAX_ZONE_HOURS = 14;
 const IN_MICROSECONDS = 'Your timestamp is in microseconds. Use Unix milliseconds, the same ones in header and text.';
 const IN_NANOSECONDS = 'Your timestamp is in nanoseconds. Use Unix milliseconds, the same ones in header and text.';
 
-/** Returns what is wrong with a refused timestamp, or undefined if it is acceptable. */
+/** Returns what is wrong with a timestamp, or undefined if the service accepts it. */
 export function findTimestampFault(timestamp: string, now: number): Finding | undefined {
   const sent = Number(timestamp);
   const off = sent - now;

@@ -24,17 +24,17 @@ export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
   return cbc(aes256Key(key), iv).encrypt(bytes);
 }
 
-/** Throws if the key, the length or the padding is wrong. */
+/** Decrypts AES-256-CBC. Throws if the key, the length or the padding is wrong. */
 export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return cbc(aes256Key(key), iv).decrypt(bytes);
 }
 
-/** Returns the ciphertext followed by its 16-byte tag. */
+/** Encrypts AES-256-GCM. Returns the ciphertext followed by its 16-byte tag. */
 export function aes256GcmEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return gcm(aes256Key(key), gcmIv(iv)).encrypt(bytes);
 }
 
-/** Throws if the key or the length is wrong, or if the tag does not match key, IV and ciphertext. */
+/** Decrypts AES-256-GCM. Throws if key or length is wrong, or if the tag does not match key, IV and ciphertext. */
 export function aes256GcmDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return gcm(aes256Key(key), gcmIv(iv)).decrypt(bytes);
 }
@@ -53,7 +53,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Accepts only canonical base64. Encodes again to compare, because atob forgives spaces, padding and stray bits. */
+/** Decodes canonical base64. Encodes the result again to compare, because atob accepts other forms too. */
 export function fromBase64(text: string): Uint8Array | undefined {
   const bytes = decode(text);
   return bytes !== undefined && toBase64(bytes) === text ? bytes : undefined;
@@ -63,13 +63,13 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** Accepts only canonical base64url without padding. */
+/** Decodes canonical base64url without padding. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   const bytes = decode(text.replaceAll('-', '+').replaceAll('_', '/'));
   return bytes !== undefined && toBase64Url(bytes) === text ? bytes : undefined;
 }
 
-/** Compares in constant time. Lengths are not secret. */
+/** Compares in constant time if the lengths are equal. Lengths are not secret. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return equal(a, b);
 }
@@ -88,7 +88,7 @@ function aes256Key(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Throws unless the IV has 12 bytes. GCM would hash other lengths, which weakens it. */
+/** Throws unless the IV has 12 bytes. GCM would hash an IV of any other length, which weakens it. */
 function gcmIv(iv: Uint8Array): Uint8Array {
   if (iv.length !== GCM_IV_BYTES) throw new RangeError(`GCM IV of ${iv.length} bytes`);
   return iv;

@@ -27,7 +27,7 @@ export const BindSmsRequest = Type.Object({
   realNameEncrypted: Encrypted,
   bankMobileEncrypted: Encrypted,
   certType: Type.Optional(Type.String({ ...Text, default: DEFAULT_CERT_TYPE })),
-  /** Empty is the same as absent: a binding for any product. */
+  /** An empty text is the same as none: the binding is for any product. */
   productCode: Type.Optional(MaybeEmptyText),
   bindOrderNo: Type.Optional(Text),
 });

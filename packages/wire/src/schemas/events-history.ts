@@ -16,7 +16,7 @@ import {
 import { orderReferenceFields } from './order-reference.js';
 import { type Static, Type } from './type.js';
 
-/** The events of a channel, sent or not, so that a channel can catch up after an outage. */
+/** A query for a channel's events, delivered or not. With it a channel can catch up after an outage. */
 export const EventsListRequest = Type.Object({
   ...orderReferenceFields,
   eventType: Type.Optional(Enum(eventTypes)),
@@ -43,7 +43,7 @@ export type EventRecord = Static<typeof EventRecord>;
 export const EventsListData = Type.Object({ events: Type.Array(EventRecord), ...pageFields });
 export type EventsListData = Static<typeof EventsListData>;
 
-/** Selects events by id, or all events of a time range that are no longer being sent. */
+/** Selects events by their ids, or by a time range. A range selects only events that are no longer being sent. */
 export const EventsReplayRequest = Type.Object({
   eventIds: Type.Optional(Type.Array(Text, { minItems: 1, maxItems: 100 })),
   from: Type.Optional(Text),

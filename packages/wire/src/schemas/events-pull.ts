@@ -4,10 +4,10 @@ import { Enum, Nullable, OutText, pagingFields, Text, Time } from './common.js';
 import { rangeChecks } from './events-history.js';
 import { type Static, Type } from './type.js';
 
-/** A URL path that no client rewrites before sending. */
+/** A URL path in a form that no client changes before sending. */
 export const CALLBACK_PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*$/;
 
-/** The pushes of a channel's events, for developers whose receiver cannot be reached from outside. */
+/** A query for signed pushes of a channel's events, for developers whose receiver cannot be reached from outside. */
 export const EventsPullRequest = Type.Object({
   path: Text,
   from: Type.Optional(Text),
@@ -38,7 +38,7 @@ export type PulledPush = Static<typeof PulledPush>;
 
 export const EventsPullData = Type.Object({
   pushes: Type.Array(PulledPush),
-  /** The time of reading. An event being written then may appear later, with an earlier writtenAt. */
+  /** The time of reading. An event that was being written at this time may appear later, with an earlier writtenAt. */
   readAt: Time,
   nextCursor: Nullable(OutText),
 });

@@ -34,7 +34,7 @@ const storedPaymentFields = {
   agreementShareFlag: Type.Boolean(),
 };
 
-/** The stored form. mobileEncrypted is appended, under the channel's key, when the event is sent. */
+/** The payload as stored. When the event is sent, mobileEncrypted is added, encrypted with the channel's key. */
 export const StoredPaymentPayload = Type.Object(storedPaymentFields);
 export type StoredPaymentPayload = Static<typeof StoredPaymentPayload>;
 
@@ -56,14 +56,14 @@ const storedUpcomingFields = {
   agreementShareFlag: Type.Boolean(),
 };
 
-/** The stored form. redeemUrl is appended when the event is sent. */
+/** The payload as stored. When the event is sent, redeemUrl is added. */
 export const StoredUpcomingPayload = Type.Object(storedUpcomingFields);
 export type StoredUpcomingPayload = Static<typeof StoredUpcomingPayload>;
 
 export const UpcomingPayload = Type.Object({ ...storedUpcomingFields, redeemUrl: OutText });
 export type UpcomingPayload = Static<typeof UpcomingPayload>;
 
-/** The webhook body around a payload. */
+/** Returns the schema of a webhook body with this payload. */
 export function WebhookEnvelope<const Name extends EventType, Data extends AnySchema>(eventType: Name, data: Data) {
   return Type.Object({
     eventId: OutText,
@@ -91,5 +91,5 @@ export const WEBHOOK_EVENTS = {
   'payment.upcoming': PaymentUpcomingEvent,
 } as const satisfies Record<EventType, AnySchema>;
 
-/** A channel's acknowledgement. Other fields in the body are ignored. */
+/** A channel's acknowledgement of a push. Other fields in the body are ignored. */
 export const WebhookAck = Type.Object({ code: Enum(['0']) });

@@ -3,7 +3,7 @@ import { Rejection } from '../rejection.js';
 import { STORABLE } from './common.js';
 import type { OrdersCreateRequest } from './orders.js';
 
-/** A creation's agreement and user, by settlement mode and by the agreement's source. */
+/** The agreement and the user of a new order, in one of three forms. */
 export type CreateRequest = ReturnType<typeof readCreateRequest>;
 
 interface KnownUser {
@@ -11,7 +11,7 @@ interface KnownUser {
   readonly mobileEncrypted: string;
 }
 
-/** Returns which of the three kinds the request is. Throws PARAM_INVALID if it has a forbidden field or lacks a required one. */
+/** Returns which of the three forms the request has. Throws PARAM_INVALID if a field is forbidden in it or missing. */
 export function readCreateRequest(body: OrdersCreateRequest) {
   const { bindOrderNo, sharedAgreement } = body;
   if (body.settlementMode === 'CHANNEL_COLLECT') {
@@ -44,18 +44,18 @@ export function ordersCreateChecks(body: OrdersCreateRequest): void {
 
 const forbidden = (field: string) => new Rejection('PARAM_INVALID', `${field} is not allowed with CHANNEL_COLLECT`);
 
-/** Throws unless the request names its user. With bindOrderNo the binding already does. */
+/** Throws unless the request names its user. Not called with bindOrderNo, because the binding has a user. */
 function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateRequest & KnownUser {
   if (body.channelUserId === undefined) throw new Rejection('PARAM_INVALID', 'channelUserId is required');
   if (body.mobileEncrypted === undefined) throw new Rejection('PARAM_INVALID', 'mobileEncrypted is required');
 }
 
-/** Checks channelAgreementRef like any other text, with the messages that a schema would give. */
+/** Checks channelAgreementRef like any other text, with the same messages as a schema's. */
 function checkAgreementReference(value: unknown): void {
   // The schema allows anything here. null counts as absent.
   if (value === undefined || value === null) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
-  // A code point takes at most two UTF-16 units, so longer text need not be split to be counted.
+  // A code point has at most two UTF-16 units, so text of more than twice the limit is too long without counting.
   if (value.length > 2 * MAX_STRING_LENGTH || [...value].length > MAX_STRING_LENGTH) {
     const most = `must NOT have more than ${MAX_STRING_LENGTH} characters`;
     throw new Rejection('PARAM_INVALID', `channelAgreementRef ${most}`);

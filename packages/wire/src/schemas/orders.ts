@@ -31,7 +31,7 @@ export const MainOrder = Type.Object({
   totalRefundAmountCent: Cents,
   nextPayTime: Nullable(Time),
   unsubscribeTime: Nullable(Time),
-  /** No length limit, because percent-encoding lengthens a channelUserId. */
+  /** Has no length limit, because percent-encoding can make a channelUserId longer than any text field. */
   redeemUrl: Nullable(Type.String()),
   paymentRecords: Type.Array(PaymentRecord),
 });
@@ -43,13 +43,13 @@ export const OrdersCreateRequest = Type.Object({
   productCode: Text,
   bindOrderNo: Type.Optional(Text),
   sharedAgreement: Type.Optional(SharedAgreement),
-  /** Used in mode B only, where the checks require text. Other modes ignore it. */
+  /** Used only in mode B, whose checks require a text. Other modes ignore any value. */
   channelAgreementRef: Type.Optional(Type.Unsafe<string>({})),
   channelUserId: Type.Optional(Text),
   mobileEncrypted: Type.Optional(Encrypted),
   /**
-   * The schema does not limit periodType, period and totalCycles. A value that differs from the product's is refused
-   * as a cycle mismatch.
+   * The schema does not limit periodType, period and totalCycles: a value that differs from the product's is refused
+   * with the code for a cycle mismatch.
    */
   periodType: Type.Optional(MaybeEmptyText),
   period: Type.Optional(Type.Integer()),

@@ -3,7 +3,7 @@ import { Enum, MaybeEmptyText, Nullable, OutText, Text } from './common.js';
 import { PaymentDetail } from './payments.js';
 import { type Static, Type } from './type.js';
 
-/** A rehearsed refund, as operators make it. */
+/** A refund in the sandbox, which has the effects of an operator's refund. */
 export const PaymentsRefundRequest = Type.Object({
   paymentOrderNo: Text,
   amountCent: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -11,10 +11,7 @@ export const PaymentsRefundRequest = Type.Object({
 });
 export type PaymentsRefundRequest = Static<typeof PaymentsRefundRequest>;
 
-/**
- * The period after the refund. `refundStatus` is separate, because the period's own status shows only successful
- * refunds.
- */
+/** The period after the refund, and the refund's own status: the period's status shows only successful refunds. */
 export const PaymentsRefundData = Type.Object({
   ...PaymentDetail.properties,
   refundStatus: Enum(refundStatuses),

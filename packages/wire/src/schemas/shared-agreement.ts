@@ -2,7 +2,7 @@ import { DEFAULT_CERT_TYPE } from '../enums.js';
 import { Encrypted, Text } from './common.js';
 import { type Static, Type } from './type.js';
 
-/** A channel's own agreement at the payment institution, which it shares with the service (A.2). */
+/** An agreement that the channel has made at the payment institution and shares with the service (A.2). */
 export const SharedAgreement = Type.Object({
   paymentChannelCode: Text,
   sharedAgreementNo: Text,

@@ -1,4 +1,4 @@
-/** The subset of JSON Schema that the interface needs, with TypeScript types. The results are plain JSON Schema. */
+/** Functions for the subset of JSON Schema that the interface needs, with TypeScript types. They return JSON Schema. */
 
 declare const VALUE: unique symbol;
 /** Marks the schema of a field that may be absent. */
@@ -18,7 +18,7 @@ export interface ArraySchema<Item extends AnySchema> extends Schema<Static<Item>
 export interface ObjectSchema<Fields extends AnyFields = AnyFields> extends Schema<ValuesOf<Fields>> {
   readonly type: 'object';
   readonly properties: Fields;
-  /** Absent rather than an empty list. */
+  /** Undefined instead of an empty list. */
   readonly required?: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export const Type = {
     });
   },
   Optional: <Described extends AnySchema>(schema: Described): Described & Optional => ({ ...schema, [OPTIONAL]: true }),
-  /** Any other schema, for values of the given type. */
+  /** Returns any other JSON Schema, as the schema of values of the given type. */
   Unsafe: <Value>(schema: object): Schema<Value> => asSchema(schema),
 };
 
