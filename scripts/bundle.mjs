@@ -1,21 +1,21 @@
-// Bundles the compiled modules of a program into a few files, because finding hundreds of small ones takes half of a
-// start. Dependencies stay as installed, so that tracing and audits still find them.
+// Bundles the compiled modules of a program into a few files, because loading hundreds of small files takes half of the
+// start time. Dependencies stay in node_modules, so that tracing and audits still find them.
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
 
-/** Not bundled, because it finds its server relative to its own folder. */
+/** A package of ours that is not bundled, because it finds its server relative to its own folder. */
 const OURS_AS_INSTALLED = '@perennial/embedded-postgres';
 
 const isBundled = (id) => /^([./#]|@perennial\/|@oxc-project\/)/.test(id) && id !== OURS_AS_INSTALLED;
 
 const isAsInstalled = (id) => !isBundled(id);
 
-/** Modules that cannot be bundled: the above, the platform's, and optional dependencies. */
+/** Returns true for modules that are never bundled: the package above, Node's own modules, optional dependencies. */
 export const isNeverBundled = (id) => id === OURS_AS_INSTALLED || /^(node:|pg-native$)/.test(id);
 
-/** `entries`: the programs' names and entry modules. */
+/** Bundles programs into a folder. `entries` maps their names to their entry modules. */
 export async function bundle(entries, folder, external = isAsInstalled) {
   const build = await rolldown({
     cwd: root,
@@ -50,28 +50,28 @@ export async function bundleSdk() {
   if (existsSync(command)) await bundleFile(command, path.join(sdk, 'dist', 'cli.js'), 'node');
   gatherTypes(path.join(sdk, 'dist', 'types'));
   gatherLicences(path.join(sdk, 'dist', 'LICENSES.txt'));
-  // Written last, because its modification time shows whether all files are new.
+  // Written last: prepare.mjs compares this file's modification time to see whether the bundle is up to date.
   await bundleFile(path.join(compiledSdk, 'index.js'), path.join(sdk, 'dist', 'index.js'), 'neutral');
 }
 
-/** Bundles everything except the platform's modules. */
+/** Bundles a module with all its imports except Node's own modules. */
 async function bundleFile(input, file, platform) {
   const build = await rolldown({
     cwd: root,
     input,
     platform,
     external: /^node:/,
-    // Lets the bundler drop unused modules of the SDK, because none has side effects.
+    // Lets the bundler drop the SDK's unused modules, because no module of it has side effects.
     ...(platform === 'neutral' ? { treeshake: { moduleSideEffects: false } } : {}),
     logLevel: 'warn',
   });
-  // The types have the comments.
+  // Without doc comments, because the type declarations have them.
   await build.write({ file: `${file}.new`, format: 'esm', codeSplitting: false, comments: { jsdoc: false } });
   await build.close();
   renameSync(`${file}.new`, file);
 }
 
-/** Copies the declarations of the SDK and of wire, which is not published. */
+/** Copies the type declarations of the SDK, and of wire, because wire is not published. */
 function gatherTypes(folder) {
   const made = `${folder}.new`;
   rmSync(made, { recursive: true, force: true });
@@ -83,7 +83,7 @@ function gatherTypes(folder) {
 
 const isIn = (folder, name) => name.startsWith(folder + path.sep);
 
-/** Collects our licence and those of the bundled packages, which require it. */
+/** Collects the licences of this project and of the bundled packages, as those require. */
 function gatherLicences(file) {
   const inside = ['@noble/ciphers', '@noble/hashes', 'commander'].map((name) => [
     name,

@@ -8,11 +8,11 @@ await prepare();
 const compiler = path.join('node_modules', 'typescript', 'bin', 'tsc');
 const programs = [
   [compiler, '--build', '--watch', '--preserveWatchOutput', 'tsconfig.json'],
-  // Node's own watcher: stops the service as Ctrl-C does, and restarts it when a loaded file changes.
+  // Node's own watch mode: when a loaded file changes, stops the service as Ctrl-C does and starts it again.
   ['--watch', '--watch-preserve-output', path.join('packages', 'service', 'dist', 'main.js')],
 ].map((args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }));
 
-// A terminal signals all processes. A signal to this process alone is meant for all, too.
+// Passes a signal on to all programs. (Ctrl-C in a terminal reaches them directly.)
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
     for (const program of programs) program.kill(signal);

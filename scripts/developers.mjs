@@ -19,7 +19,7 @@ export async function buildDevelopers() {
   });
 }
 
-/** Clients in other languages, for copying: self-contained files. */
+/** The clients in other languages. Each is one file that channels can copy. */
 const OTHER_CLIENTS = [
   'python/perennial.py',
   'java/Perennial.java',
@@ -29,7 +29,7 @@ const OTHER_CLIENTS = [
   'sh/perennial.sh',
 ].map((name) => path.join(root, 'examples', name));
 
-/** Packs the collections. Postman's is a file with the address of the serving service; Bruno's is a folder. */
+/** Packs the collections: Postman's as a file with a placeholder for the service's URL, Bruno's as an archive. */
 function packCollections() {
   const { 'perennial.postman_collection.json': postman, ...bruno } = makeCollections();
   return inTemporaryFolder((made) => {
@@ -47,7 +47,7 @@ function packCollections() {
   });
 }
 
-/** Packs the SDK as npm would publish it. Channels install it from the service they call, so both have the same version. */
+/** Packs the SDK as npm would publish it. Channels install it from the service they call, so the versions are equal. */
 const packSdk = () =>
   inTemporaryFolder((made) => {
     const args = ['pack', '--silent', '--workspace', 'perennial-channel', '--pack-destination', made];
@@ -65,7 +65,7 @@ function inTemporaryFolder(work) {
   }
 }
 
-/** Bundles one file with its imports for a browser. */
+/** Bundles a script with its imports into one file for browsers. */
 async function bundleScript(name) {
   const build = await rolldown({
     cwd: root,

@@ -1,5 +1,5 @@
 // Prepares a checkout: installs the locked dependencies and compiles. Uses only Node's own modules, because it runs
-// before others are installed.
+// before any other is installed.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const at = (...parts) => path.join(root, ...parts);
 
 const NEEDED = [20, 19];
 
-/** Installs if node_modules is absent or older than the lock file, and compiles changes. */
+/** Installs the dependencies if node_modules is missing or older than the lock file, and compiles changed sources. */
 export async function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
@@ -31,7 +31,7 @@ function isInstalled() {
 
 function install() {
   say('  installing dependencies (npm ci)');
-  // Includes development dependencies, because a start needs the compiler.
+  // Also installs the development dependencies, because every start needs the compiler.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   runNpm(args, 'npm ci');
 }
@@ -39,10 +39,10 @@ function install() {
 export async function build() {
   const program = at('packages', 'service', 'dist', 'program', 'main.js');
   if (!existsSync(program)) say('  compiling');
-  // One checker, because several would each infer the same types.
+  // Only one checker, because several would all infer the same types.
   const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
   run(process.execPath, compiler, 'the compiler');
-  // Imported here, because it is only installed now.
+  // Imports bundle.mjs only here, because its own dependencies have just been installed.
   if (!isNewerThanCompiled(program, ['wire', 'service'])) await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
     await (await import('./bundle.mjs')).bundleSdk();
@@ -58,7 +58,7 @@ function isNewerThanCompiled(program, packages) {
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
-/** Other inputs of the pages: the console shares a rule with the service, the developers' pages include the SDK. */
+/** Other inputs of the pages: a rule that the console shares with the service, and the SDK in the developers' pages. */
 const SHARED_SOURCES = {
   console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
   developers: () => [
@@ -106,7 +106,7 @@ function isAbandoned(lock) {
     process.kill(Number(readFileSync(path.join(lock, 'pid'), 'utf8')), 0);
     return false;
   } catch (error) {
-    // No pid yet: the owner has just created the folder, or died right then.
+    // There is no pid file: the owner has just created the folder, or died before it wrote the file.
     if (error.code === 'ENOENT') return existsSync(lock) && Date.now() - statSync(lock).mtimeMs > 5000;
     return error.code === 'ESRCH';
   }

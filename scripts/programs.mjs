@@ -1,15 +1,15 @@
-// Programs that proofs need and npm does not install. `npm test` uses only a browser, if there is one.
+// Programs that proofs need and that npm does not install. Of these, `npm test` uses only a browser, if there is one.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Folders of servers that only root has on its PATH. */
+/** Folders with server programs, which only root has on its PATH. */
 const MORE_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 /** Debian's folder of PostgreSQL programs, with a subfolder per version. */
 const POSTGRESQL = '/usr/lib/postgresql';
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-/** The programs by name: their Debian packages, and how to find them if not by name. */
+/** The programs by name: their Debian packages, and other names or places at which they are found. */
 const PROGRAMS = {
   // Prefers a headless shell, because it takes half the CPU time.
   chromium: {
@@ -17,7 +17,7 @@ const PROGRAMS = {
     names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
     places: () => ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
   },
-  // Without a Chinese font all characters are boxes of the same width.
+  // Needed because without a Chinese font all Chinese characters are boxes of the same width.
   'chinese-font': {
     packages: ['fontconfig', 'fonts-noto-cjk'],
     names: ['fc-list'],
@@ -37,13 +37,13 @@ const PROGRAMS = {
   openssl: {},
   pgbouncer: {},
   php: { packages: ['php-cli'] },
-  // One with cryptography: the first of several on a machine may lack Debian's package.
+  // A Python that has the package cryptography: the first Python on the PATH may not be Debian's.
   python3: { packages: ['python3-cryptography'], isFit: (place) => succeeds(place, ['-c', 'import cryptography']) },
 };
 
 const variableOf = (name) => name.toUpperCase().replace('-', '_');
 
-/** Returns the path of a program: the value of its variable, or the first found. */
+/** Returns the path of a program: from its environment variable, or the first one found. */
 export function findProgram(name) {
   const { names = [name], places = () => [], isFit = () => true } = PROGRAMS[name];
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];
@@ -64,7 +64,9 @@ function isProgram(place) {
   }
 }
 
-/** Returns the paths by the variables that tests read. Installs missing programs on Debian, or says what to install. */
+/**
+ * Returns the paths by environment variable. Installs missing programs if it runs as root, else says what to install.
+ */
 export function requirePrograms(names) {
   const missing = () => names.filter((name) => findProgram(name) === undefined);
   const packagesOf = (some) => [...new Set(some.flatMap((name) => PROGRAMS[name].packages ?? [name]))];
@@ -82,7 +84,7 @@ export function requirePrograms(names) {
 
 function install(packages) {
   process.stderr.write(`  installing ${packages.join(' ')} (apt-get)\n`);
-  // The runlevel keeps packages from starting their servers: tests start their own.
+  // The runlevel prevents packages from starting their servers, because tests start their own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   for (const args of [
     ['update', '-q'],

@@ -2,8 +2,9 @@
 const service = (folder, ...names) => names.map((name) => `packages/service/test/${folder}/${name}.test.ts`);
 
 /**
- * minutes: on two cores, complete and with --short, which `npm run prove -- ci` uses. tests: files that only proofs
- * run. also: files of `npm test` that do more here. program: in packages/service/prove, run after the tests.
+ * `minutes`: the duration on two cores, complete and with --short, which `npm run prove -- ci` uses. `tests`: files
+ * that `npm test` does not run. `also`: files of `npm test` that do more in a proof. `program`: a program in
+ * packages/service/prove that runs after the tests.
  */
 export const PROOFS = [
   {

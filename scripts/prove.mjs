@@ -1,4 +1,4 @@
-// The proofs that a release needs besides `npm test`, which take too long for it. proofs.mjs has the table.
+// Runs the proofs that a release needs and that take too long for `npm test`. proofs.mjs has the table.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -68,7 +68,7 @@ async function prove({ needs, tests = [], also = [], program, isAlone = false })
   await prepare();
   Object.assign(process.env, requirePrograms(needs));
   const options = args.filter((one) => one !== '--short');
-  // Options are only for the program.
+  // Skips the tests if options are given and there is a program, because the options are for the program.
   if (tests.length > 0 && (program === undefined || options.length === 0)) {
     const files = [...tests, ...also];
     const absent = files.filter((file) => !existsSync(path.join(root, file)));
@@ -85,7 +85,7 @@ async function prove({ needs, tests = [], also = [], program, isAlone = false })
   else await proveInTypeScript(place);
 }
 
-/** Loads the module with Vite, as tests are loaded. */
+/** Loads the program with Vite, because it is TypeScript, and runs it. */
 async function proveInTypeScript(place) {
   const { runnerImport } = await import('vite');
   const { module } = await runnerImport(place, { root, logLevel: 'error', configFile: false });

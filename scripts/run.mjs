@@ -1,4 +1,4 @@
-// The checkout's location, and how its scripts run programs. Uses only Node's own modules.
+// The location of the checkout, and functions that run programs. Uses only Node's own modules.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,13 +8,13 @@ export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export const say = (line) => process.stderr.write(`${line}\n`);
 
 export function runNpm(args, name, options) {
-  // npm names its own entry while it runs a script. Otherwise the npm on the PATH is used.
+  // While npm runs a script, npm_execpath names npm's own entry file. Otherwise the npm on the PATH is used.
   const npm = process.env['npm_execpath'];
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   run(command, [...first, ...args], name, options);
 }
 
-/** Runs a program of node_modules with our standard streams. Exits this process if it fails. */
+/** Runs a program. Its output goes to our standard error. Exits this process if the program fails. */
 export function run(command, args, name, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['inherit', 2, 2], ...options });
   if (status !== 0) {

@@ -1,5 +1,6 @@
-// The checks before a commit: format and lint, types, then tests. Needs only Node; with a browser it also tests the
-// pages. Checks that take longer or need other programs are proofs (scripts/prove.mjs). Arguments go to vitest.
+// The checks before a commit: format and lint, types, then tests. Needs only Node. If there is a browser, also tests
+// the pages. Checks that take longer or need other programs are proofs (scripts/prove.mjs). Arguments are passed to
+// vitest.
 import { readdirSync } from 'node:fs';
 import './lint.mjs';
 import { root } from './prepare.mjs';
@@ -8,10 +9,10 @@ import { findProgram, requirePrograms } from './programs.mjs';
 import { movedTests } from './proofs.mjs';
 import { runTests } from './vitest.mjs';
 
-/** Every test in this folder needs a browser. */
+/** The folder of the tests that need a browser. */
 const BROWSER = 'packages/service/test/browser';
 
-// CI must not skip tests: there the browser is installed, or the run fails.
+// CI must not skip tests: there a missing browser is installed, or the run fails.
 const browser = process.env['CI'] === 'true' ? requirePrograms(['chromium']).CHROMIUM : findProgram('chromium');
 const args = ['--project', '!prove-*', ...process.argv.slice(2)];
 if (browser !== undefined) process.exit(runTests(args, { CHROMIUM: browser }));

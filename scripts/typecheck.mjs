@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { prepare, root } from './prepare.mjs';
 
-// The build checks the service's packages. Tests, benches and the console's pages, whose builder ignores types, are
-// checked here. Both at once with one checker each, because several would each infer the same types.
+// Checks the types that the build does not check: of tests, benches, and the console's pages, whose builder ignores
+// types. Runs both compilers at the same time, with one checker each, because several would all infer the same types.
 await prepare();
 const ends = await Promise.all(['tsconfig.test.json', 'packages/console/tsconfig.json'].map(check));
 const failed = ends.find((code) => code !== 0);

@@ -4,10 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { root } from './prepare.mjs';
 
-/** Runs tests with a temporary folder for their files. Returns the exit code. */
+/** Runs tests with a new temporary folder for their files. Returns the exit code. */
 export function runTests(args, settings = {}) {
   const folder = temporaryFolder();
-  // Writable by all, like the system's folder, because the embedded server runs under another user.
+  // Every user can write to it, as to the system's temporary folder: the embedded server runs as another user.
   chmodSync(folder, 0o1777);
   const { status } = spawnSync(process.execPath, [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...args], {
     cwd: root,
@@ -18,7 +18,7 @@ export function runTests(args, settings = {}) {
   return status ?? 1;
 }
 
-/** Returns the folder for the tests' databases: in memory if there is room, because tests mostly wait for the disk. */
+/** Creates a folder for the tests' databases: in memory if there is room, because tests mostly wait for the disk. */
 function temporaryFolder() {
   const inMemory = '/dev/shm';
   try {

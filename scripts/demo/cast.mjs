@@ -1,6 +1,6 @@
-// The operators, products and channels of the demo data. None of them exist.
+// The operators, products and channels of the demo data. All are made up.
 
-/** Besides these, an admin creates the accounts and sets up the channels. */
+/** The operators and their roles. The admin, who creates their accounts and the channels, already exists. */
 export const PEOPLE = { ann: 'support', chen: 'finance', dora: 'finance' };
 
 export const PAYMENT_CHANNELS = [
@@ -54,7 +54,7 @@ export const PRODUCTS = {
   },
 };
 
-/** `receives`: the status that the channel's receiver answers. Null: the channel has no callback URL. */
+/** `receives` is the HTTP status with which the channel's receiver answers. Null means that it has no callback URL. */
 export const CHANNELS = [
   { appId: 'test_sunny_video', name: '向阳视频 Sunny Video', prefix: 'SV', receives: 200 },
   { appId: 'test_melody', name: 'Melody Music', prefix: 'MM', receives: 200 },

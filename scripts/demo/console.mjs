@@ -8,7 +8,7 @@ export async function signIn(baseUrl, { name, password }) {
   return async (method, path, content) => (await send(baseUrl, method, path, { body: content, headers })).body;
 }
 
-/** Sets the password of a new account by its one-time link. */
+/** Sets the password of a new account with the one-time link. */
 export async function setPassword(baseUrl, setupLink, password) {
   await send(baseUrl, 'POST', '/setup', { body: { token: new URL(setupLink).hash.slice(1), password } });
 }

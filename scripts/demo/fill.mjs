@@ -1,5 +1,5 @@
-// Fills a sandbox over HTTP, as its users would: channels sell through the interface, sandbox/orders/advance moves
-// time, operators use the console's API.
+// Fills a sandbox over HTTP, as real users would: channels sell through the interface, sandbox/orders/advance moves
+// time, and operators use the console's API.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -53,7 +53,7 @@ async function startReceivers() {
   };
 }
 
-/** Creates the accounts with passwords that nobody keeps, and signs in with each. */
+/** Creates the operators' accounts with random passwords that are not stored, and signs in with each. */
 async function hirePeople(baseUrl, admin) {
   const people = { admin: await signIn(baseUrl, admin) };
   for (const [name, role] of Object.entries(PEOPLE)) {
@@ -96,8 +96,8 @@ const times = (count, story) =>
   Array.from({ length: count }, (_, nth) => (seller, index) => story(seller, nth + index));
 
 /**
- * The stories of one channel's orders. Each returns the order with the kind by which `operate` finds it. `nth` counts
- * the orders of a story, from a different number in each channel.
+ * The stories of one channel's orders. Each story returns its order with a `kind`, by which `operate` finds the order.
+ * `nth` numbers the orders of a story, and starts with a different number in each channel.
  */
 const STORIES = [
   ...times(5, async (seller, nth) => {
@@ -176,7 +176,7 @@ async function operate({ admin, ann, chen, dora }, orders) {
   const [unhappy] = all('recovered');
   await ann('POST', `/orders/${unhappy.orderNo}/unsubscribe`, { reason: '用户来电要求退订，已核实手机尾号' });
   await refund(chen, all('to-refund'), {});
-  // Needs a second operator if CONSOLE_REFUND_APPROVAL_CENT is lower.
+  // A second operator has to approve this refund if CONSOLE_REFUND_APPROVAL_CENT is lower than the amount.
   await refund(chen, all('to-refund-in-part'), { amountCent: 9900 });
   const { approvals } = await dora('GET', '/approvals?status=WAITING');
   for (const [index, { approvalId }] of approvals.slice(1).entries()) {
@@ -199,7 +199,7 @@ async function refund(person, orders, asked) {
   }
 }
 
-/** Starts one run and only prepares another. */
+/** Starts one bulk run, and prepares a second without starting it. */
 async function retryInBulk(ann, failing) {
   const prepare = (some, reason) => {
     const items = some.map(({ orderNo }) => `${orderNo}-2`);
@@ -210,7 +210,7 @@ async function retryInBulk(ann, failing) {
   await prepare(failing.slice(2), '银行系统维护已结束');
 }
 
-/** Reconciles a statement with unknown lines, and closes one of the differences. */
+/** Reconciles a statement whose lines are unknown to the service, and closes one of the differences. */
 async function reconcileYesterday(chen) {
   const day = new Date(Date.now() - DAY_MS + 8 * 3600 * 1000).toISOString().slice(0, 10);
   const lines = [1, 2, 3].map((no) => `DEBIT,10000000${no}0000101,${no}990,SUCCESS,${day} 12:00:0${no},demo-${no}`);
@@ -237,7 +237,7 @@ async function lookAfterAlerts(ann) {
   await ann('POST', '/alerts/acknowledge', second);
 }
 
-/** Waits until the working receiver has its events and the other one has refused some. */
+/** Waits until the working receiver has got its events and the failing receiver has refused some. */
 async function waitForDeliveries(admin) {
   await poll(
     () => admin('GET', '/events/channels'),

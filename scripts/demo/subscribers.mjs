@@ -5,7 +5,7 @@ import { BANKS, NAMES, PAYMENT_CHANNELS, PRODUCTS } from './cast.mjs';
 const WALLET = PAYMENT_CHANNELS[0].code;
 const CARD = PAYMENT_CHANNELS[1].code;
 
-/** Sells the products of one channel to its users. */
+/** Creates a seller, which sells one channel's products to made-up users. */
 export function createSeller({ baseUrl, client, prefix }) {
   let users = 0;
 
@@ -52,7 +52,7 @@ export function createSeller({ baseUrl, client, prefix }) {
 
   return {
     client,
-    /** `ends` is the end of the channel's order number, which selects the sandbox's result of the first debit. */
+    /** Creates an order. `ends` is the end of externalOrderNo: by it the sandbox chooses the first debit's result. */
     async subscribe(product, way, ends = '') {
       const user = nextUser();
       const { orderNo, redeemUrl } = await client.orders.create({
@@ -68,14 +68,14 @@ export function createSeller({ baseUrl, client, prefix }) {
     unsubscribe: ({ orderNo }, reason) => client.orders.unsubscribe({ orderNo, reason }),
     replaceCard: ({ orderNo, user }) =>
       client.agreements.replace({ orderNo, newSharedAgreement: shareAgreement(user) }),
-    /** Claims the first benefit that the page offers. */
+    /** Claims the first benefit that the redemption page offers. */
     async claim({ page }) {
       const { text, fields } = await open(page);
       const button = /name="claim" value="([^"]+)"/.exec(text);
       if (!button) throw new Error('the page of a paid period has a button to claim');
       await submit(new URL('/redeem/claim', page), { ...fields, claim: button[1] });
     },
-    /** Ends the subscription on the page. */
+    /** Ends the subscription on the redemption page. */
     async leave({ page, user }) {
       const question = new URL(page.href.replace('/redeem?', '/redeem/unsubscribe?'));
       const { fields } = await open(question);
@@ -84,7 +84,7 @@ export function createSeller({ baseUrl, client, prefix }) {
   };
 }
 
-/** Replaces the service's public address, which this machine may not reach. */
+/** Returns the redemption page's URL at `baseUrl`, because this machine may not reach the service's public URL. */
 function toPage(baseUrl, redeemUrl) {
   const { pathname, search } = new URL(redeemUrl);
   return new URL(pathname + search, baseUrl);
