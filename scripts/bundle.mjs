@@ -65,7 +65,7 @@ async function bundleFile(input, file, platform) {
     ...(platform === 'neutral' ? { treeshake: { moduleSideEffects: false } } : {}),
     logLevel: 'warn',
   });
-  // Without doc comments, because the type declarations have them.
+  // Omits doc comments, because the type declarations have them.
   await build.write({ file: `${file}.new`, format: 'esm', codeSplitting: false, comments: { jsdoc: false } });
   await build.close();
   renameSync(`${file}.new`, file);
@@ -83,7 +83,7 @@ function gatherTypes(folder) {
 
 const isIn = (folder, name) => name.startsWith(folder + path.sep);
 
-/** Collects the licences of this project and of the bundled packages, as those require. */
+/** Collects the licences of this project and of the bundled packages, because the latter require it. */
 function gatherLicences(file) {
   const inside = ['@noble/ciphers', '@noble/hashes', 'commander'].map((name) => [
     name,

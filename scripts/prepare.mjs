@@ -39,7 +39,7 @@ function install() {
 export async function build() {
   const program = at('packages', 'service', 'dist', 'program', 'main.js');
   if (!existsSync(program)) say('  compiling');
-  // Only one checker, because several would all infer the same types.
+  // Uses one checker, because several checkers would infer the same types.
   const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
   run(process.execPath, compiler, 'the compiler');
   // Imports bundle.mjs only here, because its own dependencies have just been installed.

@@ -1,4 +1,4 @@
-// Programs that proofs need and that npm does not install. Of these, `npm test` uses only a browser, if there is one.
+// Programs that proofs need and that npm does not install. `npm test` uses only the browser, if it is installed.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -8,7 +8,7 @@ import { REQUESTS } from './requests.mjs';
 const HERE = import.meta.dirname;
 const NAME = 'Perennial';
 
-/** The variables of the collection: a channel's credentials, and others that the requests use. */
+/** The variables of the collection: a channel's credentials, and values that the requests use. */
 const CREDENTIALS = { baseUrl: 'http://127.0.0.1:8080', appId: 'test_demo', appSecret: '', aesKey: '' };
 const OTHERS = { productCode: 'TEST_SPU_001' };
 

@@ -11,7 +11,7 @@ export async function openStore(file) {
   const store = {
     /** Signs the tokens in forms. */
     formKey: kept.formKey ?? randomBytes(32).toString('hex'),
-    /** By id: { id, name, mobile, binding?, card? }. Stores only a card's last digits. */
+    /** Users by id: { id, name, mobile, binding?, card? }. Of a card, only the last digits are stored. */
     users: new Map(kept.users),
     /** The user's id by the value of the cookie. */
     sessions: new Map(kept.sessions),
@@ -23,7 +23,7 @@ export async function openStore(file) {
   };
 
   let last = Promise.resolve();
-  /** Saves the current state. Saves run one after the other, so that an older state never replaces a newer one. */
+  /** Saves the current state. Saves run one after the other, so that an older state never replaces a newer state. */
   function save() {
     const { save: _, ...content } = store;
     const text = JSON.stringify(content, (_name, value) => (value instanceof Map ? [...value] : value), 2);

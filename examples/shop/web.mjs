@@ -235,7 +235,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     visit.redirect(url ?? `/orders/${order.externalOrderNo}?note=nothing-to-claim`);
   }
 
-  /** Sends server-sent events for live.js: one per change. */
+  /** Sends a server-sent event to live.js whenever the order changes. */
   function tellChanges({ request, response, headers }, { externalOrderNo }) {
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
     const tell = () => response.write('data: changed\n\n');
@@ -277,8 +277,8 @@ async function readForm(request) {
 }
 
 /**
- * Checks each field of the card, so that the page can name the wrong one. The service sees them encrypted together and
- * can only reject them together.
+ * Checks each field of the card, so that the page can say which field is wrong. The service rejects the encrypted
+ * fields only as a whole.
  */
 function readCard(form) {
   const bankCardNo = (form.bankCardNo ?? '').replaceAll(' ', '');

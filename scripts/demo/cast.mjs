@@ -1,6 +1,6 @@
 // The operators, products and channels of the demo data. All are made up.
 
-/** The operators and their roles. The admin, who creates their accounts and the channels, already exists. */
+/** The operators and their roles. In addition there is an admin, who creates their accounts and the channels. */
 export const PEOPLE = { ann: 'support', chen: 'finance', dora: 'finance' };
 
 export const PAYMENT_CHANNELS = [

@@ -25,8 +25,9 @@ export type Behaviour =
   | 'pay-later'
   /** Answers 10003 (pending), pays after the first query, and sends a notice. */
   | 'pay-when-asked'
-  /** Both answer 20000: the first has paid, the second has not paid at the first attempt. */
+  /** Answers 20000 (outcome unknown), but has paid. */
   | 'unknown-paid'
+  /** Answers 20000 (outcome unknown), and has not paid at the first attempt. */
   | 'unknown-unpaid'
   /** Breaks the connection before the payment, twice, because the SDK retries once. */
   | 'lost-unpaid'

@@ -81,7 +81,7 @@ const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
 const KEEP_DAYS = 400;
 const DRAIN_MS = 12_000;
-/** For the rest of a stop. With drainMs it stays below the 30 s after which Kubernetes kills the process. */
+/** The timeout for the rest of a stop. With drainMs it is below the 30 s after which Kubernetes kills the process. */
 const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;
 

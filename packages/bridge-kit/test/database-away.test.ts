@@ -110,7 +110,7 @@ async function answerOf(answer: Promise<Answered>): Promise<unknown> {
   return http === 200 ? fields['status'] : http;
 }
 
-/** Queries and retries like the service until the outcome is known. Checks that no earlier answer contradicts it. */
+/** Queries and retries like the service until each number has succeeded. Every answer must agree with the payments. */
 async function untilTrue<Sent extends { readonly attemptNo: string }>(
   { ask }: World,
   operation: 'debit' | 'refund',

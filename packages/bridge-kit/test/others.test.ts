@@ -142,7 +142,7 @@ describe('refunds', () => {
     });
     expect(institution.paidBack.map(({ refundNo }) => refundNo)).toEqual(['R4', 'R7']);
 
-    // If the once-only guarantee covers only refunds, lost refunds are executed again and lost debits are not.
+    // The once-only guarantee covers only refunds here: a lost refund is executed again, a lost debit is not.
     institution.mishaps.set('debit', 'fails-before');
     expect(await word('debit', debitOf('D5'))).toBe('PENDING');
     institution.mishaps.clear();

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { debitOf, gate, isRefused, KEY, startWorld, until, type World } from './support/world.js';
 
-/** Sends these bytes and leaves the connection open. Resolves once the bridge has accepted it. */
+/** Sends these bytes and leaves the connection open. Resolves when the bridge has accepted the connection. */
 async function connect({ bridge, ask }: World, bytes: string): Promise<net.Socket> {
   const { port, hostname } = new URL(bridge.url);
   const socket = net.connect(Number(port), hostname).on('error', () => undefined);

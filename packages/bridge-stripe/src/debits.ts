@@ -65,7 +65,7 @@ export class Debits {
       ...(returnUrl === undefined ? {} : { return_url: returnUrl }),
       confirm: true,
       off_session: true,
-      // Captures at once. Otherwise a success reaches the balance only minutes later.
+      // Captures immediately. Otherwise a successful payment would reach the balance minutes later.
       capture_method: 'automatic',
       metadata: marks.ofDebit(attemptNo, orderNo),
       expand: WITH_CHARGE,

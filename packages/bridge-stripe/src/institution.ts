@@ -18,7 +18,7 @@ const REPEATABLE_FOR_MS = 23 * 3_600_000;
 const DEFAULT_REALM = 'perennial';
 
 export interface StripeSettings extends ClientSettings {
-  /** If undefined, webhooks are refused, and results are only found by queries. */
+  /** The secret of Stripe's webhooks. If undefined, webhooks are refused, and results are only found by queries. */
   readonly webhookSecret?: string | undefined;
   /** The currency of every debit, equal to the service's. It must have hundredths. Default: cny. */
   readonly currency?: string | undefined;
@@ -71,7 +71,7 @@ async function detach(stripe: Stripe, institutionNo: string): Promise<{ readonly
     try {
       await stripe.paymentMethods.detach(agreement.paymentMethod);
     } catch (error) {
-      // Ignores a refusal if another process has detached the payment method meanwhile.
+      // Ignores Stripe's refusal if another process has detached the payment method first.
       if (!isRefusal(error) || (await customerOf(stripe, agreement.paymentMethod)) !== undefined) throw error;
     }
   }

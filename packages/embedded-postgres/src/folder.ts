@@ -45,7 +45,7 @@ export async function openFolder(path: string): Promise<Folder> {
   }
 }
 
-/** Returns whether the folder has a complete database. Also returns true if it cannot be read: it may have one. */
+/** Returns whether the folder has a complete database. Returns true too if the folder cannot be read. */
 export async function holdsDatabase(dataDir: string): Promise<boolean> {
   return access(join(dataDir, 'postgres', 'PG_VERSION')).then(
     () => true,

@@ -8,7 +8,7 @@ import { findUidOfNobody, hasAccount, isRunning, runProgram, type User } from '.
 
 export const SERVER_USER = 'perennial';
 
-/** Settings written into postgresql.conf once, where operators can change them. The command line has the fixed ones. */
+/** Settings written into postgresql.conf once, for operators to change. Fixed settings are on the command line. */
 const TUNABLES: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   max_connections: '100',

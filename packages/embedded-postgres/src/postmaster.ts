@@ -104,7 +104,7 @@ async function createSettings({ data }: Folder, port: number): Promise<string[]>
     'autovacuum=on',
     'logging_collector=off',
     'log_destination=stderr',
-    // Not logged, because statements and error details contain row values, which may be personal data.
+    // Keeps statements and error details out of the log, because they contain row values, which may be personal data.
     'log_min_error_statement=panic',
     'log_error_verbosity=terse',
     ...((await lacksSharedMemory()) ? ['dynamic_shared_memory_type=mmap'] : []),

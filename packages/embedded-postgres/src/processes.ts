@@ -13,7 +13,7 @@ const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' 
 
 const execute = promisify(execFile);
 
-/** Converts ids to signed numbers, which Node expects here, although it expects unsigned ones for file owners. */
+/** Converts ids to signed integers, because Node expects them so for a process (but unsigned for a file's owner). */
 const credentials = (user?: User): Partial<User> => (user ? { uid: user.uid | 0, gid: user.gid | 0 } : {});
 
 /** Runs a program to its end and returns its output. If the program fails, rejects with its stderr. */

@@ -36,7 +36,7 @@ export interface PerennialClientOptions {
   /** The service's address without a path, such as https://pay.example. */
   readonly baseUrl: string;
   readonly appId: string;
-  /** In base64, like all secrets. */
+  /** The app secret, in base64 like all secrets. */
   readonly appSecret: string;
   readonly aesKey: string;
   /** Replaces the global fetch. */

@@ -1,7 +1,7 @@
 import { CLIENT_FAULT_RETRY_DELAYS_MS, CODES } from '@perennial/wire';
 import type { Answer, NoAnswer } from './exchange.js';
 
-/** The delay after a rate limit, if the service does not name one. */
+/** The delay after a rate limit, if the service does not say how long to wait. */
 const RATE_LIMITED_MS = 60_000;
 /** The shortest delay after a rate limit. Retry-After can be 0, and an immediate retry would only waste an attempt. */
 const SHORTEST_MS = 1_000;
@@ -28,7 +28,7 @@ export const isTokenRefused = (outcome: Answer | NoAnswer): boolean =>
 function isPassing(outcome: Answer | NoAnswer): boolean {
   if ((outcome.httpStatus ?? 0) >= 500) return true;
   if (outcome.kind === 'no-answer') return outcome.reason !== 'unreadable-answer';
-  // A reused nonce is retried too: something between, such as a browser, has sent the request twice.
+  // A reused nonce is retried too: something on the way, such as a browser, has sent the request twice.
   return [CODES.IDEMPOTENCY_IN_PROGRESS.code, CODES.NONCE_REUSED.code].includes(outcome.code);
 }
 

@@ -97,8 +97,9 @@ export interface Peer {
   /** The requests received, without token requests. */
   readonly asked: Asked[];
   readonly tokensAsked: Asked[];
-  /** The nonces of all requests, and below it the nonces of requests with a wrong signature. */
+  /** The nonces of all requests. */
   readonly nonces: string[];
+  /** The nonces of requests with a wrong signature. */
   readonly wronglySigned: string[];
   /** Sets the reactions to the next requests, without token requests. The last one is used for all further requests. */
   play(...moves: Move[]): void;

@@ -3,7 +3,7 @@ interface Row<Name extends string> {
   readonly code: string;
   readonly http: 200 | 401 | 404 | 405 | 429 | 500 | 503;
   readonly message: string;
-  /** True if the sender was not authenticated. Clients that cause many such answers are throttled. */
+  /** True if the sender was not authenticated. A client that gets many of these codes is throttled. */
   readonly isByStranger?: true;
   /** True for a business result, which is stored under the request's idempotency key and replayed. */
   readonly isOutcome?: true;

@@ -64,8 +64,8 @@ export function signRedeemLink(parts: RedeemSignParts, callbackSecret: Uint8Arra
 }
 
 /**
- * Returns true if a received signature, of a request or a webhook, equals the expected one, which is base64 or the MAC
- * itself. Checks the format first, so that a MAC has exactly one valid spelling and long headers cost nothing.
+ * Returns true if the signature of a received request or webhook equals `expected`, which is base64 or the MAC itself.
+ * Checks the format first, so that a MAC has exactly one valid spelling and long headers cost nothing.
  */
 export function verifySignature(given: string, expected: string | Uint8Array): boolean {
   if (given.length !== SIGNATURE_CHARS) return false;

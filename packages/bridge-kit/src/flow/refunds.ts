@@ -29,9 +29,7 @@ export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResul
     return toMessage(refundNo, await this.sendShared(refundNo, refund, () => this.#send(refund)));
   }
 
-  /**
-   * Queries a refund. Does not store one that the book lost: its debit is unknown until the service resends the refund.
-   */
+  /** Queries a refund. A refund that the book lost is not stored: its debit is unknown until the service resends it. */
   async query(refundNo: string): Promise<RefundMessage> {
     const findLost = () => this.askLost<Word>((signal) => this.#institution.findRefund({ refundNo }, signal));
     return toMessage(refundNo, await this.queryShared(refundNo, findLost));

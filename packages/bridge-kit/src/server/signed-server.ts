@@ -70,8 +70,8 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  // After this hook fastify closes the connections that are still open. Without that, a connection without a first
-  // request would delay the stop for ever: to Node it is not idle, and timeouts are not checked after `close`.
+  // After this hook, fastify closes the connections that are still open. Otherwise a connection without a first request
+  // would delay the stop for ever: Node does not count it as idle, and checks no timeouts after `close`.
   app.addHook('preClose', async () => {
     app.server.close();
     await inFlight.drain(drainMs);
@@ -196,7 +196,7 @@ function refuse(response: ServerResponse, status: number, error: string): void {
   send(response, status, JSON.stringify({ error }));
 }
 
-/** Sends headers and body as strings, because Node then writes them at once. */
+/** Sends headers and body as strings, because Node then writes them together. */
 function send(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders = {}): void {
   response.writeHead(status, {
     'content-type': CONTENT_TYPE,

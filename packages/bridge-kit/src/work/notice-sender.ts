@@ -42,7 +42,7 @@ interface Answer {
   readonly retryAfterMs: number;
 }
 
-/** Sends each notice until the service accepts it. Signs each attempt anew. */
+/** Sends each notice until the service accepts it. Each attempt has a new signature. */
 export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
   const { key, currency, notices, clock, metrics, log, at } = options;
   const { origin, pathname: path } = requireNoticeUrl(options.url);

@@ -10,8 +10,9 @@ export class Problem extends Error {
     readonly requestId: string | undefined,
     /** Seconds until a retry makes sense, if the refusal is temporary. */
     readonly retryAfterSeconds: number | undefined,
-    /** The refusal's code, and below it the values in its text, for translation. */
+    /** The refusal's code, by which its text is translated. */
     readonly code: string | null = null,
+    /** The values in the refusal's text. */
     readonly values: readonly string[] = [],
   ) {
     super(detail ?? title);

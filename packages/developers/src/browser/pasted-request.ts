@@ -27,7 +27,7 @@ function readHttp(text: string): PastedRequest {
   };
 }
 
-/** Removes line breaks that pasting added after the body: those beyond Content-Length, or all without this header. */
+/** Removes line breaks that pasting added after the body: down to Content-Length, or all if the header is missing. */
 function cutToLength(body: string, headers: ReadonlyMap<string, string>): string {
   const length = Number(headers.get('content-length') ?? Number.NaN);
   const bytes = new TextEncoder().encode(body);

@@ -24,7 +24,7 @@ const escapeAsDotNet = (text: string) =>
     .replace(/\\\\|\\"/g, (pair) => (pair === '\\"' ? '\\u0022' : pair))
     .replace(/[<>&'+`\u007f-\uffff]/g, toUpperEscape);
 
-/** The most likely spelling is first, because only the first ones are combined with other mistakes. */
+/** The most likely spelling is first, because only the first few are combined with other mistakes. */
 const SPELLINGS: readonly Spelling[] = [
   { by: 'without white space' },
   { by: "by Python's json.dumps", layout: 'spaced', escapes: escapeAscii },

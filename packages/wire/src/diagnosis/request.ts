@@ -62,9 +62,7 @@ export function diagnoseRequest(
 
 const BODY_NOT_READ = '(the body was not read)';
 
-/**
- * Joins the timestamp's fault and the other mistakes. Omits a wrong clock if there are others: clients fix them first.
- */
+/** Joins the timestamp's fault and the other mistakes. Omits a wrong clock if there is a mistake to correct first. */
 function joinFindings(fault: Finding | undefined, found: readonly Finding[]): readonly Finding[] {
   const known = found.filter(({ mistake }) => mistake !== 'unknown');
   if (fault === undefined) return found;
@@ -112,7 +110,7 @@ function listTries(
   const hosts = listHosts(came, publicUrl);
   const [usual, others] = [listUsualChanges(came, right, hosts), listOtherChanges(came, right, hosts)];
   const keys = listSigningKeys(secrets);
-  // The keys that the service accepts: the app secret and perhaps the former one.
+  // The keys that the service accepts: the app secret, and perhaps the former app secret.
   const rightKeys = keys.filter(({ found }) => found.length === 0);
   const wrongKeys = keys.filter(({ found, isUsual }) => isUsual && found.length > 0);
   const each = (some: readonly SigningKey[], changes: readonly Change[]) =>
@@ -137,7 +135,7 @@ const listPairs = (changes: readonly Change[]): Change[] =>
 
 const MAX_LINE_CHARS = 1_024;
 
-/** Escapes characters that could disturb a terminal or a page. Hides a secret, in case the client sent one. */
+/** Escapes characters that could disturb a terminal or a page. Replaces secrets that the client sent by mistake. */
 function toVisibleLine(line: string, { appSecret, callbackSecret, aesKey, formerAppSecret }: ChannelSecrets): string {
   let text = line.slice(0, 2 * MAX_LINE_CHARS);
   for (const secret of [appSecret, callbackSecret, aesKey, formerAppSecret]) {

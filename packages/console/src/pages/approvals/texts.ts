@@ -24,7 +24,7 @@ export const useTexts = dictionary({
   decidedAt: ['Decided', '审批时间'],
   decisionNote: ['Decision note', '审批意见'],
   result: ['Result', '执行结果'],
-  // Without "not refunded" in English, because the service's English text already says so.
+  // The English text omits "not refunded", because the service's sentence already says it.
   notRefunded: ['{why}', '未退款：{why}'],
   own: [
     'You requested this. Another finance operator has to decide.',

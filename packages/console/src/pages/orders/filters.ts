@@ -1,4 +1,4 @@
-/** The names of the API's parameters, so that the URL, the query and the export use the same ones. */
+/** The filters. They are named like the API's parameters, so that the URL, the query and the export are the same. */
 export const ORDERS_FILTERS = [
   'status',
   'appId',

@@ -51,7 +51,7 @@ export default function OrdersPage() {
         rows={list.rows ?? []}
         rowKey={keyOf}
         hasMore={list.hasMore}
-        // Not without filters: the selection would be all orders, which the service refuses.
+        // Only with a filter: otherwise the selection would be all orders, which the service refuses.
         mayChooseAll={filters.count > 0}
         matching={totals.data}
         filter={filters.values}

@@ -15,7 +15,7 @@ import { useTexts } from './texts.ts';
 const dayFromToday = (days: number): string =>
   new Date(clock() + (8 * 3600 + days * 86_400) * 1000).toISOString().slice(0, 10);
 
-/** A count that is older is shown with its time. Very large installations count orders less than once a minute. */
+/** A count older than this is shown with its time. Very large installations count orders less than once a minute. */
 const OLD_MS = 180_000;
 
 /** Shows the current state. */

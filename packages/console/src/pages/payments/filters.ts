@@ -1,4 +1,4 @@
-/** The names of the API's parameters, so that a dry run of all matching payments selects what the list shows. */
+/** The filters, named like the API's parameters: a dry run of all matching payments selects what the list shows. */
 export const PAYMENTS_FILTERS = [
   'status',
   'reason',

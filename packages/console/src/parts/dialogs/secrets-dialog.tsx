@@ -30,7 +30,7 @@ interface SecretsDialogProps {
   onClose(): void;
 }
 
-/** Shows secrets once. It closes only after the operator confirms that they are stored. */
+/** Shows secrets, which cannot be shown again. Closes only after the operator confirms that they are stored. */
 export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDialogProps) {
   const t = useTexts();
   const common = useCommonTexts();

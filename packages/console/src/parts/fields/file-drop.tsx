@@ -34,7 +34,7 @@ interface DropBoxProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   onFile(file: File): void;
 }
 
-/** An area to drop or choose a file. An invisible file input covers it and handles both. */
+/** An area to drop or choose a file. It is covered by an invisible file input, which does the work. */
 export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
   return (
     <label className={styles.drop}>

@@ -36,7 +36,7 @@ interface ChangeProps {
 /** Shows how a figure differs from that of the previous range. */
 export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
-  // Without a value now or before there is no change to show.
+  // Shows nothing if a value is missing, or if both values are 0.
   if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
   const words = than ? <span className="quiet tiny">{than}</span> : null;
   if (value === before || before === 0)

@@ -123,7 +123,7 @@ export function Chart(props: ChartProps) {
 const isEmpty = (series: readonly ChartSeries[]): boolean =>
   series.every(({ values }) => values.every((value) => value === 0));
 
-/** Adds each series to those below it. Returns the highest sum first, so that the lower sums are drawn over it. */
+/** Adds to each series all series below it. Returns the highest sum first, so that the lower sums are drawn over it. */
 function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
   const count = series[0]?.values.length ?? 0;
   const sums = series.map((_, upTo) =>

@@ -2,7 +2,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Returns text from elsewhere for one line, with such characters escaped. */
+/** Makes text from elsewhere safe for one line: escapes the characters that a terminal hides or interprets. */
 export function visible(text: string): string {
   return text.replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -162,7 +162,7 @@ async function pull(
 
 const isPassing = (error: unknown): boolean =>
   (error instanceof PerennialConnectionError &&
-    // An unreadable answer with such a status may come from a proxy while the service is down.
+    // With these statuses, an unreadable answer may come from a proxy while the service is down.
     (error.reason !== 'unreadable-answer' || (error.httpStatus ?? 0) >= 500 || error.httpStatus === 429)) ||
   (error instanceof PerennialError && error.retryable);
 

@@ -76,7 +76,7 @@ export const joinUnanswered = <Request extends Unanswered>(
   more: readonly Request[],
 ): readonly Request[] => [...some, ...more.filter(({ key }) => some.every((one) => one.key !== key))];
 
-/** Returns the idempotency key of the unanswered request for the same period and amount, or `fresh` without one. */
+/** Returns the idempotency key of an unanswered request for the same period and amount, otherwise `fresh`. */
 export const keyFor = (unanswered: readonly Unanswered[], asked: Omit<Unanswered, 'key'>, fresh: string): string =>
   unanswered.find(({ cycleNo, amountCent }) => cycleNo === asked.cycleNo && amountCent === asked.amountCent)?.key ??
   fresh;
