@@ -39,7 +39,7 @@ export function sign(channel, urlPath, body) {
   return { signText, signature, headers };
 }
 
-/** Signs and sends one request. Every endpoint but auth/token needs `token`; writes need `idempotencyKey`. */
+/** Signs and sends one request. Every endpoint except auth/token needs `token`, and writes need `idempotencyKey`. */
 export async function send(channel, endpoint, content, { token, idempotencyKey } = {}) {
   const urlPath = `/openapi/v1/${endpoint}`;
   const url = channel.baseUrl + urlPath;
@@ -58,7 +58,7 @@ export async function send(channel, endpoint, content, { token, idempotencyKey }
   };
 }
 
-/** Returns the value of a field whose name ends in Encrypted: a fresh IV, AES-256-GCM and its tag, in base64. */
+/** Returns the value for a field whose name ends in Encrypted: the IV, the AES-256-GCM ciphertext and its tag. */
 export function encrypt(channel, text) {
   const key = createHmac('sha256', Buffer.from(channel.aesKey, 'base64')).update('svc_aes_v2').digest();
   const iv = randomBytes(12);

@@ -14,7 +14,7 @@ const callbackSecret = Buffer.from(channel.callbackSecret, 'base64');
 const dealtWith = new Set();
 // The most age of a push. Each push is signed when it is sent, so a push with an older timestamp is a replay.
 const MAX_AGE_MS = 5 * 60_000;
-// Much larger than any event.
+// The size limit of a body, much larger than any event.
 const MAX_BYTES = 1_000_000;
 
 const server = createServer((request, response) => {
@@ -41,7 +41,7 @@ async function receive(request, answer) {
   answer(200, '0');
 }
 
-/** Returns undefined if the body is too large. Reads the rest, so that the answer arrives, but does not keep it. */
+/** Returns the body, or undefined if it is too large. Reads it to its end even then, so that the answer arrives. */
 async function readBody(request) {
   const chunks = [];
   let size = 0;

@@ -1,4 +1,4 @@
-// npm run dev: compiles changes and restarts the service.
+// npm run dev: compiles changed sources and restarts the service.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

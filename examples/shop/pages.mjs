@@ -1,4 +1,4 @@
-// The shop's pages. They work without JavaScript; live.js only saves users the reloading.
+// The shop's pages. They work without JavaScript: live.js only reloads them automatically.
 import { html } from './html.mjs';
 import { cycles, date, ORDER_WORDS, PERIOD_WORDS, price } from './words.mjs';
 

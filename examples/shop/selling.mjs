@@ -57,14 +57,14 @@ export function createSelling({ client, store }) {
         realName,
         certificateNo,
         bankMobile,
-        // Requests another code for a pending binding.
+        // With bindOrderNo, requests another code for a binding that is still pending.
         ...(user.binding ? { bindOrderNo: user.binding } : {}),
       },
       { idempotencyKey: `${user.id}-${key}` },
     );
     user.binding = bindOrderNo;
     await store.save();
-    // A code that could not be sent is not an error of the call.
+    // The call succeeds even if the code could not be sent: smsStatus tells.
     return smsStatus === 'SEND_SUCCESS' ? { isSent: true } : { isSent: false, reason: failReason };
   }
 
@@ -243,7 +243,7 @@ export function createSelling({ client, store }) {
   };
 }
 
-/** Returns whether the call may still have been executed. */
+/** Returns true if the call may have been executed in spite of the error. */
 const isUnsure = (error) => error instanceof PerennialConnectionError || (isPerennialError(error) && error.retryable);
 
 /** Creates the body from stored data only, so that a retry has the same body. */
@@ -257,7 +257,7 @@ function createBody(order, user) {
   return { ...common, ...ofUser, settlementMode: 'SVC_DEDUCT', sharedAgreement: agreement };
 }
 
-/** Returns an agreement between the shop and its user. In the sandbox all of it may be made up. */
+/** Returns an agreement between the shop and its user. In the sandbox all its fields can be made up. */
 const sharedAgreement = (order, sharedAgreementNo) => ({
   paymentChannelCode: order.sharingChannel,
   sharedAgreementNo,

@@ -9,11 +9,11 @@ const EVENT_IDS_MS = 30 * 24 * 60 * 60 * 1000;
 export async function openStore(file) {
   const kept = await readKept(file);
   const store = {
-    /** Signs the tokens in forms. */
+    /** The key that signs the tokens in forms. */
     formKey: kept.formKey ?? randomBytes(32).toString('hex'),
     /** Users by id: { id, name, mobile, binding?, card? }. Of a card, only the last digits are stored. */
     users: new Map(kept.users),
-    /** The user's id by the value of the cookie. */
+    /** The user's id, by the value of the session cookie. */
     sessions: new Map(kept.sessions),
     /** Orders by the shop's own number, externalOrderNo. */
     orders: new Map(kept.orders),

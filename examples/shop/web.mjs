@@ -264,7 +264,7 @@ function isSame(given = '', expected) {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Returns undefined if the form is too long. */
+/** Reads the fields of a form. Returns undefined if the form is too long. */
 async function readForm(request) {
   const chunks = [];
   let length = 0;

@@ -52,7 +52,7 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
   return {
     async call(method, content, signal) {
       signal?.throwIfAborted();
-      // The SDK would use the machine's time zone; Alipay requires UTC+8.
+      // Sets the timestamp, because the SDK would use the machine's time zone, and Alipay requires UTC+8.
       const request = {
         timestamp: formatTime(clock.now()),
         ...(notifyUrl ? { notifyUrl } : {}),

@@ -8,7 +8,7 @@ export function toYuan(cents: number): string {
 
 const YUAN_FORM = /^(-?)(\d{1,12})(?:\.(\d{1,2}))?$/;
 
-/** Parses yuan into cents without floating point. Returns undefined for anything else. */
+/** Parses an amount in yuan into cents, without floating point. Returns undefined for anything else. */
 export function toCents(yuan: unknown): number | undefined {
   const [, sign, whole, rest = ''] = YUAN_FORM.exec(typeof yuan === 'number' ? String(yuan) : textOf(yuan)) ?? [];
   if (whole === undefined) return undefined;

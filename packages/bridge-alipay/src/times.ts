@@ -1,4 +1,4 @@
-/** Alipay's times are wall-clock times in UTC+8. */
+/** The offset of Alipay's times, which are wall-clock times in UTC+8. */
 const OFFSET_MS = 8 * 60 * 60 * 1000;
 export const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -16,7 +16,7 @@ const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
 export const APP_PRIVATE_KEY = app.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 export const ALIPAY_PUBLIC_KEY = alipay.publicKey.export({ format: 'pem', type: 'spki' }).toString();
 
-/** The behaviour of debits on an agreement. Default: paid at once. */
+/** The behaviour of debits on an agreement. Default: paid immediately. */
 export type Behaviour =
   | { readonly decline: string }
   /** Answers 10003 (pending). The test sets the result later. */
@@ -61,7 +61,7 @@ const cents = (text: unknown) => {
   return whole === '' ? Number.NaN : Number(`${whole}${rest}`);
 };
 
-// https://opendocs.alipay.com/common/02km9f, common codes of the gateway.
+// The gateway's common codes: https://opendocs.alipay.com/common/02km9f
 const done = (fields: Answer): Answer => ({ code: '10000', msg: 'Success', ...fields });
 const failed = (subCode: string, fields: Answer = {}): Answer => ({
   code: '40004',
@@ -143,14 +143,19 @@ export class FakeAlipay {
     return trade;
   }
 
-  /** https://opendocs.alipay.com/support/01rg2a: a form, signed over its sorted fields without sign and sign_type. */
+  /**
+   * Creates a notice: a form whose sorted fields are signed, except sign and sign_type
+   * (https://opendocs.alipay.com/support/01rg2a).
+   */
   notice(fields: Readonly<Record<string, string>>, key = alipay.privateKey): string {
     const all = { notify_time: time(this.#now()), notify_id: `N${++this.#count}`, charset: 'utf-8', ...fields };
     const signed = createSign('RSA-SHA256').update(signTextOf(all)).sign(key, 'base64');
     return new URLSearchParams({ ...all, sign_type: 'RSA2', sign: signed }).toString();
   }
 
-  /** https://developer.aliyun.com/ask/285129: a refunded trade has refund_fee and gmt_refund beside its status. */
+  /**
+   * Creates a trade's notice, with refund_fee and gmt_refund after a refund: https://developer.aliyun.com/ask/285129
+   */
   tradeNotice(outTradeNo: string, key = alipay.privateKey): string {
     const trade = this.#require(outTradeNo);
     const last = [...trade.refunds.values()].at(-1);
@@ -176,7 +181,7 @@ export class FakeAlipay {
     return this.tradeNotice(outTradeNo, stranger.privateKey);
   }
 
-  /** notify_type and status as in https://docs.open.alipay.com/api_2/alipay.user.agreement.unsign. */
+  /** Creates a notice that an agreement has ended: https://docs.open.alipay.com/api_2/alipay.user.agreement.unsign */
   unsignNotice(agreementNo: string): string {
     return this.notice({
       notify_type: 'dut_user_unsign',
@@ -248,7 +253,7 @@ export class FakeAlipay {
     }
   }
 
-  /** https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay, and "业务错误码" of that page. */
+  /** Answers as in https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay, with the codes under "业务错误码". */
   #tradePay(content: Content, notifyUrl: string | null): Answer | 'lost' {
     const {
       out_trade_no: number,
@@ -265,7 +270,8 @@ export class FakeAlipay {
       return failed('ACQ.INVALID_PARAMETER');
     const known = this.trades.get(outTradeNo);
     if (known) {
-      // "ACQ.TRADE_HAS_SUCCESS 交易已被支付", "ACQ.CONTEXT_INCONSISTENT 交易信息被篡改", "ACQ.TRADE_HAS_CLOSE 交易已经关闭".
+      // From that page: "ACQ.TRADE_HAS_SUCCESS 交易已被支付", "ACQ.CONTEXT_INCONSISTENT 交易信息被篡改", "ACQ.TRADE_HAS_CLOSE
+      // 交易已经关闭".
       if (known.cents !== cents(amount) || known.subject !== subject) return failed('ACQ.CONTEXT_INCONSISTENT');
       if (known.status === 'TRADE_SUCCESS') return failed('ACQ.TRADE_HAS_SUCCESS');
       if (known.status === 'TRADE_CLOSED') return failed('ACQ.TRADE_HAS_CLOSE');
@@ -319,14 +325,14 @@ export class FakeAlipay {
     if (trade.notifyUrl) void this.tell(trade.notifyUrl, this.tradeNotice(trade.outTradeNo)).catch(() => undefined);
   }
 
-  /** Returns whether the notice was accepted: "success" and nothing else. */
+  /** Sends a notice. Returns true if it was accepted: the answer is exactly "success". */
   async tell(url: string, body: string): Promise<boolean> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     const response = await fetch(url, { method: 'POST', headers, body });
     return (await response.text()) === 'success';
   }
 
-  /** https://docs.open.alipay.com/api_1/alipay.trade.query; an unpaid trade has no send_pay_date. */
+  /** Answers as in https://docs.open.alipay.com/api_1/alipay.trade.query. An unpaid trade has no send_pay_date. */
   #tradeQuery({ out_trade_no: outTradeNo }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
     if (!trade) return failed('ACQ.TRADE_NOT_EXIST');
@@ -342,9 +348,9 @@ export class FakeAlipay {
   }
 
   /**
-   * https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund; for out_request_no
-   * https://yq.aliyun.com/articles/707486: a repetition answers fund_change N, another amount
-   * ACQ.DISCORDANT_REPEAT_REQUEST; refund_fee is the sum of all refunds.
+   * Refunds as in https://opendocs.alipay.com/open/6c0cdd7d_alipay.trade.refund. A repeated out_request_no is answered
+   * with fund_change N, or with ACQ.DISCORDANT_REPEAT_REQUEST if the amount differs
+   * (https://yq.aliyun.com/articles/707486). refund_fee is the sum of all refunds.
    */
   #refund({ out_trade_no: outTradeNo, refund_amount: amount, out_request_no: number }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
@@ -363,7 +369,7 @@ export class FakeAlipay {
     return done({ ...told(), fund_change: 'Y', gmt_refund_pay: time(this.#now()) });
   }
 
-  /** https://opendocs.alipay.com/open/02ekfl: 10000 without refund_status if there is no such refund. */
+  /** Answers as in https://opendocs.alipay.com/open/02ekfl: an unknown refund gets 10000 without refund_status. */
   #refundQuery({ out_trade_no: outTradeNo, out_request_no: number, query_options: options }: Content): Answer {
     const trade = this.trades.get(String(outTradeNo));
     if (!trade) return failed('ACQ.TRADE_NOT_EXIST');
@@ -391,7 +397,7 @@ export class FakeAlipay {
     return done({});
   }
 
-  /** https://opendocs.alipay.com/open/06fpmm: for an ended day, from the next morning; "BILL_NOT_EXIST 账单不存在". */
+  /** Answers as in https://opendocs.alipay.com/open/06fpmm. A missing bill gets "BILL_NOT_EXIST 账单不存在". */
   #billUrl({ bill_type: type, bill_date: day }: Content): Answer {
     if (type !== 'trade' || this.#billsMissing) return failed('isp.bill_not_exist');
     return done({ bill_download_url: `${this.url}/bill?day=${day}` });
@@ -429,7 +435,7 @@ export class FakeAlipay {
   }
 }
 
-/** Header, columns and footer as in real bills. Alipay does not document them. */
+/** The header, columns and footer of real bills. Alipay does not document them. */
 const COLUMNS =
   '支付宝交易号,商户订单号,业务类型,商品名称,创建时间,完成时间,门店编号,门店名称,操作员,终端号,对方账户,订单金额（元）,' +
   '商家实收（元）,支付宝红包（元）,集分宝（元）,支付宝优惠（元）,商家优惠（元）,券核销金额（元）,券名称,商家红包消费金额（元）,' +
@@ -459,7 +465,10 @@ const signTextOf = (fields: Readonly<Record<string, string>>) =>
     .map((name) => `${name}=${fields[name]}`)
     .join('&');
 
-/** https://opendocs.alipay.com/common/02kf5q: every parameter except sign, sorted, RSA2; times are in UTC+8. */
+/**
+ * Refuses a signature that does not cover all sorted parameters except sign, a wrong app id, and a time that is not in
+ * UTC+8: https://opendocs.alipay.com/common/02kf5q
+ */
 function refuseRequest({ sign = '', ...params }: Readonly<Record<string, string>>, now: number): Answer | undefined {
   const isSigned = createVerify('RSA-SHA256').update(signTextOf(params)).verify(app.publicKey, sign, 'base64');
   const refuse = (subCode: string) => ({ code: '40002', msg: 'Invalid Arguments', sub_code: subCode });

@@ -1,2 +1,2 @@
-/** A wrong setting, described in one line. */
+/** Thrown for a wrong setting. The message describes it in one line. */
 export class BadSetting extends Error {}

@@ -47,7 +47,7 @@ export interface BridgeOptions {
   readonly serviceNoticeUrl?: string | undefined;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0 selects any free port. */
+  /** The port of the server. 0 selects any free port. */
   readonly port: number;
   /** The path before the operation, such as `/bank` in `/bank/debit`. */
   readonly basePath?: string;

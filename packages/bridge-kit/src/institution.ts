@@ -66,14 +66,14 @@ export type RefundResult =
   | { readonly status: 'REFUSED'; readonly reason: string };
 export type RefundOutcome = RefundResult | { readonly status: 'PENDING'; readonly institutionRef?: string };
 
-/** The institution states that it has never seen the number. */
+/** The answer if the institution states that it has never seen the number. */
 export interface NotFound {
   readonly status: 'NOT_FOUND';
 }
 
 export interface Statement {
   readonly lines: readonly LineMessage[];
-  /** The cursor for the next page. */
+  /** The cursor of the next page. Undefined after the last page. */
   readonly nextCursor: string | undefined;
 }
 
@@ -134,7 +134,7 @@ export interface Institution {
     signal: AbortSignal,
   ): Promise<{ readonly status: 'CANCELED' } | { readonly status: 'REFUSED'; readonly reason: string }>;
   statement(day: string, cursor: string | undefined, signal: AbortSignal, book: RefLookUp): Promise<Statement>;
-  /** Returns undefined if the webhook's signature is invalid. Throws `BadMessage` if only its body is wrong. */
+  /** Reads a webhook. Returns undefined if the signature is invalid. Throws `BadMessage` if only the body is wrong. */
   readWebhook?(webhook: ReceivedWebhook, book: RefLookUp): Promise<WebhookReading | undefined>;
   bindCode?(
     binding: { readonly bindOrderNo: string; readonly bankCode: string | undefined; readonly card: Card },

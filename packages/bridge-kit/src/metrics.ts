@@ -30,7 +30,7 @@ export function createMetrics(book: Book, clock: Clock) {
   const readBook = addBookGauges(book, clock, registers);
   return {
     contentType: registry.contentType,
-    /** Throws if the book cannot be read. */
+    /** Returns the metrics as text. Throws if the book cannot be read. */
     async readText() {
       await readBook();
       return registry.metrics();

@@ -9,7 +9,7 @@ export function readEnvironment(): Env {
   return process.env;
 }
 
-/** Throws BadSetting if the setting is missing. */
+/** Returns a setting. Throws BadSetting if it is missing. */
 export function requireSetting(env: Env, name: string): string {
   const value = env[name];
   if (value === undefined || value === '') throw new BadSetting(`${name} is not set`);

@@ -17,7 +17,7 @@ async function connect({ bridge, ask }: World, bytes: string): Promise<net.Socke
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   socket.write(bytes);
-  // Connections are accepted in order.
+  // Connections are accepted in order, so after this answer the socket above is accepted too.
   await ask('debit', debitOf('D-AFTER'));
   return socket.resume();
 }

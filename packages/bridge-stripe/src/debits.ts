@@ -78,7 +78,7 @@ export class Debits {
       return { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code})` };
     }
     if (hasRule(error.decline_code) || hasRule(error.code)) return toDeclined(error);
-    // Stripe refuses a detached payment method without a code.
+    // Stripe's refusal of a detached payment method has no code, so this looks whether the payment method is attached.
     return (await this.#isAttached(agreement))
       ? { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code ?? 'no code'})` }
       : toDeclined({ code: 'payment_method_unexpected_state' });

@@ -23,7 +23,7 @@ export const TEST_CARDS = {
   pm_card_radarBlock: { code: 'card_declined', decline_code: 'fraudulent' },
   // Off session: docs.stripe.com/declines/codes, authentication_required
   pm_card_authenticationRequired: { code: 'authentication_required', decline_code: 'authentication_required' },
-  // docs.stripe.com/declines/card#retrying-issuer-declines: the bank's advice beside a generic code
+  // The bank gives advice beside a generic code: docs.stripe.com/declines/card#retrying-issuer-declines
   declined_with_advice: { code: 'card_declined', decline_code: 'generic_decline', advice_code: 'do_not_try_again' },
   // Bank debits stay in processing for days: docs.stripe.com/payments/paymentintents/lifecycle
   pm_usBankAccount_processing: { processing: true },
@@ -84,7 +84,7 @@ export interface FakeRefund {
   balance_transaction: string | null;
 }
 
-/** docs.stripe.com/api/disputes/object: a dispute has its own metadata, not the payment's. */
+/** A dispute has its own metadata, not the payment's: docs.stripe.com/api/disputes/object */
 interface FakeDispute {
   readonly id: string;
   readonly object: 'dispute';
@@ -181,7 +181,7 @@ class Fake {
     this.#faults.push({ asked, fault });
   }
 
-  /** Holds the next request on the path until it is released. */
+  /** Delays the next request on the path until `letGo` is called. */
   hold(path: string): { readonly arrived: Promise<void>; letGo(): void } {
     let letGo: () => void = () => undefined;
     let arrive: () => void = () => undefined;
@@ -195,7 +195,7 @@ class Fake {
     return { arrived, letGo: () => letGo() };
   }
 
-  /** Keys may be removed after 24 hours: docs.stripe.com/api/idempotent_requests */
+  /** Forgets idempotency keys, as Stripe may do after 24 hours: docs.stripe.com/api/idempotent_requests */
   forgetKeys(): void {
     this.#keys.clear();
   }
@@ -209,7 +209,7 @@ class Fake {
     refund.status = status;
     if (status === 'failed') {
       refund.failure_reason = 'expired_or_canceled_card';
-      // docs.stripe.com/refunds#failed-refunds: the amount returns to the balance
+      // The amount of a failed refund returns to the balance: docs.stripe.com/refunds#failed-refunds
       this.#book('refund_failure', 'refund_failure', refund);
       this.#tell('refund.failed', this.#showRefund(refund));
     }
@@ -285,9 +285,9 @@ class Fake {
   }
 
   /**
-   * docs.stripe.com/api/idempotent_requests: as soon as execution has begun, the first answer is stored for the key,
-   * even if it is an error, but not if it is a validation error. The same key with different parameters is an error,
-   * and so is the same key while its request is in flight.
+   * Executes a request once per idempotency key (docs.stripe.com/api/idempotent_requests). As soon as execution has
+   * begun, the first answer is stored for the key, even if it is an error, but not if it is a validation error. The
+   * same key with different parameters is an error, and so is the same key while its request is in flight.
    */
   async #once(key: string, path: string, params: URLSearchParams): Promise<Answer> {
     const same = `${path}?${params}`;
@@ -349,7 +349,7 @@ class Fake {
     }
   }
 
-  /** docs.stripe.com/api/payment_intents/create with confirm and off_session */
+  /** Creates a payment with confirm and off_session: docs.stripe.com/api/payment_intents/create */
   #createPayment(params: URLSearchParams): Answer {
     const amount = Number(params.get('amount'));
     const customer = params.get('customer') ?? '';
@@ -416,7 +416,7 @@ class Fake {
     this.#tell('payment_intent.succeeded', this.#showPayment(payment));
   }
 
-  /** docs.stripe.com/payments/paymentintents/lifecycle: the payment returns to requires_payment_method */
+  /** Declines a payment, which returns to requires_payment_method: docs.stripe.com/payments/paymentintents/lifecycle */
   #decline(payment: FakePayment, { code, decline_code, advice_code }: Behaviour): Answer {
     const failure = { type: 'card_error', code, decline_code, advice_code, message: 'Your card was declined.' };
     payment.status = 'requires_payment_method';
@@ -559,7 +559,7 @@ class Fake {
     };
   }
 
-  /** docs.stripe.com/api/charges/object; the metadata is the payment's: docs.stripe.com/metadata */
+  /** Returns a charge (docs.stripe.com/api/charges/object). Its metadata is the payment's: docs.stripe.com/metadata */
   #showCharge({ payment, ...charge }: FakeCharge, expands = false): Json {
     const booking = this.#bookings.find(({ id }) => id === charge.balance_transaction);
     return {
@@ -592,7 +592,10 @@ class Fake {
     return { id, object: 'payment_method', type: 'card', customer };
   }
 
-  /** docs.stripe.com/api/balance_transactions/object: amounts in the account's currency; the fee is separate */
+  /**
+   * Returns a booking. Amounts are in the account's currency, without the fee:
+   * docs.stripe.com/api/balance_transactions/object
+   */
   #showBooking({ source, ...booking }: Booking, withSource = true): Json {
     const shown = source && this.#showSource(source);
     return {

@@ -295,7 +295,7 @@ function envelopeSchema(known: Readonly<Record<string, object>>): object {
 const failureSchema = (): object =>
   envelopeSchema({ data: { description: 'Null.', type: 'null' }, success: { const: false } });
 
-/** Describes the diagnosis endpoint, which is neither signed nor has an envelope. */
+/** Describes the diagnosis endpoint, whose requests are not signed and whose answers have no envelope. */
 function describeRefused(): object {
   const requestId = { name: 'requestId', in: 'path', required: true, schema: { type: 'string' } };
   const schema = {

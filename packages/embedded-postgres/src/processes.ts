@@ -27,7 +27,7 @@ export async function runProgram(
   return stdout;
 }
 
-/** Starts a program in its own session, so that Ctrl-C reaches the service first and not the database. */
+/** Starts a program in its own session, so that Ctrl-C stops the service first, and not the database. */
 export function spawnDetached(program: string, args: readonly string[], options: SpawnOptions, user?: User) {
   return spawn(program, args, { ...options, ...credentials(user), env, detached: true });
 }

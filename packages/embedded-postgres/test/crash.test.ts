@@ -188,7 +188,7 @@ it('a service whose folder was taken over after a crash is notified', async () =
   if (second.said.startsWith('postgres:')) {
     await expect.poll(() => told?.message).toContain('in use by another service (the second)');
   } else {
-    // The first service recovered earlier, so the second one is refused.
+    // The first service recovered before the second one started, so the second one is refused.
     expect(second.said).toContain('in use by another service');
     expect(told).toBeUndefined();
   }

@@ -15,7 +15,7 @@ export interface Clock {
 export interface ReferenceProgramOptions {
   /** The folder of the ledger. If undefined, the ledger is kept in memory. */
   readonly dataDir?: string;
-  /** 0 selects any free port. */
+  /** The port of the server. 0 selects any free port. */
   readonly port: number;
   readonly host?: string;
   /** The key shared with the service, 32 bytes. */
@@ -28,7 +28,7 @@ export interface ReferenceProgramOptions {
 /** A running reference program. */
 export interface ReferenceProgram {
   readonly url: string;
-  /** Stops at once and aborts requests in flight. */
+  /** Stops immediately and aborts requests in flight. */
   stop(): Promise<void>;
 }
 

@@ -135,7 +135,7 @@ async function limitTime<Result>(
   }
 }
 
-/** Short, because the diagnosis is optional and the caller waits for the error. */
+/** The timeout for fetching a diagnosis: short, because it is optional and the caller waits for the error. */
 const DIAGNOSIS_TIMEOUT_MS = 3_000;
 
 /** Fetches the sandbox's full diagnosis. Returns undefined if another node has it or the developers' pages are off. */
@@ -249,7 +249,7 @@ function isWhole({ name }: Endpoint, { code, data }: ReadEnvelope, httpStatus: n
  */
 const isSendable = (token: unknown): boolean => typeof token === 'string' && /^[\x21-\x7e]+$/.test(token);
 
-/** Browsers report 0 for a redirect that was not followed. */
+/** Returns true for a redirect. Browsers report status 0 for a redirect that was not followed. */
 const isRedirect = (httpStatus: number): boolean => httpStatus === 0 || (httpStatus >= 300 && httpStatus < 400);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

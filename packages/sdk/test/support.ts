@@ -103,7 +103,7 @@ export interface Peer {
   readonly wronglySigned: string[];
   /** Sets the reactions to the next requests, without token requests. The last one is used for all further requests. */
   play(...moves: Move[]): void;
-  /** Clears the records, and answers successfully again. */
+  /** Clears the records, and makes the peer answer successfully again. */
   startAnew(): void;
   token: Move;
   close(): Promise<void>;

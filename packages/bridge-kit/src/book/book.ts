@@ -101,7 +101,7 @@ export class Book {
     return found.length > 0;
   }
 
-  /** Returns false if the agreement had already ended. */
+  /** Records the end of an agreement. Returns false if it had already ended. */
   async endAgreement(
     institutionNo: string,
     reason: string,

@@ -17,7 +17,7 @@ export interface BookDatabaseOptions {
   readonly institution: string;
   /** The number of connections. */
   readonly pool: number;
-  /** Called when an idle connection breaks. The next query opens another. */
+  /** Called when an idle connection breaks. The next query opens a new connection. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -60,7 +60,7 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
   };
 }
 
-/** Raises synchronous_commit if needed: a number must be on disk before the institution is called. */
+/** Sets synchronous_commit to on if it is lower: a number must be on disk before the institution is called. */
 async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
   await client.query(
     `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`,

@@ -85,8 +85,8 @@ const STEPS: readonly ((schema: string) => string)[] = [
 ];
 
 /**
- * Applies missing migrations under an advisory lock. Records the first institution as the book's owner, and throws for
- * any other.
+ * Applies missing migrations under an advisory lock. Records the first institution as the book's owner. Throws if
+ * another institution opens the book.
  */
 export async function migrate(tx: Queryable, schema: string, institution: string): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`bridge-kit ${schema}`]);

@@ -8,12 +8,12 @@ import type { Tools } from './numbered-calls.js';
 import { Shared } from './shared.js';
 
 /**
- * The most codes sent per binding. An attacker can replay a recorded request for five minutes, and each replay sends a
- * text message.
+ * The most verification codes per binding: an attacker can replay a recorded request for five minutes, and each replay
+ * sends a text message.
  */
 const MAX_CODES = 10;
 
-/** Starts agreements, if the institution binds cards, and ends them. */
+/** Binds cards, if the institution supports it, and ends agreements. */
 export class Agreements {
   readonly #book: Book;
   readonly #institution: Institution;
@@ -39,7 +39,7 @@ export class Agreements {
     return { status: 'CANCELED' };
   }
 
-  /** Records an end that the institution's webhook reported. */
+  /** Records the end of an agreement that the institution's webhook reported. */
   async ended(institutionNo: string, why: string): Promise<boolean> {
     const reason = reasonOf(why);
     const noticeNo = randomUUID();

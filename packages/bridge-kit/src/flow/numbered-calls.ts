@@ -37,17 +37,17 @@ const UNANSWERED: Pending = { status: 'PENDING', isUnanswered: true };
 export const toPendingMessage = ({ isUnanswered }: Pending) =>
   isUnanswered ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
 
-/** The differences between debits and refunds. */
+/** What differs between debits and refunds. */
 export interface CallKind<Asked, Terms extends object, Result extends object> {
   readonly name: 'debit' | 'refund';
   readonly numbers: Numbers<Terms, Result>;
-  /** Throws if a number is reused with other terms. */
+  /** Throws if a number is used again with different terms. */
   requireSame(known: Asked, given: Asked): void;
   pay(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending>;
   find(entry: Entry<Terms, Result>, signal: AbortSignal): Promise<Result | Pending | NotFound>;
   /** Returns a refusal if the number, which the institution has never seen, is too old to be sent. */
   refuse?(entry: Entry<Terms, Result>): Result | undefined;
-  /** Returns the result as stored. Throws if the protocol cannot express the institution's response. */
+  /** Returns the result in the form to store. Throws if the protocol cannot express the institution's response. */
   clean(result: Result): Result;
   /** Creates the notice for a result that the request itself was not answered with. */
   notice?(number: string, result: Result): OwedNotice;

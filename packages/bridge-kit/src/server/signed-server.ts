@@ -35,7 +35,7 @@ export interface SignedServerOptions<Operation extends string> {
   readonly handle: (request: SignedRequest<Operation>) => Promise<Reply>;
   /** Called with errors other than `Refusal`. The client gets no details of them. */
   readonly onFault: (error: unknown, operation: Operation | undefined, requestId: string | undefined) => void;
-  /** How long a stop waits for requests in flight. Default 0: it cuts them off. */
+  /** How long a stop waits for requests in flight. By default it does not wait but cuts them off. */
   readonly drainMs?: number;
   /** The size limit for bodies on paths that are not operations. */
   readonly bodyLimit?: number;

@@ -1,9 +1,9 @@
 import type { BridgeLog } from '../log.js';
 
 export interface Loop {
-  /** Starts the next run now. */
+  /** Starts the next run without waiting for the pause. */
   wake(): void;
-  /** Waits for the run in progress. */
+  /** Stops the loop and waits for the run in progress. */
   stop(): Promise<void>;
 }
 

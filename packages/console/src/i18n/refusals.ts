@@ -265,7 +265,7 @@ export const CHINESE_WORDS: Readonly<Record<string, string>> = {
 };
 
 interface Told {
-  /** The English sentence of the service. */
+  /** The service's English sentence about the refusal. */
   readonly detail: string;
   readonly code: string | null;
   readonly values: readonly string[];
@@ -287,7 +287,7 @@ export function refusalText({ detail, code, values, seconds }: Told, language: L
   });
 }
 
-/** Statuses and kinds that occur in the service's sentences. */
+/** Chinese words for the status codes in the service's sentences. */
 const CHINESE_STATUSES: Readonly<Record<string, string>> = {
   SUCCESS: '成功',
   FAIL: '失败',

@@ -64,7 +64,7 @@ export function Hint({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Names and values, below one another or in columns if there is room. */
+/** A list of names and values, in columns if there is room. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles.facts}>

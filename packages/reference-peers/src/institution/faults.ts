@@ -73,7 +73,7 @@ type Fault = (typeof FAULTS)[number];
 
 /** A rule set by a control call. An omitted field matches every request. */
 export interface FaultRule {
-  /** `none` disables the fault of a card tail. */
+  /** `none` disables the fault that the table has for a card tail. */
   readonly fault: FaultName | 'none';
   /** Default: the operation that the table names for the fault, or debit if the table allows any operation. */
   readonly operation?: Operation;

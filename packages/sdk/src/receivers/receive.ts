@@ -67,7 +67,7 @@ export function createReceive<AesKey extends string | undefined>(
   const store = readStore(options.store ?? createMemoryEventStore());
   const inFlight = new Map<string, Promise<Reply>>();
 
-  /** Ignores exceptions of onError, so that a stranger's request cannot crash the process. */
+  /** Reports an error. Ignores exceptions of onError, so that a stranger's request cannot crash the process. */
   function report(error: unknown, event?: EventFor<AesKey>): void {
     callListener(() => options.onError(error, event));
   }

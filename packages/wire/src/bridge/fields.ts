@@ -29,7 +29,7 @@ export function fieldsOf(value: unknown): Fields | undefined {
 /** Returns the text, or undefined if it is empty, too long, or not storable (it has NUL or unpaired surrogates). */
 export function textOf(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value === '' || value.includes('\u0000') || !isWellFormed(value)) return undefined;
-  // Counts code points, as the service's own interface does.
+  // Counts code points, like the limits of the service's own interface.
   return value.length <= maxLength || [...value].length <= maxLength ? value : undefined;
 }
 

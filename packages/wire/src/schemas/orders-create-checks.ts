@@ -52,7 +52,7 @@ function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateReq
 
 /** Checks channelAgreementRef like any other text, with the same messages as a schema's. */
 function checkAgreementReference(value: unknown): void {
-  // The schema allows anything here. null counts as absent.
+  // The schema allows any value. null counts as absent.
   if (value === undefined || value === null) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
   // A code point has at most two UTF-16 units, so text of more than twice the limit is too long without counting.

@@ -1,7 +1,7 @@
 /** Functions for the subset of JSON Schema that the interface needs, with TypeScript types. They return JSON Schema. */
 
 declare const VALUE: unique symbol;
-/** Marks the schema of a field that may be absent. */
+/** Marks the schema of an optional field. */
 const OPTIONAL = Symbol('optional');
 
 export interface Schema<Value> {
@@ -56,7 +56,7 @@ export const Type = {
   Integer: (rules: IntegerRules = {}): Schema<number> => asSchema({ type: 'integer', ...rules }),
   Boolean: (rules: { readonly default?: boolean } = {}): Schema<boolean> => asSchema({ type: 'boolean', ...rules }),
   Unknown: (): Schema<unknown> => asSchema({}),
-  /** Allows null in place of the value. */
+  /** Allows null besides the value. */
   OrNull: <Described extends AnySchema>(schema: Described): Schema<Static<Described> | null> =>
     asSchema({ anyOf: [schema, { type: 'null' }] }),
   Array: <Item extends AnySchema>(

@@ -18,7 +18,7 @@ import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
 import { useTexts } from './texts.ts';
 
-/** Returns the period of a subject, which is `orderNo-cycleNo`. */
+/** Returns the number of the period. The subject of an approval is `orderNo-cycleNo`. */
 const cycleOf = ({ subject }: Approval): string => subject.split('-').at(-1) ?? '';
 
 export function useApprovalTitle(): (approval: Approval) => string {

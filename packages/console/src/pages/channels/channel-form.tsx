@@ -8,7 +8,7 @@ import { type ChannelTabProps, useChannelChange } from './use-change.ts';
 
 interface ChannelFormProps {
   readonly change: { readonly error: unknown; readonly isPending: boolean };
-  /** Set if there is nothing to save or a field is missing. */
+  /** True if there is nothing to save or a field is missing. */
   readonly isIdle: boolean;
   readonly children: ReactNode;
   /** Shown instead of the button to operators who are not allowed to save. */
@@ -16,7 +16,7 @@ interface ChannelFormProps {
   onSave(): void;
 }
 
-/** Settings of a channel that an admin saves together. */
+/** A form for settings of a channel that are saved together, by an admin. */
 export function ChannelForm({ change, isIdle, children, instead, onSave }: ChannelFormProps) {
   const common = useCommonTexts();
   const isAdmin = useMayDo('admin');

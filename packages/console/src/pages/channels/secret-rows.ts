@@ -10,7 +10,7 @@ const VARIABLES: Readonly<Record<SecretName, string>> = {
   callbackSecret: 'PERENNIAL_CALLBACK_SECRET',
 };
 
-/** Returns new secrets with their labels. */
+/** Returns a function that lists new secrets with their labels. */
 export function useSecretRows() {
   const t = useTexts();
   return (credentials: CredentialsAnswer['credentials']) =>

@@ -48,7 +48,7 @@ interface DialogProps {
   onClose(): void;
 }
 
-/** Reloads the order, lists and totals after an action. */
+/** Returns a function that reloads the order, the lists and the totals after an action. */
 export function useOrderChanged(): () => void {
   const queries = useQueryClient();
   return () => {

@@ -90,7 +90,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
   const moneyChart = { labels, ticks, valueText: moneyText, tickText: shortMoneyText, step: 100, height: 200 };
   const countChart = { labels, ticks, valueText: countText, tickText: countText, step: 1, height: 132 };
   const total = (figures: OverviewFigures) => figures.paidCent + figures.billedCent;
-  /** A card with a success rate. */
+  /** Returns a card with a success rate. */
   const rateCard = (
     what: 'debits' | 'renewals' | 'pushes',
     [good, bad]: readonly [Name, Name],
@@ -183,7 +183,7 @@ interface PartProps {
   readonly value: string;
   readonly color?: ChartSeries['color'];
   readonly more?: ReactNode;
-  /** Renders in one line, below a chart. */
+  /** Set if the entry is shown in one line, below a chart. */
   readonly isSmall?: boolean;
 }
 

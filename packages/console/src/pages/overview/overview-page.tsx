@@ -77,7 +77,7 @@ export default function OverviewPage() {
   );
 }
 
-/** Shows up to when the figures are complete. */
+/** Shows the time up to which the figures are complete. */
 function AsOf({ asOf }: Pick<Overview, 'asOf'>) {
   const t = useTexts();
   return (

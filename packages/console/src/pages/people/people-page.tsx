@@ -202,7 +202,7 @@ function PersonMenu({ person, onChoose, onEnable }: PersonMenuProps) {
   );
 }
 
-/** Returns whether an operator can sign in now, and the reason if not. */
+/** Returns the account's status: whether the operator can sign in now, or why not. */
 function statusOf({ status, lockedUntil, hasPassword, hasSingleSignOn }: Person): string {
   if (status === 'DISABLED') return 'DISABLED';
   if (lockedUntil) return 'LOCKED';

@@ -18,7 +18,7 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Returns the id of the topmost dialog: the last one opened on the highest level. */
+/** Returns the id of the topmost dialog: of the dialogs on the highest level, the one opened last. */
 const topmost = () =>
   open.reduce<OpenDialog | undefined>((top, one) => (top && top.level > one.level ? top : one), undefined)?.id;
 

@@ -17,7 +17,7 @@ const LOOK_AFTER_MS = 30;
 export function useOpenerFocus(isOpen = true): void {
   const opener = useRef<HTMLElement | null>(null);
   const wasOpen = useRef(false);
-  // Read during rendering, because afterwards the focus is inside the dialog.
+  // Read during rendering, because after it the focus is already inside the dialog.
   if (isOpen && !wasOpen.current) opener.current = findOpener();
   wasOpen.current = isOpen;
   useEffect(() => {

@@ -49,7 +49,7 @@ export function DropBox({ icon, name, hint, onFile, ...field }: DropBoxProps) {
         onChange={(event) => {
           const [file] = event.currentTarget.files ?? [];
           if (file) onFile(file);
-          // Reset, so that the same file can be chosen again after a correction.
+          // Clears the input, because otherwise choosing the same file again, after a correction, would have no effect.
           event.currentTarget.value = '';
         }}
       />

@@ -5,7 +5,7 @@ import styles from './toggles.module.css';
 interface Choice {
   readonly value: string;
   readonly label: string;
-  /** The number of rows with this choice. */
+  /** The number of rows that the choice selects. */
   readonly count?: number | undefined;
 }
 

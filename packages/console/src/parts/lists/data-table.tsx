@@ -16,9 +16,9 @@ export interface Column<Row> {
   /** Hides the header, if the cells are clear without it. Screen readers still read it. */
   readonly hidesHeader?: boolean;
   cell(row: Row): ReactNode;
-  /** Aligns numbers at the end. */
+  /** Set for numbers, to align them at the end of the cell. */
   readonly align?: 'end';
-  /** Takes the remaining width and truncates its text. */
+  /** Set if the column takes the remaining width and truncates its text. */
   readonly grows?: boolean;
   /**
    * The column's place in a card (on a phone each row is a card): as the title, at the end of the title's line, as a
@@ -43,7 +43,7 @@ export interface DataTableProps<Row> {
   rowKey(row: Row): string;
   /** Returns the page that a row opens. */
   rowLink?(row: Row): Address;
-  /** Opens a row that has no page of its own. */
+  /** Called to open a row that has no page of its own. */
   onOpen?(row: Row): void;
   readonly selection?: Selection | undefined;
   /** Set while the rows still belong to the previous query and the next query loads. */

@@ -36,7 +36,7 @@ interface FieldProps {
   onChange(value: string | undefined): void;
 }
 
-/** A text filter that applies shortly after the last key, or immediately on Enter. */
+/** A text filter that applies shortly after the last key press, or immediately on Enter. */
 export function TextFilter({ label, value = '', onChange }: FieldProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

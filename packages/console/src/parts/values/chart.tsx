@@ -201,7 +201,7 @@ function optionsOf(
   };
 }
 
-/** 1, 2, 5, 10, 20, 50 … */
+/** The possible distances between grid lines: 1, 2, 5, 10, 20, 50 … */
 const ROUND = Array.from({ length: 33 }, (_, n) => [1, 2, 5][n % 3] as number).map(
   (digit, n) => digit * 10 ** Math.floor(n / 3),
 );

@@ -44,7 +44,7 @@ export function readReceiverUrl(text: string): URL {
   return url;
 }
 
-/** Sends the bytes unchanged, with the service's timeout. */
+/** Sends a push. The bytes are not changed, and the timeout is the service's. */
 export function sendPush(
   url: URL,
   { method = 'POST', headers, body }: Push,
@@ -94,7 +94,7 @@ export function sendPush(
   });
 }
 
-/** Judges a response as the service does: HTTP 200 and a JSON object whose `code` is the string "0". */
+/** Judges a response as the service does: accepted means HTTP 200 and a JSON object whose `code` is the string "0". */
 function judgeAnswer(status: number, text: string, ms: number): PushAnswer {
   const code = readCode(text);
   const known = typeof code === 'string' ? code : undefined;

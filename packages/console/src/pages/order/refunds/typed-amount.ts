@@ -1,4 +1,4 @@
-/** 1234, 1234.5, 1,234.50: at most two decimals, and commas between all thousands or none. */
+/** Matches 1234, 1234.5 and 1,234.50: at most two decimals, and commas between all thousands or none. */
 const AMOUNT = /^\s*(\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(?:\.(\d{1,2}))?$/;
 
 /**

@@ -93,7 +93,7 @@ const useOutcomes = dictionary({
   FORBIDDEN: ['Not sent: the address is not allowed', '未发送：回调地址不允许'],
 });
 
-/** Events about a period, by its new status. */
+/** Texts of events about a period, by the period's new status. */
 const usePaymentEventTexts = dictionary({
   WAIT: ['period {cycleNo} is not due yet', '第 {cycleNo} 期待扣款'],
   PROCESSING: ['period {cycleNo} is being debited', '第 {cycleNo} 期扣款中'],
@@ -106,7 +106,7 @@ const usePaymentEventTexts = dictionary({
   REFUND_FULL: ['period {cycleNo} was refunded in full', '第 {cycleNo} 期全额退款'],
 });
 
-/** Notices before a period, by settlement mode. */
+/** Texts of the notice before a period, by settlement mode. */
 const useNoticeTexts = dictionary({
   SVC_DEDUCT: ['period {cycleNo} will be debited on {time}', '第 {cycleNo} 期将于 {time} 扣款'],
   CHANNEL_COLLECT: ['period {cycleNo} will be billed on {time}', '第 {cycleNo} 期将于 {time} 出账'],

@@ -238,7 +238,7 @@ function Detail({ entry }: { readonly entry: FoldedEntry }) {
   const saidText = useSaidText();
   const { kind, detail, data } = entry;
   if (!detail || kind === 'claim') return null;
-  // The code of an alert's detail.
+  // The code of the alert's sentence, by which the sentence is translated.
   const said = kind === 'alert' ? (data as { readonly detailSaid?: Said | null } | null)?.detailSaid : null;
   return (
     <Box
