@@ -226,7 +226,7 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       const args = ['restart', '-D', dataDir, '-m', 'immediate', '-w', '-s', '-l', path.join(home, 'restart.log')];
       const options = { ...identity, cwd: home, env: ENVIRONMENT };
       await run(`${POSTGRES_BIN}/pg_ctl`, args, options).catch((error) => {
-        // Not an error: Patroni was faster and has started PostgreSQL.
+        // If PostgreSQL runs, Patroni has started it first, and the error is ignored.
         if (postgresOf(dataDir).length === 0) throw error;
       });
     },

@@ -89,7 +89,7 @@ export const settlementMonth = Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ...sums,
-      /** The net sum of changes to closed months that came after their closing and count in this month. */
+      /** The net sum of changes to already closed months, which are counted in this month. */
       laterCent: cents,
       /** The same changes in detail. */
       later: Type.Object(sums),

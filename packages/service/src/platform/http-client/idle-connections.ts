@@ -38,7 +38,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
 
   return {
     take(origin: string): Connection | undefined {
-      // Takes the most recently used connection: it is the least likely to be closed, and surplus ones can expire.
+      // Takes the most recently used connection. It is the least likely to be closed, and unneeded older ones expire.
       const all = byOrigin.get(origin);
       for (let idle = all?.pop(); idle; idle = all?.pop()) {
         stopExpiring(idle);

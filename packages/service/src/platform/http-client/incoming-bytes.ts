@@ -8,7 +8,7 @@ const CR = 13;
 
 /**
  * The bytes of one answer as they arrive, and the position read so far. Copies and searches each byte once or twice,
- * even if packets are small, so a receiver that sends single bytes causes no extra work.
+ * even if packets are small, so an answer that arrives byte by byte causes no extra work.
  */
 export class IncomingBytes {
   /** All bytes before this position have been read. */

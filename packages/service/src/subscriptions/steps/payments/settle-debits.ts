@@ -178,7 +178,7 @@ function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOut
 
 /**
  * Raises an alert if the outcome contradicts the one that was settled before. A late success that is accepted has its
- * own kind of alert, so that a later contradiction does not overwrite it.
+ * own kind of alert, so that the alert of a later contradiction does not replace the alert of the late success.
  */
 async function alertContradiction(
   tx: Queryable,
