@@ -54,7 +54,7 @@ async function prove(options, interrupted) {
   return isWell(rows);
 }
 
-/** Checks that everything acknowledged before the first fault still exists after the last one. */
+/** Checks after the last fault that every write acknowledged on this stand still exists. */
 async function everythingAgain(stand, { writes, reported }) {
   const found = await acknowledgedAgain(stand, writes);
   const findings = found.filter(({ text }) => !reported.has(text));

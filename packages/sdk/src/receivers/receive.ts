@@ -15,7 +15,7 @@ import {
 export interface ReceiverOptions<AesKey extends string | undefined = string | undefined> extends WebhookKeys<AesKey> {
   /** The path of the callback URL. Set it if a proxy changes the path before the request arrives here. */
   readonly path?: string | undefined;
-  /** Stores which events were processed. By default this is kept in memory until the process ends. */
+  /** Stores which events were processed. By default the latest 100,000 are kept in memory until the process ends. */
   readonly store?: EventStore | undefined;
   /** Processes an authentic, new event within 5 s. For longer work, store the event here and process it later. */
   onEvent(event: EventFor<AesKey>): unknown;

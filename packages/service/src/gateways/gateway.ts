@@ -23,7 +23,7 @@ export interface Gateway {
   close?(): Promise<void>;
 }
 
-/** Card data in plain text, which exists only in memory on its way to the institution. */
+/** Card data in plain text, which exists only in memory. Channels send it encrypted, and it is stored encrypted. */
 export interface CardDetails {
   readonly bankCardNo: string;
   readonly certificateNo: string;

@@ -197,7 +197,7 @@ describe('agreements/replace, refused', () => {
     }
   });
 
-  /** Each row has one more error than the row below it. */
+  /** Every row except the last has at least two errors. Its code is the one that must win. */
   it('the first code in the list of codes wins if several apply', async () => {
     const { order, newSharedAgreement } = await shared();
     const collected = await create(collectRequest(channel));

@@ -153,7 +153,7 @@ const RULE_TEXTS = {
   'single-amount': 'alipaySingleAmount',
 } as const satisfies Record<Warning['rule'], string>;
 
-/** Shows what the institution requires of the product that was just authorized and of its agreements. */
+/** Shows rules of the institution that products may break, after a product or payment channel was authorized. */
 function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
   const t = useTexts();
   if (warnings.length === 0) return null;

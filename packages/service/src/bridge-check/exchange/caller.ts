@@ -69,7 +69,7 @@ export class Caller {
     return arrival;
   }
 
-  /** Returns true if anything answers. Checks no rule. */
+  /** Returns true if there is an answer with a status below 500. Checks no rule. */
   async isThere(request: Request): Promise<boolean> {
     const { origin, deadlines } = this.#options;
     const delivery = { origin, manner: 'whole', deadlineMs: deadlines.other, maxBytes: MAX_MESSAGE_BYTES } as const;

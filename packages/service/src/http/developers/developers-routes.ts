@@ -12,7 +12,7 @@ import { sendStartPage } from './start-page.js';
 export interface DevelopersDeps extends Installation {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default: on. If off, only the start page is served. */
+  /** Default: on. If off, there are no pages below /developers, only the service's start page at /. */
   readonly developers?: 'on' | 'off';
   /** Replaces the usual limit in tests. */
   readonly developersFilesPerMinute?: number;
