@@ -321,6 +321,7 @@ describe('agreements/bind-sms, several errors', () => {
     const table = [
       ['400002', person(), { ...wrong, bindOrderNo: closed, paymentChannelCode: 'SOME', mobileEncrypted: 'x' }],
       ['400001', person(), { ...wrong, bindOrderNo: closed, paymentChannelCode: 'SOME' }],
+      ['420005', stranger, { ...wrong, productCode: 'NO_SUCH', bindOrderNo: 'none', paymentChannelCode: 'NOBODYS' }],
       ['420006', stranger, { ...wrong, bindOrderNo: 'none', paymentChannelCode: 'NOBODYS' }],
       ['410001', stranger, { bankCode: 'XYZ', bindOrderNo: 'none', paymentChannelCode: 'NOBODYS' }],
       ['410003', stranger, { bankCode: 'XYZ', bindOrderNo: closed, paymentChannelCode: 'SOME' }],

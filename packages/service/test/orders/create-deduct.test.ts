@@ -1,5 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
+import {
+  authorizePaymentChannel,
+  withdrawPaymentChannel,
+} from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { PRODUCT } from '../operator/support.js';
 import { bindCard, encrypted, mobileOf, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
@@ -199,6 +203,15 @@ describe('orders/create in mode A, refused', () => {
         second.code === '0' ? ['0', 'BIND_SUCCESS'] : ['410002', 'CANCELED'],
       );
     }
+  });
+
+  it('403003: a binding whose payment channel is no longer authorized', async () => {
+    const { operator } = service;
+    const mockPay = { appId: 'test_demo', code: 'MOCKPAY' };
+    const bindOrderNo = await bindCard(channel, unique('user'));
+    await withdrawPaymentChannel(operator, mockPay);
+    expect((await create(boundRequest(bindOrderNo))).code).toBe('403003');
+    await authorizePaymentChannel(operator, { ...mockPay, isDefault: true, shareEnabled: true });
   });
 
   it('403004: a payment channel that is not authorized or does not share', async () => {

@@ -189,11 +189,13 @@ describe('sandbox/orders/advance is refused', () => {
     },
   );
 
-  it('420003: unsubscribed or terminated; 420004: completed', async () => {
+  it('420003: unsubscribed or terminated; 420004: completed; 420008: before its first result', async () => {
     const unsubscribed = await machine.deducted();
     await machine.channel.call('orders/unsubscribe', { orderNo: unsubscribed });
     machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'final', reason: 'no' });
     const terminated = await machine.deducted();
+    machine.institution.onDebit = async () => ({ kind: 'pending' });
+    const pending = await machine.deducted();
     machine.institution.reset();
     const completed = await machine.collected({ productCode: 'TEST_SPU_DAILY_7' });
     await machine.advance(completed, { cycles: 6 });
@@ -201,6 +203,7 @@ describe('sandbox/orders/advance is refused', () => {
       [unsubscribed, '420003'],
       [terminated, '420003'],
       [completed, '420004'],
+      [pending, '420008'],
     ] as const) {
       const before = await machine.everything(orderNo);
       expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe(code);

@@ -30,7 +30,7 @@ describe('sandbox/payments/refund', () => {
     ]);
   });
 
-  it('400001: unpaid periods, and more than is left', async () => {
+  it('400001: unpaid periods, and more than is left; 420009: an order that its channel collects', async () => {
     const orderNo = await on.paidOrder();
     const messages = [
       await refund(periodNo(orderNo, 2)),
@@ -43,6 +43,7 @@ describe('sandbox/payments/refund', () => {
       ['400001', 'only 0 cents of the period are left to refund'],
     ]);
     expect(on.bank.asked).toHaveLength(1);
+    expect((await refund(periodNo(await on.collectedOrder()))).code).toBe('420009');
   });
 
   it("420001: unknown numbers, and another channel's", async () => {
