@@ -53,6 +53,7 @@ describe('events', () => {
     ]);
     expect((await json('list', 'test_told', '--status', 'GIVE_UP', '--from', '2026-01-01')).items).toHaveLength(1);
     expect((await json('list', 'test_told', '--limit', '1')).items).toHaveLength(1);
+    expect((await json('list', 'test_told', '--from', '0001-01-01', '--to', '9999-12-31')).items).toHaveLength(3);
     expect(await text('list', 'test_told', '--to', '2026-01-01')).toBe('nothing yet\n');
   });
 
@@ -96,6 +97,13 @@ describe('events', () => {
     expect(await text('resume', 'test_told')).toBe('deliveries to test_told are resumed (*)\n');
     expect(await text('resume', 'test_told')).toBe('deliveries to test_told were not paused (*)\n');
     expect(await json('resume', 'test_told', ...type)).toMatchObject({ changed: true, pausedEvents: [] });
+    const { items } = await line.json('audit', 'list', '--subject', 'test_told', '--limit', '4');
+    expect(items).toMatchObject([
+      { action: 'events.resume', detail: { eventType: 'payment.status.changed' } },
+      { action: 'events.resume', detail: { eventType: '*' } },
+      { action: 'events.pause', detail: { eventType: 'payment.status.changed' } },
+      { action: 'events.pause', detail: { eventType: '*' } },
+    ]);
   });
 
   it('refuse with exit code 1 and one line, and write nothing', async () => {
@@ -104,12 +112,19 @@ describe('events', () => {
       [/the status must be/, 'list', 'test_told', '--status', 'SENT'],
       [/is not a time such as/, 'list', 'test_told', '--from', 'yesterday'],
       [/whole number/, 'list', 'test_told', '--limit', 'all'],
+      [/whole number from 1 to 10000/, 'list', 'test_told', '--limit', '10001'],
+      [/not an order number/, 'list', 'test_told', '--order', '1x'],
+      [/event type must be/, 'list', 'test_told', '--event', '*'],
       [/has no event "4"/, 'show', 'test_told', '4'],
       [/has no event "3-13"/, 'show', 'test_told', '3-13'],
+      [/has no event "1'"/, 'show', 'test_told', "1'"],
       [/either event ids or --given-up/, 'replay', 'test_told'],
       [/either event ids or --given-up/, 'replay', 'test_told', '1', '--given-up'],
       [/go with --given-up/, 'replay', 'test_told', '1', '--from', '2026-01-31'],
       [/has no event "1, 4"/, 'replay', 'test_told', '1', '4'],
+      [/is not a time such as/, 'replay', 'test_told', '--given-up', '--to', 'noon'],
+      [/there is no channel/, 'replay', 'test_none', '--given-up'],
+      [/there is no channel/, 'pause', 'test_none'],
       [/an event type must be/, 'pause', 'test_told', '--event', 'all'],
     ];
     await line.expectRefusals(refusals.map(([reason, ...args]) => [reason, 'events', ...args]));

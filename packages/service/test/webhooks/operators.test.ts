@@ -1,13 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit/audit.js';
-import {
-  listEventsOfChannel,
-  pauseEvents,
-  replayGivenUpEvents,
-  replayNamedEvents,
-  resumeEvents,
-  showEvent,
-} from '../../src/operator/events/events.js';
+import { replayGivenUpEvents, replayNamedEvents, showEvent } from '../../src/operator/events/events.js';
 import { dump } from '../operator/support.js';
 import { anotherChannel } from '../orders/support.js';
 import {
@@ -35,42 +28,11 @@ const latestAudit = async (subject = appId) =>
     detail,
   }))[0];
 
-describe('a list', () => {
-  it("has the channel's events, by order, type, status and time, newest first, up to a limit", async () => {
-    const { orderNo, payment, order } = await createOrderWithEvents(database(), channel);
-    await recordOutcome(database(), [payment], 'GIVE_UP');
-    const list = async (filter: object) =>
-      (await listEventsOfChannel(operator(), { appId, ...filter })).map(({ eventId }) => eventId);
-    expect(await list({ orderNo })).toEqual([order, payment]);
-    expect(await list({ orderNo, status: 'GIVE_UP' })).toEqual([payment]);
-    expect(await list({ orderNo, eventType: 'order.status.changed' })).toEqual([order]);
-    expect(await list({ orderNo, limit: 1 })).toEqual([order]);
-    expect(await list({ orderNo, from: '2026-01-01', to: '2026-01-02' })).toEqual([]);
-    expect(await list({ orderNo, from: '2026-01-01' })).toEqual([order, payment]);
-    expect(await list({ orderNo, from: '0001-01-01', to: '9999-12-31' })).toEqual([order, payment]);
-    expect(await list({ orderNo, to: '0001-01-01' })).toEqual([]);
-    expect(await list({ status: 'GIVE_UP', to: '2026-01-01 12:00:00' })).toEqual([]);
-    const [event] = await listEventsOfChannel(operator(), { appId, orderNo });
-    expect(event).toMatchObject({ orderNo, deliveryStatus: 'PENDING', data: { orderNo, orderStatus: 'ACTIVE' } });
-  });
-});
-
 describe('one event', () => {
-  it('is shown with every push: its time, outcome, duration, and the start of the answer', async () => {
-    const { payment } = await createOrderWithEvents(database(), channel);
-    await recordOutcome(database(), [payment], 'REFUSED');
-    await recordOutcome(database(), [payment], 'ACCEPTED');
-    const push = { eventId: payment, at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), latencyMs: 12 };
-    expect(await showEvent(operator(), { appId, eventId: payment })).toMatchObject({
-      eventId: payment,
-      lastEventId: null,
-      deliveryStatus: 'DELIVERED',
-      pushes: 2,
-      attempts: [
-        { ...push, retryNo: 0, outcome: 'REFUSED', httpStatus: 503, answer: 'later, please' },
-        { ...push, retryNo: 1, outcome: 'ACCEPTED', httpStatus: 200, answer: '{"code":"0"}' },
-      ],
-    });
+  it('of another channel is not found', async () => {
+    const other = await anotherChannel(on.service);
+    const { payment } = await createOrderWithEvents(database(), other);
+    await expect(showEvent(operator(), { appId, eventId: payment })).rejects.toThrow(/has no event/);
   });
 
   it('of periods that were voided together is shown as one of them or as all', async () => {
@@ -178,53 +140,5 @@ describe('a replay', () => {
       { replayed: 5000 },
       { replayed: 5000 },
     ]);
-  });
-});
-
-describe('an address', () => {
-  it('is paused and resumed, for all events or one type, audited and visible on the channel', async () => {
-    const eventType = 'order.status.changed';
-    expect(await pauseEvents(operator(), { appId, eventType })).toMatchObject({
-      changed: true,
-      pausedEvents: [eventType],
-    });
-    expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.pause', detail: { eventType } });
-    expect(await pauseEvents(operator(), { appId, eventType })).toMatchObject({ changed: false });
-    expect(await pauseEvents(operator(), { appId })).toMatchObject({ changed: true, pausedEvents: ['*', eventType] });
-    expect(await resumeEvents(operator(), { appId })).toMatchObject({ changed: true, pausedEvents: [eventType] });
-    expect(await latestAudit()).toEqual({ actor: 'test', action: 'events.resume', detail: { eventType: '*' } });
-    expect(await resumeEvents(operator(), { appId })).toMatchObject({ changed: false });
-    expect(await resumeEvents(operator(), { appId, eventType })).toMatchObject({ changed: true, pausedEvents: [] });
-  });
-});
-
-describe('refused in one line, and nothing written', () => {
-  let before: string;
-  beforeAll(async () => {
-    before = await dump(database());
-  });
-
-  it.each([
-    ['an unknown channel', () => listEventsOfChannel(operator(), { appId: 'test_none' }), /no channel "test_none"/],
-    ['an unknown status', () => listEventsOfChannel(operator(), { appId, status: 'SENT' }), /status must be/],
-    ['an unknown type', () => listEventsOfChannel(operator(), { appId, eventType: '*' }), /event type must be/],
-    ['no order number', () => listEventsOfChannel(operator(), { appId, orderNo: '1x' }), /not an order number/],
-    ['too many', () => listEventsOfChannel(operator(), { appId, limit: 10_001 }), /whole number from 1 to 10000/],
-    ['no time', () => listEventsOfChannel(operator(), { appId, from: '2026-02-30' }), /not a time such as/],
-    ['no time of a replay', () => replayGivenUpEvents(operator(), { appId, to: 'noon' }), /not a time such as/],
-    ['an unknown event', () => showEvent(operator(), { appId, eventId: '999999999999' }), /no event "999999999999"/],
-    ['no event id', () => showEvent(operator(), { appId, eventId: "1'" }), /no event "1'"/],
-    ['a replay of an unknown channel', () => replayGivenUpEvents(operator(), { appId: 'test_none' }), /no channel/],
-    ['a pause of an unknown channel', () => pauseEvents(operator(), { appId: 'test_none' }), /no channel/],
-    ['a pause of an unknown type', () => pauseEvents(operator(), { appId, eventType: 'x' }), /event type must be/],
-  ])('%s', async (_what, act, message) => {
-    await expect(act()).rejects.toThrow(message);
-    expect(await dump(database())).toBe(before);
-  });
-
-  it('an event of another channel', async () => {
-    const other = await anotherChannel(on.service);
-    const { payment } = await createOrderWithEvents(database(), other);
-    await expect(showEvent(operator(), { appId, eventId: payment })).rejects.toThrow(/has no event/);
   });
 });
