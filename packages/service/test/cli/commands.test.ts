@@ -163,37 +163,12 @@ describe('provisioning a channel with --json', () => {
 
   it('the audit trail has actor, time and action', async () => {
     const { items } = (await json('audit', 'list', '--subject', A)) as { items: Record<string, unknown>[] };
-    expect(items.map(({ action }) => action).reverse()).toEqual([
-      'channel.create',
-      'channel.authorize-product',
-      'channel.authorize-payment-channel',
-      'channel.authorize-payment-channel',
-      'channel.set-callback',
-      'channel.set-callback',
-      'channel.set-ip-list',
-      'channel.set-limits',
-      'channel.set-voided-period-events',
-      'channel.set-upcoming-notices',
-      'channel.set-frame-origins',
-      'channel.set-encryption',
-      'channel.set-branding',
-      'channel.set-branding',
-      'channel.authorize-payment-channel',
-      'channel.authorize-payment-channel',
-      'channel.withdraw-payment-channel',
-      'channel.withdraw-product',
-      'channel.set-callback',
-      'channel.set-ip-list',
-      'channel.set-frame-origins',
-      'channel.set-encryption',
-      'channel.set-branding',
-      'channel.set-branding',
-      'channel.suspend',
-      'channel.resume',
-      'channel.revoke-tokens',
-      'channel.reset-credentials',
-      'channel.reset-credentials',
-    ]);
+    // One for each command that changed something. operator/provisioning.test.ts has the others' names.
+    expect(items).toHaveLength(29);
+    const actions = new Set(items.map(({ action }) => action));
+    for (const verb of ['create', 'revoke-tokens', 'set-frame-origins', 'set-upcoming-notices']) {
+      expect(actions).toContain(`channel.${verb}`);
+    }
     for (const item of items) {
       expect(item).toMatchObject({
         actor: `cli:${os.userInfo().username}@${os.hostname()}`,
