@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reserveSmsSend } from '../../src/subscriptions/steps/agreements/sms-limit.js';
+import { dump } from '../operator/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
@@ -39,6 +40,9 @@ describe('agreements/bind-sms in production, how often', () => {
     const { bankMobile } = person();
     const mine = await sendCode(channel, person({ bankMobile }));
     expect(mine.code).toBe('0');
+    // Only production stores to whom codes were sent. privacy/at-rest.test.ts has the other tables.
+    const text = await dump(service.fresh.database);
+    for (const spelling of [bankMobile, Buffer.from(bankMobile).toString('hex')]) expect(text).not.toContain(spelling);
     const other = await service.channel();
     const who = person({ bankMobile });
     const reply = await sendCode(other, who);

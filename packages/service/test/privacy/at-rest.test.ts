@@ -52,6 +52,12 @@ const card = (who: Somebody, by = channel) => ({
   realNameEncrypted: encrypted(by, who.realName),
   bankMobileEncrypted: encrypted(by, who.bankMobile),
 });
+const binding = (who: Somebody, more: object = {}) => ({
+  channelUserId: who.channelUserId,
+  mobileEncrypted: encrypted(channel, who.mobile),
+  ...card(who),
+  ...more,
+});
 const shared = (who: Somebody, by = channel) => ({
   paymentChannelCode: 'MOCKPAY',
   sharedAgreementNo: who.sharedNo,
@@ -72,6 +78,7 @@ const collected = (who: Somebody, more: object = {}) =>
 
 async function everything(): Promise<void> {
   await selfBinding();
+  await failedBindings();
   await sharing();
   await collecting();
   await rejections();
@@ -80,9 +87,7 @@ async function everything(): Promise<void> {
 
 async function selfBinding() {
   const who = somebody();
-  const mobileEncrypted = encrypted(channel, who.mobile);
-  const binding = { channelUserId: who.channelUserId, mobileEncrypted, ...card(who) };
-  const { bindOrderNo } = await call('agreements/bind-sms', binding, '0', { idempotencyKey: unique('key') });
+  const { bindOrderNo } = await call('agreements/bind-sms', binding(who), '0', { idempotencyKey: unique('key') });
   secrets.set('sms code', '73519046281');
   secrets.set('institution number of a binding', `inst-${bindOrderNo}`);
   const smsCodeEncrypted = encrypted(channel, '73519046281');
@@ -96,6 +101,30 @@ async function selfBinding() {
     expect(data.bankDataList).toHaveLength(1);
   }
   await call('orders/unsubscribe', { orderNo });
+}
+
+/** Bindings that fail, also by an adapter that quotes its input. */
+async function failedBindings() {
+  const [who, stranger] = [somebody(), somebody()];
+  const { bindOrderNo } = await call('agreements/bind-sms', binding(who));
+  secrets.set('wrong sms code', '846201357');
+  const confirmation = { bindOrderNo, smsCodeEncrypted: encrypted(channel, '846201357') };
+  on.institution.onConfirm = async () => ({ kind: 'wrong-code', reason: 'no' });
+  await call('agreements/bind-confirm', confirmation);
+  on.institution.onConfirm = async ({ smsCode }) => {
+    throw new Error(`a bug that quotes "${smsCode}" and ${who.bankCardNo}`);
+  };
+  await call('agreements/bind-confirm', confirmation, '500001');
+  on.institution.onSend = async () => ({ kind: 'not-sent', reason: 'no' });
+  await call('agreements/bind-sms', binding(somebody()));
+  on.institution.onSend = async ({ card: { realName, bankMobile } }) => {
+    throw new Error(`a bug that quotes "${realName}" and ${bankMobile}`);
+  };
+  await call('agreements/bind-sms', binding(somebody()), '500001', { idempotencyKey: unique('key') });
+  on.institution.reset();
+  await call('agreements/bind-sms', binding(stranger, { mobileEncrypted: encrypted(channel, who.mobile) }), '410011');
+  const bankCardNoEncrypted = encrypted(channel, `x${stranger.bankCardNo}`);
+  await call('agreements/bind-sms', binding(stranger, { bankCardNoEncrypted }), '400001');
 }
 
 async function sharing() {
