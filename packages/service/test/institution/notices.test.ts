@@ -76,18 +76,6 @@ describe('a notice', () => {
     expect(understood(gateway, right)).toMatchObject(SUCCESS);
   });
 
-  it('is sent until it is answered with 200, signed again each time', async () => {
-    const endpoint = await noticeEndpoint([500, 503, 302, 404, 204]);
-    const { institution, gateway } = await attached({ noticeUrl: endpoint.url });
-    await gateway.debit(debitOf('1', '0004'));
-    const notices = await endpoint.count(6);
-    await settled(institution);
-    expect(notices).toHaveLength(6);
-    for (const notice of notices) expect(understood(gateway, notice)).toMatchObject(SUCCESS);
-    expect(new Set(notices.map(({ headers }) => headers['x-bridge-nonce'])).size).toBe(6);
-    expect(new Set(notices.map(({ headers }) => headers['x-bridge-request-id'])).size).toBe(1);
-  });
-
   it('that was unsent at a kill -9 is sent after the next start, and a pending debit is settled', async () => {
     const refusing = await noticeEndpoint(Array.from({ length: 10_000 }, () => 500));
     const dataDir = await temporaryFolder();

@@ -13,20 +13,6 @@ const CARD = {
   bankMobile: '13800000000',
 };
 
-describe('debits', () => {
-  it('1000 concurrent requests with 100 numbers are 100 debits', async () => {
-    const { institution, gateway } = await attached({}, { deadlineMs: { debit: 60_000 } });
-    const outcomes = await Promise.all(
-      Array.from({ length: 1000 }, (_, index) => gateway.debit(debitOf(`${index % 100}`))),
-    );
-    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['success']));
-    expect(new Set(outcomes.map((outcome) => outcome.kind === 'success' && outcome.institutionRef)).size).toBe(100);
-    const { debits } = await ledgerOf(institution);
-    expect(debits).toHaveLength(100);
-    expect(debits.every(({ arrivals, debitedCent }) => arrivals === 10 && debitedCent === 1990)).toBe(true);
-  });
-});
-
 describe('agreements', () => {
   it('are not bound without a code, with a refused code, or with an unreachable phone', async () => {
     const { gateway } = await attached();
