@@ -7,8 +7,8 @@ import { type Database, type Queryable, wrapQuery } from '../../src/platform/db/
 import { settleDebits } from '../../src/subscriptions/steps/payments/settle-debits.js';
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { boundRequest, stageOfFile } from '../orders/stage-of-file.js';
-import { agreementOf, alerts, anotherChannel, paid, toldAbout } from '../orders/support.js';
-import { attemptNoOf, copies, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
+import { agreementOf, alerts, anotherChannel, copyOrder, paid, toldAbout } from '../orders/support.js';
+import { attemptNoOf, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
@@ -242,7 +242,7 @@ describe('all in one transaction', () => {
       // One of the orders waits for a retry.
       await sql(`update orders set latest_payment_status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await sql(`update payments set status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
-      await copies(database, orderNo, count - 1);
+      await copyOrder(database, orderNo, count - 1);
       let queries = 0;
       const counting = (tx: Queryable): Queryable => ({
         query: wrapQuery(tx, (run) => {
@@ -379,7 +379,7 @@ describe('an active order on an agreement that has ended', () => {
 
   it('does not block the orders behind it, even in numbers beyond a lease', async () => {
     const { orderNo, agreementId } = await left();
-    await copies(database, orderNo, 150);
+    await copyOrder(database, orderNo, 150);
     const good = await shared(unique('number'), 1);
     on.institution.reset();
     expect(await renew()).toBe(1);

@@ -183,15 +183,15 @@ export async function dailyProduct(
 
 let copies = 0;
 
-/** Copies the order and its benefits `count` times, under unused order numbers. */
-export async function copyOrder(database: Database, orderNo: string, count: number): Promise<void> {
+/** Copies the order and its benefits `count` times, under unused numbers, with these columns changed. */
+export async function copyOrder(database: Database, orderNo: string, count: number, changed: object = {}): Promise<void> {
   const first = 800_000_000_000_000 + copies;
   copies += count;
   const last = first + count - 1;
   await database.query(
     `with copied as (
        insert into orders select c.* from orders o, generate_series($2::bigint, $3::bigint) n,
-         jsonb_populate_record(o, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n)) c where o.order_no = $1
+         jsonb_populate_record(o, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n) || $4::jsonb) c where o.order_no = $1
      ), named as (
        insert into external_orders select c.* from external_orders e, generate_series($2::bigint, $3::bigint) n,
          jsonb_populate_record(e, jsonb_build_object('order_no', n, 'external_order_no', 'copy-' || n)) c where e.order_no = $1
@@ -201,7 +201,7 @@ export async function copyOrder(database: Database, orderNo: string, count: numb
      )
      insert into benefits select c.* from benefits b, generate_series($2::bigint, $3::bigint) n,
        jsonb_populate_record(b, jsonb_build_object('order_no', n)) c where b.order_no = $1`,
-    [orderNo, first, last],
+    [orderNo, first, last, JSON.stringify(changed)],
   );
 }
 

@@ -3,9 +3,9 @@ import { listOpenPaymentChannels } from '../../src/catalog/payment-channels/pace
 import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { gate } from '../agreements/support.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
-import { paid } from '../orders/support.js';
+import { copyOrder, paid } from '../orders/support.js';
 import { until } from '../support/processes.js';
-import { copies, created, engineNode, engineOfFile } from './support.js';
+import { created, engineNode, engineOfFile } from './support.js';
 
 /**
  * Tests the limits on debits per second and on hours of the day. They count for all nodes together, by the database's
@@ -16,7 +16,7 @@ const { on, sql } = stageOfFile();
 const nodes = [engineOfFile(on), engineOfFile(on)] as const;
 
 it('a slow institution: no debit is started before there is a slot for it, because it could become too late to send', async () => {
-  await copies(on.service.fresh.database, await created(on), 200);
+  await copyOrder(on.service.fresh.database, await created(on), 200);
   on.institution.reset();
   let moment = Date.now();
   const [first, second] = [gate(), gate()];
@@ -43,7 +43,7 @@ describe('debits per second', () => {
   beforeEach(async () => {
     await sql('update orders set next_due_at = null');
     await sql('delete from debit_paces');
-    await copies(on.service.fresh.database, await created(on), 200);
+    await copyOrder(on.service.fresh.database, await created(on), 200);
     on.institution.reset();
   });
 

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Database } from '../../src/platform/db/database.js';
 import { gate } from '../agreements/support.js';
-import { dailyProduct, institution, paid, type Stage, stage, toldAbout } from '../orders/support.js';
+import { copyOrder, dailyProduct, institution, paid, type Stage, stage, toldAbout } from '../orders/support.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
-import { copies, created } from './support.js';
+import { created } from './support.js';
 
 /** Tests a node with its engine and two institutions. MOCKPAY always works. */
 const closing: (() => Promise<void>)[] = [];
@@ -18,8 +18,8 @@ async function scene() {
   const { database } = on.service.fresh;
   const bank = institution();
   const orderNo = await created(on);
-  // Creates more orders than may be in flight at one institution.
-  await copies(database, orderNo, 100, 'MOCKBANK');
+  // More than may be in flight at once.
+  await copyOrder(database, orderNo, 100, { payment_channel_code: 'MOCKBANK' });
   const paidPeriods = async (code: string) => {
     const [row] = await database.query<{ n: number }>(
       `select count(*) as n from debit_attempts where cycle_no > 1 and status = 'SUCCESS' and payment_channel_code = $1`,
@@ -63,7 +63,7 @@ it('one institution hangs: the other’s orders continue, period by period', asy
 
 it('an institution that answers quickly has at most 64 debits in flight, and as many wait for a slot', async () => {
   const { on, database, bank, orderNo, paidPeriods, start } = await scene();
-  await copies(database, await created(on), 200, 'MOCKBANK');
+  await copyOrder(database, await created(on), 200, { payment_channel_code: 'MOCKBANK' });
   const held = gate();
   closing.push(async () => held.open());
   let there = 0;

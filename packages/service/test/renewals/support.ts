@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { type RenewalDeps, renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
-import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import { openDatabase } from '../../src/platform/db/database.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { paid, type Stage } from '../orders/support.js';
@@ -48,31 +48,6 @@ export async function created({ channel }: Stage, more: Record<string, unknown> 
   const reply = await channel.call('orders/create', sharedRequest(channel, more));
   expect(reply.data?.orderStatus, reply.text).toBe('ACTIVE');
   return reply.data.orderNo;
-}
-
-/** Copies the order and all its rows `count` times. */
-export async function copies(database: Database, orderNo: string, count: number, code = 'MOCKPAY'): Promise<void> {
-  const columns = async (table: string, changed: Record<string, string>) => {
-    const rows = await database.query<{ name: string }>(
-      'select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped',
-      [table],
-    );
-    const names = rows.map(({ name }) => name);
-    const values = names.map((name) => changed[name] ?? `t.${name}`);
-    await database.query(
-      `insert into ${table} (${names.join()}) select ${values.join()} from ${table} t, generate_series(1, $2) as n
-       where t.order_no = $1`,
-      [orderNo, count],
-    );
-  };
-  // Order numbers far above those that the sequence assigns.
-  const number = 't.order_no * 1000 + n';
-  await columns('payments', { order_no: number });
-  await columns('orders', {
-    order_no: number,
-    external_order_no: `t.external_order_no || '-' || n`,
-    payment_channel_code: `'${code}'`,
-  });
 }
 
 export const attemptNoOf = (orderNo: string, cycleNo: number, tryNo: number) =>
