@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import type { Crash } from './node.js';
 import { play } from './run.js';
 import type { Step } from './steps.js';
@@ -20,9 +20,7 @@ const POINTS: readonly Crash[] = (['commit', 'call'] as const).flatMap((at) =>
   ),
 );
 
-const BEFORE_COMMIT: Crash = { at: 'commit', nth: 0, side: 'before' };
-
-/** The index of the product that has one period. */
+/** The product of one period. */
 const ONCE = PRODUCTS.findIndex(({ totalCycles }) => totalCycles === 1);
 
 it.each(['A1', 'A2', 'B'] as const)(
@@ -44,43 +42,3 @@ it.each(['A1', 'A2', 'B'] as const)(
     }
   },
 );
-
-it('a machine that takes seconds per step does not make a node refuse requests', async () => {
-  const now = performance.now.bind(performance);
-  let passed = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => {
-    passed += 3_000;
-    return now() + passed;
-  });
-  onTestFinished(() => void vi.restoreAllMocks());
-  const common = { order: 0, bank: 0, sameAgreement: false };
-  const ends: Step = {
-    kind: 'agreement ends',
-    order: 0,
-    by: 'operations',
-    notices: 1,
-    crash: BEFORE_COMMIT,
-    asksAgain: false,
-  };
-  await play(
-    world,
-    {
-      day: 42,
-      second: 0,
-      steps: [
-        {
-          ...common,
-          kind: 'create',
-          mode: 'A2',
-          product: 0,
-          debits: [undefined],
-          engineFirst: false,
-          asksAgain: false,
-        },
-        ends,
-        { ...common, kind: 'replace', retryFailedNow: true, asksAgain: false },
-      ],
-    },
-    'slow-machine',
-  );
-});
