@@ -214,13 +214,18 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('%s by page and b
 describe('orders/list by cursor', () => {
   it('0: orders with one period, with several, and both, created in any sequence', async () => {
     const { operator } = on.service;
-    const productCode = code();
-    await createProduct(operator, { productCode, ...product, totalCycles: 1 });
-    await authorizeProduct(operator, { appId: channel.credentials.appId, productCode });
+    const [once, twice] = [code(), code()];
+    for (const [productCode, totalCycles] of [
+      [once, 1],
+      [twice, 2],
+    ] as const) {
+      await createProduct(operator, { ...product, productCode, totalCycles });
+      await authorizeProduct(operator, { appId: channel.credentials.appId, productCode });
+    }
     const channelUserId = unique('user');
     const made: string[] = [];
-    for (const more of [{}, { productCode }, { productCode }, {}, {}, { productCode }]) {
-      const { data } = await channel.call('orders/create', collectRequest(channel, { channelUserId, ...more }));
+    for (const productCode of [twice, once, once, 'TEST_SPU_001', twice, once]) {
+      const { data } = await channel.call('orders/create', collectRequest(channel, { channelUserId, productCode }));
       made.unshift(data.orderNo);
       on.service.clock.advance(500);
     }
@@ -234,6 +239,8 @@ describe('orders/list by cursor', () => {
       for (const size of [1, 2, 5]) expect((await walk(list, { size }, { size })).flatMap(list.ids)).toEqual(expected);
       const [first] = await walk(list, { size: 1 }, { size: 100 });
       expect(list.ids(first)).toEqual(expected.slice(0, 1));
+      const { data } = await call(list, { size: 1, page: 2 });
+      expect([list.ids(data), data.hasMore]).toEqual([expected.slice(1, 2), true]);
     }
   });
 });

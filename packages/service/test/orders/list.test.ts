@@ -5,10 +5,7 @@ import { stageOfFile } from './stage-of-file.js';
 import { anotherChannel, dailyProduct } from './support.js';
 
 const { service, channel } = stageOfFile();
-beforeAll(async () => {
-  await dailyProduct(service, 'ONE_DAY', 1);
-  await dailyProduct(service, 'TWO_DAYS', 2);
-});
+beforeAll(() => dailyProduct(service, 'ONE_DAY', 1));
 
 const list = (body: object) => channel.call('orders/list', body);
 const numbers = (orders: readonly { orderNo: string }[]) => orders.map(({ orderNo }) => orderNo);
@@ -60,27 +57,6 @@ describe('orders/list', () => {
     const rest = (await list({ channelUserId: user, page: 2 })).data;
     expect([rest.orders.length, rest.hasMore]).toEqual([1, false]);
     expect(new Set(numbers([...data.orders, ...rest.orders])).size).toBe(101);
-  });
-
-  it('0: SINGLE has one period, MULTIPLE more, no filter both', async () => {
-    const user = unique('user');
-    const [single] = await orders(user, 1, { productCode: 'ONE_DAY' });
-    const [two] = await orders(user, 1, { productCode: 'TWO_DAYS' });
-    const [twelve] = await orders(user, 1);
-    const of = async (cycleType: object) => numbers((await list({ channelUserId: user, ...cycleType })).data.orders);
-    expect(await of({ cycleType: 'SINGLE' })).toEqual([single]);
-    expect(await of({ cycleType: 'MULTIPLE' })).toEqual([twelve, two]);
-    expect(await of({})).toEqual([twelve, two, single]);
-  });
-
-  it('0: paging applies after the filter', async () => {
-    const user = unique('user');
-    const first = await orders(user, 1, { productCode: 'ONE_DAY' });
-    await orders(user, 2);
-    const last = await orders(user, 1, { productCode: 'ONE_DAY' });
-    const page = (n: number) => list({ channelUserId: user, cycleType: 'SINGLE', size: 1, page: n });
-    const [one, two] = [(await page(1)).data, (await page(2)).data];
-    expect([numbers(one.orders), one.hasMore, numbers(two.orders), two.hasMore]).toEqual([last, true, first, false]);
   });
 
   it('0: newest first, whichever node created them', async () => {
