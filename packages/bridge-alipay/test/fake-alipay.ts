@@ -1,6 +1,7 @@
 import { createSign, createVerify, generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as bodyOf } from 'node:stream/consumers';
 import { zipGbk } from './zipped-gbk.js';
 
 /**
@@ -210,9 +211,7 @@ export class FakeAlipay {
       response.writeHead(200, { 'content-type': 'application/zip' }).end(this.bill(url.searchParams.get('day') ?? ''));
       return;
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const params = Object.fromEntries([...url.searchParams, ...new URLSearchParams(Buffer.concat(chunks).toString())]);
+    const params = Object.fromEntries([...url.searchParams, ...new URLSearchParams(await bodyOf(request))]);
     const method = params['method'] ?? '';
     const refused = refuseRequest(params, this.#callersNow());
     const content: Content = JSON.parse(params['biz_content'] ?? '{}');

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 /**
  * A fake of the part of Stripe that the bridge uses, on loopback, written from Stripe's documentation. Each rule names
@@ -261,10 +262,7 @@ class Fake {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://stripe');
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
-    const params = new URLSearchParams(request.method === 'POST' ? text : url.search);
+    const params = new URLSearchParams(request.method === 'POST' ? await text(request) : url.search);
     const asked = `${request.method} ${url.pathname}`;
     this.requests.push(asked);
     const fault = this.#takeFault(asked);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -50,9 +51,7 @@ async function listen(handler: http.RequestListener): Promise<string> {
 function asExpress(parse?: (bytes: Buffer) => unknown): http.RequestListener {
   const receiver = createExpressReceiver(options);
   return async (request, response) => {
-    const chunks: Buffer[] = [];
-    if (parse) for await (const chunk of request) chunks.push(chunk);
-    const body = parse ? { body: parse(Buffer.concat(chunks)) } : {};
+    const body = parse ? { body: parse(await buffer(request)) } : {};
     Object.assign(request, { originalUrl: request.url, url: '/', ...body });
     await receiver(request, response, (error) => {
       throw error;
@@ -62,13 +61,12 @@ function asExpress(parse?: (bytes: Buffer) => unknown): http.RequestListener {
 
 const receiveByFetch = createFetchReceiver(options);
 const asFetch: http.RequestListener = async (request, response) => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
+  const body = await buffer(request);
   const { method = '', url } = request;
   const asked = new Request(`http://receiver.example${url}`, {
     method,
     headers: request.headers as Record<string, string>,
-    ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+    ...(method === 'POST' ? { body } : {}),
   });
   const answer = await receiveByFetch(asked);
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { sha256Hex, signRequest, signWebhook } from '@perennial/wire';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { PerennialClient, type PerennialClientOptions, type ResponseNotice, type WebhookEvent } from '../src/index.js';
@@ -125,9 +126,7 @@ export function usePeer(): void {
 async function startPeer(): Promise<Peer> {
   let moves: Move[] = [ok()];
   const server = http.createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const asked = { path: request.url ?? '', headers: request.headers, body };
+    const asked = { path: request.url ?? '', headers: request.headers, body: await text(request) };
     look(started, asked);
     if (asked.path === '/openapi/v1/auth/token') {
       started.tokensAsked.push(asked);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import { text as bodyOf } from 'node:stream/consumers';
 
 export interface Taken {
   readonly headers: http.IncomingHttpHeaders;
@@ -20,8 +21,7 @@ export interface WebhookReceiver {
 /** Starts a webhook receiver of alerts. */
 export async function webhookReceiver(port = 0): Promise<WebhookReceiver> {
   const server = http.createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
+    const text = await bodyOf(request);
     if (receiver.status === 200) receiver.taken.push({ headers: request.headers, text, body: JSON.parse(text) });
     response.writeHead(receiver.status).end('thank you');
   });

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { perennial, perennialProcess } from '../cli/perennial.js';
 import { attached, KEY, temporaryFolder } from '../institution/support.js';
 import { freePort } from '../support/free-port.js';
+import { listen } from '../support/listen.js';
 import { BadBridge, type Sin } from './bad-bridge.js';
 import { cardFile } from './support.js';
 
@@ -82,10 +81,7 @@ describe('perennial check-bridge', () => {
       request.resume();
       response.writeHead(status, { 'content-type': type }).end(body);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${await listen(server)}`;
     const given = ['--agreement', 'GOOD'];
     const check = (name: string, ...args: string[]) =>
       perennial(['check-bridge', `${url}/${name}`, ...args], { BRIDGE_KEY: KEY_TEXT });

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
 import { perennial } from '../cli/perennial.js';
 import { KEY, temporaryFolder } from '../institution/support.js';
+import { listen } from '../support/listen.js';
 
 export interface Checked {
   readonly code: number | null;
@@ -36,11 +34,7 @@ export async function restarter(restart: () => Promise<void>): Promise<string> {
     await restart();
     response.end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return `"${process.execPath}" -e "fetch('http://127.0.0.1:${port}/')"`;
+  return `"${process.execPath}" -e "fetch('http://127.0.0.1:${await listen(server)}/')"`;
 }
 
 /** Runs without settings, and so without a database. */

@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as bodyOf } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, disablePerson } from '../../src/operator/people/people.js';
 import { ofFile } from '../orders/stage-of-file.js';
@@ -44,9 +45,7 @@ async function startProvider() {
       to.searchParams.set('state', searchParams.get('state') ?? '');
       return response.writeHead(303, { location: to.href }).end();
     }
-    let body = '';
-    for await (const piece of request) body += piece;
-    const form = new URLSearchParams(body);
+    const form = new URLSearchParams(await bodyOf(request));
     const begun = codes.get(form.get('code') ?? '');
     codes.delete(form.get('code') ?? '');
     const challenge = createHash('sha256')

@@ -2,14 +2,15 @@ import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import { createServer } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
 import { createBridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
+import { listen } from '../support/listen.js';
 import { newAuthority } from '../webhooks/certificates.js';
-import { listen } from './support.js';
 
 const SUCCESS = {
   attemptNo: '1',
@@ -25,10 +26,9 @@ type Answer = (request: http.IncomingMessage, response: http.ServerResponse, bod
 /** Starts a bridge that answers the handshake itself and every other request as the test defines. */
 async function bridge(answer: Answer): Promise<string> {
   const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+    const body = await buffer(request);
     if (request.url?.endsWith('/handshake')) signed(request, response, { currency: 'CNY' });
-    else answer(request, response, Buffer.concat(chunks));
+    else answer(request, response, body);
   });
   return `http://127.0.0.1:${await listen(server)}`;
 }

@@ -1,6 +1,5 @@
-import http from 'node:http';
 import { signedHeaders } from '@perennial/wire/bridge';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/platform/clock.js';
 import {
   attached,
@@ -12,28 +11,15 @@ import {
   noticeEndpoint,
   understood,
 } from '../institution/support.js';
+import { faultyProxy } from '../kit/faulty-proxy.js';
 import { until } from '../support/processes.js';
-import { listen } from './support.js';
 
 /** Starts a proxy that answers /handshake like a bridge from before currencies. */
 async function olderBridge(target: string, status = 404) {
-  const asked: string[] = [];
-  const server = http.createServer(async (request, response) => {
-    asked.push(request.url ?? '');
-    if (request.url === '/handshake') return response.writeHead(status).end('{"error":"there is nothing here"}');
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { host: _1, connection: _2, 'content-length': _3, ...headers } = request.headers;
-    const body = Buffer.concat(chunks);
-    const answer = await fetch(target + request.url, {
-      method: 'POST',
-      headers: headers as Record<string, string>,
-      body,
-    });
-    response.writeHead(answer.status, { 'x-bridge-signature': answer.headers.get('x-bridge-signature') ?? '' });
-    return response.end(await answer.text());
-  });
-  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
+  const nothing = { status, body: '{"error":"there is nothing here"}' };
+  const proxy = await faultyProxy(target, { '/handshake': () => nothing }, () => true);
+  onTestFinished(proxy.close);
+  return { url: proxy.url, asked: () => proxy.seen.map(({ endpoint }) => endpoint) };
 }
 
 const noticeOf = (fields: object) => {
@@ -77,11 +63,11 @@ it.each([400, 404, 405, 501])(
     const gateway = gatewayTo(older.url);
     expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind: 'success' });
     expect(await gateway.debit(debitOf('2'))).toMatchObject({ kind: 'success' });
-    expect(older.asked).toEqual(['/handshake', '/debit', '/debit']);
+    expect(older.asked()).toEqual(['/handshake', '/debit', '/debit']);
 
     const inEuro = gatewayTo(older.url, { currency: 'EUR' });
     expect(await inEuro.debit(debitOf('3'))).toEqual({ kind: 'unknown' });
-    expect(older.asked.slice(3)).toEqual(['/handshake']);
+    expect(older.asked().slice(3)).toEqual(['/handshake']);
   },
 );
 

@@ -1,20 +1,5 @@
-import { once } from 'node:events';
-import type http from 'node:http';
-import type net from 'node:net';
-import { onTestFinished } from 'vitest';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { TestService } from '../support/service.js';
-
-/** Starts a server and returns its port. The server is closed after the test. */
-export async function listen(server: net.Server & Partial<Pick<http.Server, 'closeAllConnections'>>): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections?.();
-    server.close();
-  });
-  return (server.address() as net.AddressInfo).port;
-}
 
 /** Creates a payment channel behind an unreachable bridge. Returns the key of its notices. */
 export async function addBank({ operator }: TestService, code: string): Promise<Buffer> {

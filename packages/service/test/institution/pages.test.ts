@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import http from 'node:http';
 import path from 'node:path';
 import { FAULTS } from '@perennial/reference-peers';
 import { requestSignText, sha256Hex, signRequest } from '@perennial/wire';
-import { OPERATIONS, type Operation, responseSignText, signResponse } from '@perennial/wire/bridge';
+import { OPERATIONS, responseSignText, signResponse } from '@perennial/wire/bridge';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RULES } from '../../src/bridge-check/rules.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { ROOT, readPage, tableRows } from '../docs/pages.js';
+import { faultyProxy } from '../kit/faulty-proxy.js';
 import { attached, BEHALF, debitOf, gatewayTo, noticeEndpoint } from './support.js';
 
 async function openApi() {
@@ -69,9 +69,9 @@ describe('docs/bridge.openapi.json', () => {
     };
     const endpoint = await noticeEndpoint();
     const { institution } = await attached({ noticeUrl: endpoint.url });
-    const said: { operation: Operation; request: unknown; answer: unknown }[] = [];
-    const between = await listeningProxy(institution.url, (entry) => said.push(entry));
-    const gateway = gatewayTo(between);
+    const between = await faultyProxy(institution.url, {});
+    onTestFinished(between.close);
+    const gateway = gatewayTo(between.url);
 
     const card = { bankCardNo: '6222', certificateNo: '1', certType: 'ID_CARD', realName: 'Li', bankMobile: '138' };
     await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '5', bankCode: 'ICBC', card });
@@ -101,45 +101,19 @@ describe('docs/bridge.openapi.json', () => {
     for await (const line of gateway.statement(today))
       valid('StatementLine', { ...line, kind: line.kind.toUpperCase() });
 
-    expect(new Set(said.map(({ operation }) => operation))).toEqual(new Set(OPERATIONS));
-    for (const { operation, request, answer } of said) {
+    expect(new Set(between.seen.map(({ endpoint }) => endpoint))).toEqual(
+      new Set(OPERATIONS.map((name) => `/${name}`)),
+    );
+    for (const { endpoint, body, answer = '' } of between.seen) {
+      const operation = endpoint.slice(1);
+      const request = JSON.parse(body);
       const name = operation.replace(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
       valid(`${name}Request`, request);
-      valid(`${name}Answer`, answer);
-      // Every request names the channel, except those for a statement and for the handshake.
+      valid(`${name}Answer`, JSON.parse(answer));
+      // Every request is on behalf of a channel, except the statement and the handshake.
       const isForChannel = operation !== 'statement' && operation !== 'handshake';
       expect(request).toMatchObject({ currency: 'CNY', ...(isForChannel ? BEHALF : {}) });
     }
     for (const { body } of await endpoint.count(3)) valid('Notice', JSON.parse(body.toString()));
   });
 });
-
-/** Starts a proxy that forwards every request unchanged and reports it to `heard`. */
-async function listeningProxy(
-  target: string,
-  heard: (entry: { operation: Operation; request: unknown; answer: unknown }) => void,
-): Promise<string> {
-  const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
-    const answer = await fetch(`${target}${request.url}`, {
-      method: 'POST',
-      body,
-      headers: headers as Record<string, string>,
-    });
-    const text = await answer.text();
-    const operation = OPERATIONS.find((name) => `/${name}` === request.url);
-    if (operation !== undefined) heard({ operation, request: JSON.parse(body.toString()), answer: JSON.parse(text) });
-    response.writeHead(answer.status, { 'x-bridge-signature': answer.headers.get('x-bridge-signature') ?? '' });
-    response.end(text);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-}

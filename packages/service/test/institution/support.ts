@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import {
   type InstitutionOptions,
   type LedgerView,
@@ -18,6 +18,7 @@ import {
 } from '../../src/gateways/bridge/bridge-gateway.js';
 import type { DebitRequest } from '../../src/gateways/gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
+import { listen } from '../support/listen.js';
 import { INSTITUTION, type Running, start, until } from '../support/processes.js';
 
 export type { LedgerView };
@@ -116,22 +117,13 @@ export async function noticeEndpoint(statuses: readonly number[] = []) {
   const received: ReceivedNotice[] = [];
   const left = [...statuses];
   const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
     const headers = request.headers as Record<string, string | undefined>;
-    received.push({ path: request.url ?? '', headers, body: Buffer.concat(chunks) });
+    received.push({ path: request.url ?? '', headers, body: await buffer(request) });
     response.writeHead(left.shift() ?? 200).end();
     server.emit('notice');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/gateway/v1/notices/REFBANK`,
+    url: `http://127.0.0.1:${await listen(server)}/gateway/v1/notices/REFBANK`,
     received,
     /** Resolves once this many notices have arrived. */
     async count(wanted: number): Promise<readonly ReceivedNotice[]> {

@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { HEADER_KEYS, signWebhook, verifySignature } from '@perennial/wire';
 import { createNodeReceiver } from 'perennial-channel';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../docs/pages.js';
 import { freePort } from '../support/free-port.js';
+import { listen } from '../support/listen.js';
 import { start, until } from '../support/processes.js';
 import { type CommandOptions, runCommand } from './support.js';
 
@@ -27,17 +29,8 @@ const env = {
   PERENNIAL_CALLBACK_SECRET: credentials.callbackSecret,
 };
 
-const servers: http.Server[] = [];
-afterAll(() => {
-  for (const server of servers) server.close();
-});
-
-async function serve(handle: http.RequestListener): Promise<string> {
-  const server = http.createServer(handle);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
-}
+const serve = async (handle: http.RequestListener): Promise<string> =>
+  `http://127.0.0.1:${await listen(http.createServer(handle))}/events`;
 
 interface Verdict {
   readonly name: string;
@@ -74,9 +67,7 @@ interface Wrong {
 
 function receive(wrong: Wrong = {}): http.RequestListener {
   return async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+    const body = await buffer(request);
     const answer = (status: number, content: object) =>
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(content));
     if (request.method !== 'POST') return wrong.takesGet ? answer(200, { code: '0' }) : answer(405, { code: 'no' });
@@ -230,11 +221,12 @@ describe('check-receiver detects a receiver that', () => {
   it('crashes during the check', async () => {
     const handle = receive();
     let count = 0;
-    const url = await serve((request, response) => {
+    const server = http.createServer((request, response) => {
       count += 1;
-      if (count === 8) servers.at(-1)?.close();
+      if (count === 8) server.close();
       handle(request, response);
     });
+    const url = `http://127.0.0.1:${await listen(server)}/events`;
     const { status, unmet, unjudged, verdicts } = await check(url);
     expect([status, unmet]).toEqual([1, ['tampered body']]);
     expect(unjudged).toContain('GET');

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { endpoints } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unique } from '../support/demo.js';
+import { listen } from '../support/listen.js';
 import { start } from '../support/processes.js';
 import {
   CHANNEL_COMMAND,
@@ -267,11 +267,9 @@ describe('errors', () => {
       const headers = { 'Content-Type': 'application/json', 'X-SVC-Diagnosis': 'secret-not-decoded' };
       response.writeHead(401, headers).end(JSON.stringify(envelope));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const baseUrl = `http://127.0.0.1:${await listen(server)}`;
     const { status, err } = await run(`products list --base-url ${baseUrl}`);
     const { json, out } = await run(`products list --base-url ${baseUrl} --json`);
-    server.close();
     expect(status).toBe(1);
     expect(err).toContain('401002 SIGNATURE_INVALID: signature does not match');
     expect(err).toContain('Likely wrong-secret: appSecret is not the one of this appId');

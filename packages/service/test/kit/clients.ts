@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { packageRoot } from '../support/processes.js';
 
@@ -172,7 +173,7 @@ export async function serveCgi(script: string, { cwd, env: more }: { cwd?: strin
     }
     const child = spawn('sh', [script], { cwd, env, stdio: 'pipe' });
     request.pipe(child.stdin);
-    const [answer, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+    const [answer, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     said.push(...errors.split('\n').filter((line) => line !== ''));
     const [, status, body] = /^Status: (\d+) .*?\r\n\r\n(.*)$/s.exec(answer) ?? [];
     response.writeHead(Number(status)).end(body);
@@ -187,10 +188,4 @@ export async function serveCgi(script: string, { cwd, env: more }: { cwd?: strin
       server.close();
     },
   };
-}
-
-async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString();
 }

@@ -1,11 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 /** A request as received. */
 export interface Seen {
   readonly endpoint: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
+  /** The body of the answer that was passed on. */
+  answer?: string;
 }
 
 /**
@@ -22,7 +25,7 @@ export interface FaultyProxy {
 
 const PREFIX = '/openapi/v1/';
 
-/** Starts a proxy to the service. Requests to the endpoints in `faults` can meet a fault; all others pass unchanged. */
+/** Starts a proxy to a service or a bridge. Requests to some endpoints meet a fault; all others pass unchanged. */
 export async function faultyProxy(
   serviceUrl: string,
   faults: Readonly<Record<string, (seen: Seen) => Fault>>,
@@ -31,12 +34,10 @@ export async function faultyProxy(
 ): Promise<FaultyProxy> {
   const seen: Seen[] = [];
   const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    const endpoint = (request.url ?? '').slice(PREFIX.length);
+    const body = await buffer(request);
+    const endpoint = (request.url ?? '').replace(PREFIX, '');
     const isFirst = !seen.some((one) => one.endpoint === endpoint);
-    const came = { endpoint, headers: request.headers, body: body.toString() };
+    const came: Seen = { endpoint, headers: request.headers, body: body.toString() };
     seen.push(came);
     const fault = isFaulty(isFirst) ? faults[endpoint]?.(came) : undefined;
     if (typeof fault === 'object') {
@@ -44,6 +45,7 @@ export async function faultyProxy(
       return;
     }
     const answer = await pass(serviceUrl, request, body);
+    came.answer = answer.body.toString();
     if (fault === 'lose-the-answer') request.socket.destroy();
     else response.writeHead(answer.status, keptOpen(answer.headers)).end(answer.body);
   });
@@ -70,9 +72,7 @@ function pass(serviceUrl: string, { url, method, headers }: http.IncomingMessage
   return new Promise<{ status: number; headers: http.IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
     const request = http.request(`${serviceUrl}${url}`, { method, headers, agent: false });
     request.on('error', reject).on('response', async (response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk);
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) });
     });
     request.end(body);
   });

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { PerennialClient, verifyWebhook, type WebhookEvent } from 'perennial-channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gate } from '../agreements/support.js';
 import { freePort } from '../support/free-port.js';
+import { listen as listenOn } from '../support/listen.js';
 import { type Running, start, until } from '../support/processes.js';
 import { CHANNEL_COMMAND, type KitService, kitService, runCommand } from './support.js';
 
@@ -22,11 +24,9 @@ function createReceiver(kit: KitService, port: number) {
   };
   let server: http.Server | undefined;
   const handle: http.RequestListener = async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const rawBody = await buffer(request);
     const answer = (status: number, code: string) => response.writeHead(status).end(JSON.stringify({ code }));
     try {
-      const rawBody = Buffer.concat(chunks);
       const { url = '', headers } = request;
       const event = verifyWebhook({ callbackSecret, aesKey, path: url, headers, rawBody });
       if (refusing.isRefusing(event)) return answer(500, 'not now');
@@ -250,16 +250,13 @@ describe('listen', () => {
   it('does not miss an event committed late, and finishes the push in flight when stopped', async () => {
     const { database } = kit.operator;
     const stop = new AbortController();
-    let isListening = () => {};
-    const ready = new Promise<void>((resolve) => {
-      isListening = resolve;
-    });
+    const ready = gate();
     const state = path.join(kit.folder, 'late.json');
     const listening = kit.run(['listen', '--forward', receiver.url, '--state', state, '--json'], {
       stop: stop.signal,
-      onLine: (line) => line.startsWith('{"listening"') && isListening(),
+      onLine: (line) => line.startsWith('{"listening"') && ready.open(),
     });
-    await ready;
+    await ready.passed;
     await haveCome(await makeEvents());
     const late = await database.transaction(async (tx) => {
       const [row] = await tx.query<{ id: string }>(
@@ -272,15 +269,12 @@ describe('listen', () => {
     });
     await haveCome([late]);
 
-    let answer = () => {};
-    const worked = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    receiver.refusing.work = () => worked;
+    const work = gate();
+    receiver.refusing.work = () => work.passed;
     const [last = ''] = await makeEvents();
     await haveCome([last]);
     stop.abort();
-    answer();
+    work.open();
     const { status, out } = await listening;
     receiver.refusing.work = async () => undefined;
     expect(status).toBe(0);
@@ -321,20 +315,11 @@ describe('listen with a back-log of one second', () => {
     pushOf(place, 'payment.status.changed', { orderNo: '1', cycleNo: place + 1, paymentStatus: 'CANCELED' }),
   );
   const all = backLog.map(({ eventId }) => eventId);
-  const servers: http.Server[] = [];
-  afterAll(() => {
-    for (const server of servers) server.close();
-  });
-
   async function serve(handle: (request: http.IncomingMessage, body: string) => object): Promise<string> {
     const server = http.createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      response.end(JSON.stringify(handle(request, Buffer.concat(chunks).toString())));
+      response.end(JSON.stringify(handle(request, await text(request))));
     });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${await listenOn(server)}`;
   }
 
   interface Play {

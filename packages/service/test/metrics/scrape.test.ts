@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { VERSION } from '../../src/platform/version.js';
+import { gate } from '../agreements/support.js';
 import { freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 import { type Metric, sampleValue, scrape } from '../support/scrape.js';
@@ -51,27 +52,19 @@ it('unread values are absent: with the engine off, and before the first reading'
 
   // The first reading waits for a table that another session has locked.
   const fresh = await freshDatabase();
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let lock = () => {};
-  const locked = new Promise<void>((resolve) => {
-    lock = resolve;
-  });
+  const lock = gate();
   const holder = fresh.database.transaction(async (tx) => {
     await tx.query('lock table due_events in access exclusive mode');
-    lock();
-    await held;
+    await lock.stand();
   });
-  await locked;
+  await lock.reached;
   const on = await testService({ engine: true, database: fresh.database, testLimits: { readingSeconds: 0.1 } });
   const before = await scrape(on.baseUrl);
   expect(await shown(before)).toEqual([]);
   // This metric shows that a node never reads.
   expect(before.has('perennial_reading_age_seconds')).toBe(true);
   expect(sampleValue(before, 'perennial_engine_on')).toBe(1);
-  release();
+  lock.open();
   await holder;
   const after = await until('a reading', async () => {
     const metrics = await scrape(on.baseUrl);

@@ -184,7 +184,12 @@ export async function dailyProduct(
 let copies = 0;
 
 /** Copies the order and its benefits `count` times, under unused numbers, with these columns changed. */
-export async function copyOrder(database: Database, orderNo: string, count: number, changed: object = {}): Promise<void> {
+export async function copyOrder(
+  database: Database,
+  orderNo: string,
+  count: number,
+  changed: object = {},
+): Promise<void> {
   const first = 800_000_000_000_000 + copies;
   copies += count;
   const last = first + count - 1;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NodeBusy } from '../../src/http/answers/respond.js';
 import { createNodeLoad, type NodeLoad, type TakenRequest } from '../../src/http/limits/node-load.js';
+import { gate } from '../agreements/support.js';
 
 const SOCKET = { destroyed: false };
 
@@ -131,15 +132,10 @@ describe('the number of requests that a node accepts', () => {
     const { load, enter } = aNode({ alwaysAllowed: 3, unmeasured: 3 });
     const visits = [enter(), enter(), enter()];
     expect(load.mayEnter('channel')).toBe(false);
-    let answer = () => {};
-    const waiting = visits[0]?.waitOutside(
-      () =>
-        new Promise<void>((resolve) => {
-          answer = resolve;
-        }),
-    );
+    const institution = gate();
+    const waiting = visits[0]?.waitOutside(() => institution.passed);
     expect(load.mayEnter('channel')).toBe(true);
-    answer();
+    institution.open();
     await waiting;
     expect(load.mayEnter('channel')).toBe(false);
   });

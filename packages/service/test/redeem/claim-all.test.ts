@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import { gate } from '../agreements/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import type { Reply } from '../support/channel-client.js';
+import { listen } from '../support/listen.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import {
@@ -98,17 +98,12 @@ describe('all of a period', () => {
   it('303: a slow supplier does not delay the others', async () => {
     const order = await six();
     const fields = await pressOf(order);
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const held = gate();
     const supplier = createServer(async (_request, response) => {
-      await released;
+      await held.passed;
       response.writeHead(500).end();
-    }).listen(0, '127.0.0.1');
-    await once(supplier, 'listening');
-    onTestFinished(() => void supplier.close());
-    const supplierUrl = `http://127.0.0.1:${(supplier.address() as AddressInfo).port}`;
+    });
+    const supplierUrl = `http://127.0.0.1:${await listen(supplier)}`;
     const supplied = { benefitCode: 'SIX_1', kind: 'supplier' as const, supplierUrl, supplierKey: Buffer.alloc(32, 9) };
     await setFulfilment(on.service.operator, supplied);
     const pressed = follow(on, '/redeem/claim-all', fields);
@@ -116,7 +111,7 @@ describe('all of a period', () => {
       const codes = await on.query('select 1 from claims where order_no = $1 and code is not null', [order.orderNo]);
       return codes.length === 5 ? codes : undefined;
     });
-    release();
+    held.open();
     const { answer, page } = await pressed;
     await setFulfilment(on.service.operator, { benefitCode: 'SIX_1', kind: 'generated' });
     expect([answer.status, codesOf(page).length]).toEqual([303, 5]);

@@ -1,6 +1,7 @@
 import { decryptField, formatTime, HEADERS, parseTime, sha256Hex, signWebhook } from '@perennial/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
+import { gate } from '../agreements/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import { mobileOf } from '../support/demo.js';
@@ -136,28 +137,20 @@ describe('sandbox/events/pull', () => {
     const { database } = scene.service.fresh;
     const known = (await pullAll()).pushes.map(({ eventId }) => eventId);
     const orderNo = await scene.collected();
-    let written = () => {};
-    const seen = new Promise<void>((resolve) => {
-      written = resolve;
-    });
-    let isInserted = () => {};
-    const inserted = new Promise<void>((resolve) => {
-      isInserted = resolve;
-    });
+    const held = gate();
     const slow = database.transaction(async (tx) => {
       await tx.query(
         `insert into events (channel_id, order_no, event_type, occurred_at, data)
          select channel_id, order_no, event_type, occurred_at, data from events where order_no = $1 and event_type like 'order%'`,
         [orderNo],
       );
-      isInserted();
-      await seen;
+      await held.stand();
     });
-    await inserted;
+    await held.reached;
     const later = await scene.collected();
     const first = await pullAll();
     expect(first.pushes.filter(({ body }) => body.includes(later))).toHaveLength(2);
-    written();
+    held.open();
     await slow;
     const second = await pullAll();
     const missed = second.pushes.filter(({ eventId }) => !first.pushes.some((one) => one.eventId === eventId));

@@ -1,7 +1,7 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { HEADER_KEYS, sha256Hex, signWebhook, verifySignature } from '@perennial/wire';
-import { onTestFinished } from 'vitest';
+import { listen } from './listen.js';
 
 /** A push as received. */
 export interface Arrival {
@@ -55,21 +55,16 @@ export async function countingReceivers() {
   }
 
   const server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request
-      .on('data', (chunk: Buffer) => chunks.push(chunk))
-      .on('error', () => undefined)
-      .on('end', () => receive(request, response, Buffer.concat(chunks)));
+    // A node that is killed during a push has sent half of it.
+    buffer(request).then(
+      (raw) => receive(request, response, raw),
+      () => undefined,
+    );
   });
   // Longer than a node keeps a connection. If the receiver closed a connection during a push, the node would repeat the
   // push.
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const port = await listen(server);
 
   return {
     /** In order of arrival. */
