@@ -43,14 +43,16 @@ describe.each(runs)('encrypted fields, $version on $name', ({ platform, version,
   });
 
   it('throws a RangeError for a key of the wrong length', () => {
-    const short = new Uint8Array(16);
-    for (const { value } of [...good, ...bad]) expect(() => wire.decryptField(value, short)).toThrow(RangeError);
-    expect(() => wire.encryptField('13800000001', short, version)).toThrow(RangeError);
+    for (const wrong of [0, 16, 24, 31, 33].map((length) => new Uint8Array(length))) {
+      for (const { value } of [...good, ...bad]) expect(() => wire.decryptField(value, wrong)).toThrow(RangeError);
+      expect(() => wire.encryptField('13800000001', wrong, version)).toThrow(RangeError);
+    }
   });
 
   it('refuses an IV of the wrong length', () => {
-    const iv = new Uint8Array(version === 'v1' ? 12 : 16);
-    expect(() => wire.encryptField('13800000001', aesKey, version, iv)).toThrow();
+    for (const length of [0, 8, 11, 13, 17, version === 'v1' ? 12 : 16]) {
+      expect(() => wire.encryptField('13800000001', aesKey, version, new Uint8Array(length))).toThrow();
+    }
   });
 
   it('reads back whatever it wrote', () => {

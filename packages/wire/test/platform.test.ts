@@ -3,16 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hex, platforms } from './platforms.js';
 
-const bytesOf = (text: string) => new TextEncoder().encode(text);
-
 describe.each(platforms)('platform %s', (_name, platform) => {
-  it('hashes', () => {
-    expect(platform.sha256Hex(new Uint8Array())).toBe(
-      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-    );
-    expect(platform.sha256Hex(bytesOf('abc'))).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
-  });
-
   it.each([1, 31, 32, 63, 64, 65, 200])(
     'computes the HMAC under a key of %i bytes, one text after another',
     (length) => {
@@ -60,37 +51,6 @@ describe.each(platforms)('platform %s', (_name, platform) => {
     expect(platform.aes256GcmDecrypt(key, iv, sealed)).toEqual(text);
   });
 
-  it.each([0, 16, 24, 31, 33])('refuses an AES key of %i bytes', (length) => {
-    const key = new Uint8Array(length);
-    expect(() => platform.aes256CbcEncrypt(key, new Uint8Array(16), new Uint8Array(16))).toThrow();
-    expect(() => platform.aes256CbcDecrypt(key, new Uint8Array(16), new Uint8Array(16))).toThrow();
-    expect(() => platform.aes256GcmEncrypt(key, new Uint8Array(12), new Uint8Array(16))).toThrow();
-    expect(() => platform.aes256GcmDecrypt(key, new Uint8Array(12), new Uint8Array(32))).toThrow();
-  });
-
-  it.each([0, 8, 11, 13, 16])('refuses an IV of %i bytes for GCM', (length) => {
-    const iv = new Uint8Array(length);
-    expect(() => platform.aes256GcmEncrypt(new Uint8Array(32), iv, new Uint8Array(16))).toThrow(RangeError);
-    expect(() => platform.aes256GcmDecrypt(new Uint8Array(32), iv, new Uint8Array(32))).toThrow(RangeError);
-  });
-
-  it('refuses a short or missing tag', () => {
-    const [key, iv] = [new Uint8Array(32), new Uint8Array(12)];
-    const sealed = platform.aes256GcmEncrypt(key, iv, new Uint8Array());
-    for (const length of [0, 4, 12, 15]) {
-      expect(() => platform.aes256GcmDecrypt(key, iv, sealed.subarray(0, length))).toThrow();
-    }
-  });
-
-  it.each([0, 12, 17])('refuses an IV of %i bytes', (length) => {
-    expect(() => platform.aes256CbcEncrypt(new Uint8Array(32), new Uint8Array(length), new Uint8Array(16))).toThrow();
-    expect(() => platform.aes256CbcDecrypt(new Uint8Array(32), new Uint8Array(length), new Uint8Array(16))).toThrow();
-  });
-
-  it.each([0, 1, 15, 17])('refuses to decrypt %i bytes', (length) => {
-    expect(() => platform.aes256CbcDecrypt(new Uint8Array(32), new Uint8Array(16), new Uint8Array(length))).toThrow();
-  });
-
   it('gives plain byte arrays, so that slice copies', () => {
     const results = [
       platform.randomBytes(16),
@@ -98,11 +58,6 @@ describe.each(platforms)('platform %s', (_name, platform) => {
       platform.fromBase64('AAAA'),
     ];
     for (const bytes of results) expect(bytes?.constructor).toBe(Uint8Array);
-  });
-
-  it('gives random bytes that differ', () => {
-    expect(platform.randomBytes(16)).toHaveLength(16);
-    expect(platform.randomBytes(16)).not.toEqual(platform.randomBytes(16));
   });
 
   it.each([

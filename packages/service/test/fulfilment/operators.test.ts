@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { listAudit } from '../../src/operator/audit/audit.js';
-import { rewrapKeys } from '../../src/operator/copies/master-key.js';
 import type { Operator } from '../../src/operator/operator.js';
 import {
   listBenefits,
@@ -10,10 +8,9 @@ import {
   setFulfilment,
   showBenefit,
 } from '../../src/operator/provisioning/benefits.js';
-import { openVault } from '../../src/platform/secrets/vault.js';
 import { dump } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
-import { KEY, localSupplier } from './suppliers.js';
+import { KEY } from './suppliers.js';
 import { claimStage } from './support.js';
 
 const on = ofFile(claimStage);
@@ -95,37 +92,5 @@ describe('the source of codes', () => {
     await expect(on.import('DAY_PASS', 'A\nB\n\u0000\n')).rejects.toThrow('line 3 of the codes');
     expect(await showBenefit(on.operator, { benefitCode: 'DAY_PASS' })).toMatchObject({ codesLeft: 0 });
     expect(await auditOf('DAY_PASS')).toEqual([]);
-  });
-});
-
-describe('a change of the master key', () => {
-  it('does not affect supplier and pool', async () => {
-    const { url } = await localSupplier(on.service.clock);
-    await setFulfilment(on.operator, supplier({ supplierUrl: url }));
-    await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'pool' });
-    await on.import('COUPON', 'FROM-BEFORE\n');
-    const masterKey = randomBytes(32);
-    const { database, service, log } = on;
-    const claim = { claimNo: 'C1', benefitCode: 'VIP_PASS', faceValueCent: 1, orderNo: 1, cycleNo: 1 };
-
-    // The test cannot read the installation's first master key, which is only in its vault. So both vaults are used
-    // until everything is rewrapped.
-    const renewed = openVault([masterKey]);
-    const both = { ...renewed, unwrapKey: (wrapped: string) => openWithEither(wrapped) };
-    const openWithEither = (wrapped: string) => {
-      try {
-        return renewed.unwrapKey(wrapped);
-      } catch {
-        return service.vault.unwrapKey(wrapped);
-      }
-    };
-    await rewrapKeys({ ...on.operator, vault: both });
-    const fulfilments = createFulfilmentRegistry({ database, vault: renewed, clock: service.clock, log: log.log });
-    expect(await (await fulfilments.supplierOf('VIP_PASS')).fulfil(claim)).toMatchObject({ kind: 'fulfilled' });
-    const pool = await fulfilments.of(database, 'COUPON');
-    expect(pool.kind === 'POOL' && (await pool.takeCode(database, { ...claim, benefitCode: 'COUPON' }))).toBe(
-      'FROM-BEFORE',
-    );
-    await fulfilments.close();
   });
 });

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { openCredentials } from '../../src/catalog/channels/credentials.js';
+import { openPoolCodes } from '../../src/fulfilment/pool-codes.js';
 import { listAudit } from '../../src/operator/audit/audit.js';
 import { readMasterKeyStatus, rewrapKeys } from '../../src/operator/copies/master-key.js';
+import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { Database } from '../../src/platform/db/database.js';
@@ -24,6 +26,10 @@ it('after a rewrap the previous master key is no longer needed, and the secrets 
   await createChannel(operator(previous), { name: 'Older' });
   const bridge = { ...PAYMENT_CHANNEL, gateway: 'bridge', gatewayUrl: 'https://b.example' };
   await createPaymentChannel(operator(previous), bridge);
+  const supplier = { kind: 'supplier', supplierUrl: 'https://s.example', supplierKey: createKey() };
+  await setFulfilment(operator(previous), { benefitCode: 'VIP', ...supplier });
+  const { seal } = await openPoolCodes(fresh.database, openVault([previous]));
+  const { sealed } = seal('COUPON', 'FROM-BEFORE');
   const secret = async (...keys: Uint8Array[]) => {
     const row = await findChannel(fresh.database, created.appId);
     if (!row) throw new Error('no such channel');
@@ -31,11 +37,16 @@ it('after a rewrap the previous master key is no longer needed, and the secrets 
   };
   await expect(secret(current)).rejects.toThrow(/no master key/);
 
-  expect(await rewrapKeys(operator(current, previous))).toEqual({ rewrapped: 3, already: 0, changed: true });
+  expect(await rewrapKeys(operator(current, previous))).toEqual({ rewrapped: 5, already: 0, changed: true });
   expect(await secret(current)).toBe(created.appSecret);
+  expect(await readMasterKeyStatus(operator(current))).toMatchObject({ allOpen: true, isRewrapped: true });
+  const { unseal } = await openPoolCodes(fresh.database, openVault([current]));
+  expect(unseal('COUPON', sealed)).toBe('FROM-BEFORE');
   await expect(secret(previous)).rejects.toThrow(/no master key/);
   const [keyId] = openVault([current]).keyIds;
   expect(await listAudit(operator(current), { subject: 'installation' })).toMatchObject([
+    { action: 'master-key.rewrap', actor: 'test', detail: { place: 'keys of the installation', keys: 1, keyId } },
+    { action: 'master-key.rewrap', actor: 'test', detail: { place: 'keys of suppliers', keys: 1, keyId } },
     { action: 'master-key.rewrap', actor: 'test', detail: { place: 'keys of bridges', keys: 1, keyId } },
     { action: 'master-key.rewrap', actor: 'test', detail: { place: 'data keys of channels', keys: 2, keyId } },
   ]);

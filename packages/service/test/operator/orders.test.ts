@@ -3,7 +3,6 @@ import { findAlertsAbout, raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { listAudit } from '../../src/operator/audit/audit.js';
 import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { showOrder } from '../../src/operator/orders/show-order.js';
-import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf, NO_NUMBERS, toldAbout } from '../orders/support.js';
 import { periodNo, refundStage } from '../refunds/support.js';
@@ -52,15 +51,6 @@ describe('unsubscribe', () => {
     expect(await listAudit(on.operator, { subject: orderNo })).toMatchObject([
       { actor: 'test:ann', action: 'order.unsubscribe', detail: { reason: 'asked for by phone' } },
     ]);
-  });
-
-  it('works in both modes, and sends no events about voided periods if the channel wants none', async () => {
-    const { appId } = on.channel.credentials;
-    await setVoidedPeriodEvents(on.operator, { appId, send: false });
-    const orderNo = await on.collectedOrder();
-    expect(await unsubscribeOrder(on.operator, { orderNo })).toMatchObject({ changed: true });
-    await setVoidedPeriodEvents(on.operator, { appId, send: true });
-    expect(await told(orderNo)).toEqual(['BILLED', 'ACTIVE', 'UNSUBSCRIBED']);
   });
 
   it('is refused while the first debit is in flight, after completion, and for unknown orders', async () => {

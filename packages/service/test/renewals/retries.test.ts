@@ -44,10 +44,8 @@ async function tried(orderNo: string, time: string): Promise<[status: string, ne
 }
 
 describe('a renewal that was PENDING and that a query finds declined', () => {
-  /**
-   * Creates an order whose debit has no result on 28 February at 12:00. A query at 12:30 finds that it was declined.
-   */
-  async function declinedLater(decline: 'retryable' | 'final' | 'agreement-invalid') {
+  /** The institution has no result on 28 February at 12:00, and a query at 12:30 finds one. */
+  async function declinedLater(decline: 'retryable' | 'final') {
     const orderNo = await created(on);
     on.institution.reset();
     on.institution.onDebit = async () => ({ kind: 'pending' });
@@ -75,11 +73,6 @@ describe('a renewal that was PENDING and that a query finds declined', () => {
     expect((await toldAbout(node.deps.database, orderNo)).slice(2)).toEqual(['FAIL']);
     await at('2026-03-31 11:59:59');
     expect(await node.renewOnce()).toBe(0);
-  });
-
-  it('because the agreement has ended: the order ends too', async () => {
-    const orderNo = await declinedLater('agreement-invalid');
-    expect(await found(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED', nextPayTime: null });
   });
 });
 

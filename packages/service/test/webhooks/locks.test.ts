@@ -117,17 +117,4 @@ describe('another session locks', () => {
     expect(await query('select from undelivered_events')).toHaveLength(2);
     await receiver.close();
   });
-
-  it('the shards of a dead node: no node waits for them, and they are taken later', async () => {
-    const [dead, taker] = [aNode(), aNode()];
-    await dead.balance();
-    await foreign.transaction(async (tx) => {
-      await tx.query('select from delivery_shards where shard < 4 for update');
-      await query('update delivery_nodes set lease_until = now() where node = $1', [dead.node]);
-      await taker.balance();
-      expect(await query('select from delivery_shards where owner = $1', [taker.node])).toHaveLength(12);
-    });
-    await taker.balance();
-    expect(await query('select from delivery_shards where owner = $1', [taker.node])).toHaveLength(16);
-  });
 });
