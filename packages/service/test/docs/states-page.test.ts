@@ -37,8 +37,7 @@ describe('docs/interface.md', () => {
   it('describes the periods in an answer for each order status', () => {
     expect(rowsUnder(page, '### Periods in an answer')).toEqual(
       orderStatuses.map((status) => {
-        const ended = status === 'COMPLETED';
-        const order = { ...ORDER, status, cycleNo: ended ? ORDER.totalCycles : 1 };
+        const order = { status, totalCycles: 12, cycleNo: status === 'COMPLETED' ? 12 : 1 } as Order;
         const isWhole = countShownPeriods(order) === order.totalCycles;
         const later = unstartedStatus(order);
         return [status, isWhole ? `all${later ? `; unstarted ones are \`${later}\`` : ''}` : 'the first'];
@@ -46,28 +45,3 @@ describe('docs/interface.md', () => {
     );
   });
 });
-
-const ORDER: Order = {
-  orderNo: 100_000_001_000,
-  channelId: 1,
-  externalOrderNo: 'ORDER-0001',
-  channelUserId: 'user-1',
-  productCode: 'TEST_SPU_001',
-  settlementMode: 'SVC_DEDUCT',
-  status: 'ACTIVE',
-  periodType: 'MONTH',
-  period: 1,
-  totalCycles: 12,
-  amountCent: 1990,
-  createdAt: 0,
-  successAt: 0,
-  unsubscribedAt: null,
-  cycleNo: 1,
-  nextDueAt: null,
-  paidCycles: 1,
-  paidAmountCent: 1990,
-  refundAmountCent: 0,
-  latestPaymentStatus: 'SUCCESS',
-  agreementId: null,
-  shared: false,
-};

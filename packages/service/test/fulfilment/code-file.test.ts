@@ -42,10 +42,6 @@ describe('a file of codes', () => {
     expect((await readCodes(fileOf(file))).codes).toEqual(codes);
   });
 
-  it('has its duplicates counted', async () => {
-    expect(await readCodes(fileOf('A\nB\nA\n"A"\n'))).toEqual({ codes: ['A', 'B'], repeated: 2 });
-  });
-
   it.each(REFUSED)('is refused with %s', async (_what, file, why) => {
     await expect(readCodes(fileOf(file))).rejects.toThrow(why);
   });

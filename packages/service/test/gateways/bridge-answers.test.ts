@@ -7,7 +7,7 @@ import { signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
 import { createBridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { BEHALF, debitOf, gatewayTo, KEY } from '../institution/support.js';
+import { BEHALF, CARD, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
 import { listen } from '../support/listen.js';
 import { newAuthority } from '../webhooks/certificates.js';
@@ -295,14 +295,9 @@ describe('a request', () => {
   it('leaves no card, code or key in the log', async () => {
     const { log, text, lines } = capturedLog();
     const gateway = gatewayTo(await bridge((_request, response) => response.end()), { log });
-    const card = {
-      bankCardNo: '6222021234567890',
-      certificateNo: '110101199001011237',
-      certType: 'ID_CARD',
-      realName: 'Han Meimei',
-      bankMobile: '13812345678',
-    };
-    expect(await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: undefined, card })).toEqual(unknown);
+    expect(await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: undefined, card: CARD })).toEqual(
+      unknown,
+    );
     expect(
       await gateway.confirmBind({ ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '654321' }),
     ).toEqual(unknown);
@@ -312,7 +307,7 @@ describe('a request', () => {
       { operation: 'bind-confirm' },
       { operation: 'debit', number: '1' },
     ]);
-    const secrets = [...Object.values(card), '654321', 'secret-agreement', KEY.toString('base64')];
+    const secrets = [...Object.values(CARD), '654321', 'secret-agreement', KEY.toString('base64')];
     for (const secret of secrets) expect(text()).not.toContain(secret);
   });
 

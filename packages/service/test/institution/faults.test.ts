@@ -1,7 +1,7 @@
 import { FAULTS, type FaultName } from '@perennial/reference-peers';
 import { describe, expect, it } from 'vitest';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
-import { attached, BEHALF, control, debitOf, ledgerOf, noticeEndpoint } from './support.js';
+import { attached, BEHALF, CARD, control, debitOf, ledgerOf, noticeEndpoint } from './support.js';
 
 type Kind = DebitOutcome['kind'] | 'not-found';
 
@@ -86,13 +86,7 @@ describe('a debit on a card whose tail is', () => {
 
   it('comes from the bound card, not from the agreement number', async () => {
     const { gateway } = await attached();
-    const card = {
-      bankCardNo: '6222020000000002',
-      certificateNo: '110101199001011237',
-      certType: 'ID_CARD',
-      realName: 'Li Lei',
-      bankMobile: '13800000000',
-    };
+    const card = { ...CARD, bankCardNo: '6222020000000002' };
     await gateway.sendBindCode({ ...BEHALF, bindOrderNo: '55', bankCode: undefined, card });
     const bound = await gateway.confirmBind({ ...BEHALF, bindOrderNo: '55', reference: undefined, smsCode: '123456' });
     if (bound.kind !== 'bound') throw new Error(bound.kind);

@@ -3,15 +3,7 @@ import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import type { StatementLine } from '../../src/gateways/gateway.js';
-import { attached, BEHALF, control, debitOf, ledgerOf } from './support.js';
-
-const CARD = {
-  bankCardNo: '6222021234567890',
-  certificateNo: '110101199001011237',
-  certType: 'ID_CARD',
-  realName: 'Han Meimei',
-  bankMobile: '13800000000',
-};
+import { attached, BEHALF, CARD, control, debitOf, ledgerOf } from './support.js';
 
 describe('agreements', () => {
   it('are not bound without a code, with a refused code, or with an unreachable phone', async () => {

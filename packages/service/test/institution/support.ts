@@ -24,7 +24,14 @@ import { INSTITUTION, type Running, start, until } from '../support/processes.js
 export type { LedgerView };
 
 export const KEY = Buffer.alloc(32, 7);
-/** The fields that name the channel for which the service sends a request. */
+export const CARD = {
+  bankCardNo: '6222021234567890',
+  certificateNo: '110101199001011237',
+  certType: 'ID_CARD',
+  realName: 'Han Meimei',
+  bankMobile: '13812345678',
+};
+/** The channel on whose behalf the service asks. */
 export const BEHALF = { appId: 'test_demo' };
 
 export async function temporaryFolder(): Promise<string> {
