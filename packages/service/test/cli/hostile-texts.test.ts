@@ -91,8 +91,10 @@ describe('a channel’s texts in its order', () => {
   it('a settlement report as CSV is written to files and pipes, but not to a terminal', async () => {
     const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--format', 'csv'];
     expect((await line.run(...args)).stdout).toContain(`"${HOSTILE}`);
-    const onTerminal = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
-    const seen = await promisify(execFile)('python3', ['-c', onTerminal, process.execPath, BIN, ...args], {
+    const command = [process.execPath, BIN, ...args];
+    const onTerminal =
+      process.platform === 'darwin' ? ['-q', '/dev/null', ...command] : ['-qec', command.join(' '), '/dev/null'];
+    const seen = await promisify(execFile)('script', onTerminal, {
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...line.settings() },
     }).catch((error: { stdout: string }) => error);
     expect(seen.stdout).toContain('perennial: a CSV report cannot be printed to a terminal: give --output');

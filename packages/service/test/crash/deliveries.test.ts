@@ -149,12 +149,17 @@ function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): 
   return repeated;
 }
 
-/** Checks that the first push of an order's first event came before the first push of its second event. */
+/**
+ * Checks that the first push of an order's first event came before the first push of its second event. Leaves out orders
+ * whose first push timed out: on a busy machine the receiver may read it after later pushes.
+ */
 async function toldInOrder(arrivals: readonly Arrival[]): Promise<void> {
   const first = new Map<number, number>();
   for (const [at, { eventNo }] of arrivals.entries()) if (!first.has(eventNo)) first.set(eventNo, at);
   const orders = await fresh.database.query<{ events: number[] }>(
-    'select array_agg(event_no::integer order by event_no) as events from events group by order_no',
+    `select array_agg(event_no::integer order by event_no) as events from events e group by order_no
+     having not bool_or(exists (select from delivery_attempts a
+       where a.channel_id = e.channel_id and a.event_no = e.event_no and a.retry_no = 0 and a.outcome = 'TIMEOUT'))`,
   );
   const wrong = orders.filter(({ events: [one = 0, two = 0] }) => (first.get(one) ?? 0) >= (first.get(two) ?? 0));
   expect(wrong).toEqual([]);
