@@ -40,8 +40,8 @@ function textOf(value) {
 }
 
 /**
- * Returns the texts that identify this request, each with a placeholder, which has the same length where the format
- * requires it.
+ * Returns pairs: a text that identifies this request, and its placeholder. The placeholder of a hex text has the same
+ * length as the text.
  */
 export async function ownTexts(database, { request, data }, { picks }) {
   const { [HEADERS.nonce]: nonce, [HEADERS.idempotencyKey]: key } = request.headers;

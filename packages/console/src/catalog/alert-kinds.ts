@@ -130,7 +130,7 @@ const KINDS = {
   'webhook-given-up': [
     ['Events given up', '事件推送已放弃'],
     [
-      'The channel refused events eleven times. They are no longer sent.',
+      'Eleven attempts to push an event failed. The service no longer sends it.',
       '该渠道的事件推送 11 次均未成功，已停止推送。',
     ],
     [

@@ -103,7 +103,7 @@ export function LoadingRows() {
 interface EmptyProps {
   readonly title: string;
   readonly hint?: ReactNode;
-  /** Set if rows exist but none matches the filters. */
+  /** Set where rows are filtered or searched: the icon is then a magnifying glass. */
   readonly isFiltered?: boolean;
   readonly children?: ReactNode;
 }

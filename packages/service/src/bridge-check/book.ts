@@ -37,7 +37,7 @@ export interface Left {
   readonly why: string;
 }
 
-/** Every number of the run, with the latest outcome that the bridge reported for it. */
+/** The debits and refunds of the run, each with the latest outcome that the bridge reported for it. */
 export class Book {
   readonly attempts: Attempt[] = [];
   readonly refunds: Refund[] = [];

@@ -7,7 +7,7 @@ const MAX_ROWS = 20_000;
 /** Consecutive rows of a list that one statement has scanned. */
 export interface Stretch<Found, Key> {
   readonly found: Found;
-  /** The number of rows scanned, or of minutes if the list is sorted by due time within a channel. */
+  /** The length of the stretch: a number of rows, or of minutes for the due orders of a channel. */
   readonly walked: number;
   /** The key of the last row, after which the next stretch begins. */
   readonly last: Key | undefined;
@@ -15,7 +15,7 @@ export interface Stretch<Found, Key> {
 
 interface WalkOptions {
   readonly clock: Clock;
-  /** The number of rows in the first stretch. */
+  /** The length of the first stretch, in rows or minutes like `walked`. */
   readonly first: number;
   /** The time limit. */
   readonly waitMs: number;

@@ -153,7 +153,7 @@ describe('signing in', () => {
       const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
       await page.clock.runFor(90_000);
       const poll = await answered;
-      // Waits for the end of this poll, because the next poll is one minute later.
+      // The minute until the next poll begins when this poll has ended, so the clock may move on only then.
       await poll.finished();
       return poll.request().headers()['x-unattended'];
     };

@@ -58,7 +58,7 @@ describe('a refusal', () => {
     for (const [code, texts] of said) {
       const blanks = [...(page.CHINESE[code] ?? '').matchAll(/\{(\d+)\}/g)].map(([, number]) => Number(number));
       const given = texts.map((text) => text.split('{}').length - 1);
-      // Every text of a code has as many values as the Chinese text has blanks.
+      // Each English text of a code must insert as many values as its Chinese text has placeholders.
       expect({ code, values: [...new Set(given)] }).toEqual({ code, values: [Math.max(0, ...blanks)] });
       expect([...new Set(blanks)].length, code).toBe(Math.max(0, ...blanks));
     }

@@ -62,7 +62,7 @@ export interface Heard {
   readonly outcome: DebitOutcome | RefundOutcome | NotFound;
 }
 
-/** One installation, its two institutions and one channel, in the time of a history. */
+/** The installation in which histories are played, with two institutions and one channel. All use one test clock. */
 export interface World {
   readonly clock: Clock;
   readonly database: Database;

@@ -314,7 +314,8 @@ class Numbers {
   }
 
   /**
-   * Returns the answer with the story's numbers instead of the real ones, at the places where the story has a number.
+   * Stores which real number or id stands for each of the story's. Returns the answer with the story's numbers and ids,
+   * and with the story's values of the fields in FRESH.
    */
   learn(told: unknown, came: unknown, field = ''): unknown {
     if (Array.isArray(told) && Array.isArray(came)) {

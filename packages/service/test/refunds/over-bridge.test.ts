@@ -33,7 +33,7 @@ let channel: ChannelClient;
 let settings: Record<string, string>;
 let bridgeKey: string;
 let bridgePort: number;
-/** The institution that all tests share. Each test checks only its own order. */
+/** The institution of all tests but the last, which starts its own. Each test checks only its own order. */
 let there: ReferenceProgram;
 
 beforeAll(async () => {

@@ -9,7 +9,10 @@ export type PushRow = RowOf<typeof LIST_PUSHES>;
 /** The time when the event was written, in Unix microseconds, its number and the period. */
 export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
 
-/** Continues inside the range in which the last page ended. Expands a range into no more rows than a page has. */
+/**
+ * A page may end inside a range of voided periods; the next page continues there. Of each range, only as many periods
+ * are expanded as a page has rows.
+ */
 const LIST_PUSHES = statement({
   text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
        coalesce(${fromEpochMicros('$3')}, '-infinity')) as at, coalesce($4::bigint, 0) as event_no)

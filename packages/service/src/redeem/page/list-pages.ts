@@ -119,7 +119,7 @@ function renderEmpty(texts: Texts, list: BenefitList): Html {
   return html`<div class="nothing">${renderIllustration('empty')}<p class="empty">${says}</p></div>`;
 }
 
-/** Renders all periods, from a given period backwards. */
+/** Renders one page of an order's periods, from a given period backwards. */
 export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): string {
   const { order, payments } = visit.read;
   const mode = frame.texts.mode[order.settlementMode];
