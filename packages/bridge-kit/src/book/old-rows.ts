@@ -2,7 +2,7 @@ import type { BookDatabase } from './database.js';
 import { ABOUT_DEBIT } from './notices.js';
 
 /**
- * Deletes up to `most` rows per table that ended before the time `before`. Returns whether there may be more. Keeps a
+ * Deletes up to `most` rows per table that are older than the time `before`. Returns whether there may be more. Keeps a
  * debit while one of its refunds is recent, and keeps all refunds of a kept debit, so that the refunded sum of a debit
  * stays complete.
  */
