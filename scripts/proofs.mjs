@@ -140,7 +140,6 @@ export const PROOFS = [
     proves: 'three nodes on a Patroni cluster survive twenty faults; short: three of them',
     needs: ['openssl'],
     minutes: [25, 5],
-    tests: service('prove', 'books'),
     program: 'ha.mjs',
   },
   {

@@ -9,11 +9,6 @@ const SETTLE_SECONDS = 150;
  * usual delay.
  */
 const OLD_SECONDS = 30;
-/**
- * The same with a single server, whose test has little time. Querying a debit that is in flight is harmless, but proves
- * less.
- */
-const OLD_SECONDS_ALONE = 2;
 const ASK_EVERY = 5;
 const RESENDERS = 12;
 const RESENDS = 20;
@@ -40,11 +35,10 @@ const OPEN_DEBITS = `select a.order_no::text || lpad(a.cycle_no::text, 4, '0') |
 /** Waits until the engine has no work left and the institution no notices to send. */
 export function settled(stand) {
   return withDatabase(stand, async (database) => {
-    const oldSeconds = stand.isAlone ? OLD_SECONDS_ALONE : OLD_SECONDS;
     let left;
     for (let second = 0; second < SETTLE_SECONDS; second += 1) {
       stand.interrupted.throwIfAborted();
-      if (second % ASK_EVERY === 0) for (const text of ASK_NOW) await database.query(text, [oldSeconds]);
+      if (second % ASK_EVERY === 0) for (const text of ASK_NOW) await database.query(text, [OLD_SECONDS]);
       left = await leftOver(database, await stand.institution.ledger());
       if (left.length === 0) return [];
       await delay(1_000);

@@ -15,7 +15,6 @@ import { dataDirsIn, startCluster } from './cluster.mjs';
 import { requirePrograms, serverIdentity } from './programs.mjs';
 import { startReceiver } from './receiver.mjs';
 import { BANK, PRODUCT } from './requests.mjs';
-import { serverDataDirIn, startServer } from './server.mjs';
 import { signal } from './signals.mjs';
 import { freePorts, until } from './waiting.mjs';
 
@@ -23,20 +22,16 @@ const READY_SECONDS = 60;
 /** The program that `npm start` and the image run. */
 const MAIN = here('../../dist/program/main.js');
 
-/**
- * Opens the stand on which faults are played: servers, institution, receiver, nodes of the service and a channel.
- * `isAlone` uses one PostgreSQL (`databaseUrl` if given) and two nodes instead of the cluster and three nodes.
- */
-export async function openStand({ logs, callers, isAlone = false, databaseUrl, interrupted, say }) {
-  if (!isAlone) await requirePrograms(say);
-  const identity = isAlone ? {} : await serverIdentity();
+/** Opens the stand on which faults are played: servers, institution, receiver, nodes of the service and a channel. */
+export async function openStand({ logs, callers, interrupted, say }) {
+  await requirePrograms(say);
+  const identity = await serverIdentity();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-ha-'));
   // Everyone can pass through the folder, but only the servers can read their subfolders.
   await chmod(folder, 0o711);
   const logDir = path.join(folder, 'logs');
   await mkdir(logDir, { mode: 0o700 });
-  const dataDirs = isAlone ? [serverDataDirIn(folder)] : dataDirsIn(folder);
-  const children = createChildren({ folder, logDir, dataDirs });
+  const children = createChildren({ folder, logDir, dataDirs: dataDirsIn(folder) });
   let receiver;
   let cluster;
 
@@ -48,10 +43,10 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
 
   try {
     receiver = await startReceiver(folder);
-    say(isAlone ? '  starting a server\n' : '  starting etcd, three servers under Patroni and haproxy\n');
-    cluster = await (isAlone ? startServer : startCluster)({ folder, databaseUrl, children, identity, interrupted });
+    say('  starting etcd, three servers under Patroni and haproxy\n');
+    cluster = await startCluster({ folder, children, identity, interrupted });
     const env = { ...environment(await cluster.createDatabase()), ...receiver.env };
-    const [bankPort, ...nodePorts] = await freePorts(isAlone ? 3 : 4);
+    const [bankPort, ...nodePorts] = await freePorts(4);
     const bankUrl = `http://127.0.0.1:${bankPort}`;
     const { channel, bankKey } = await withOperator(env, (operator) => provision(operator, { receiver, bankUrl }));
     receiver.use(channel.callbackSecret);
@@ -77,7 +72,6 @@ export async function openStand({ logs, callers, isAlone = false, databaseUrl, i
       receiver,
       channel: { ...channel, token },
       callers,
-      isAlone,
       interrupted,
       /** Opens a database connection in the way of an operator's command. */
       openDatabase: async () =>
