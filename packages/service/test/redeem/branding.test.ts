@@ -158,11 +158,6 @@ describe('the presentation of a benefit', () => {
   ])('%j is refused', async (input, why) => {
     await expect(present(input)).rejects.toThrow(why);
   });
-
-  it('is refused for an unknown benefit', async () => {
-    const input = { benefitCode: 'NO_SUCH', descriptionEn: 'x' };
-    await expect(setPresentation(on.service.operator, input)).rejects.toThrow('there is no benefit "NO_SUCH"');
-  });
 });
 
 describe('pictures', () => {
