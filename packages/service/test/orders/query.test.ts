@@ -17,27 +17,6 @@ describe('orders/query', () => {
     expect((await query({ externalOrderNo: request.externalOrderNo })).data).toEqual(order);
   });
 
-  it('0: a renewal that failed for now: its row, and nextPayTime is the retry', async () => {
-    const { orderNo } = await create(sharedRequest(channel));
-    await sql(
-      `insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
-       select order_no, 2, channel_id, 'FAIL_RETRY', '2026-02-28 12:00:00', amount_cent, 1 from orders where order_no = $1`,
-      [orderNo],
-    );
-    await sql(
-      `update orders set cycle_no = 2, latest_payment_status = 'FAIL_RETRY', next_due_at = '2026-03-01 12:00:00'
-       where order_no = $1`,
-      [orderNo],
-    );
-    const data = await found(orderNo);
-    expect(data).toMatchObject({ nextPayTime: '2026-03-01 12:00:00' });
-    expect(data.paymentRecords.map((one: { paymentStatus: string }) => one.paymentStatus)).toEqual([
-      'SUCCESS',
-      'FAIL_RETRY',
-      ...Array(10).fill('WAIT'),
-    ]);
-  });
-
   it('0: periods in every status are the same text as in orders/list, before the unstarted ones', async () => {
     const started = ['PROCESSING', 'SUCCESS', 'FAIL_RETRY', 'FAIL', 'BILLED', 'CANCELED', 'REFUND_PART', 'REFUND_FULL'];
     const externalOrderNo = `${unique('text')} "paymentRecords":[{}],"`;
@@ -58,17 +37,6 @@ describe('orders/query', () => {
     expect(data.externalOrderNo).toBe(externalOrderNo);
     const [listed] = (await channel.call('orders/list', { channelUserId: request.channelUserId })).data.orders;
     expect(JSON.stringify(data)).toBe(JSON.stringify(listed));
-  });
-
-  it('0: a completed order lists its periods and plans nothing', async () => {
-    await dailyProduct(service, 'ONE_DAY', 1);
-    const { orderNo, nextPayTime } = await create(sharedRequest(channel, { productCode: 'ONE_DAY' }));
-    expect(nextPayTime).toBeNull();
-    await sql(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [orderNo]);
-    const data = await found(orderNo);
-    expect(data).toMatchObject({ orderStatus: 'COMPLETED', nextPayTime: null, unsubscribeTime: null });
-    expect(data.redeemUrl).not.toBeNull();
-    expect(data.paymentRecords).toHaveLength(1);
   });
 
   it('many at once, of two channels, by either number: each gets its own order', async () => {

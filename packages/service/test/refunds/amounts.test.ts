@@ -223,10 +223,6 @@ describe('refused, with nothing written and no call', () => {
     expect(on.bank.asked).toEqual([]);
   };
 
-  it('an order that its channel collects', async () => {
-    await refused({ orderNo: await on.collectedOrder(), cycleNo: 1 }, /collected by its channel/);
-  });
-
   it.each([...NO_NUMBERS, '100000000999'])('an unknown order number: %s', async (orderNo) => {
     await refused({ orderNo, cycleNo: 1 }, /there is no order/);
   });

@@ -53,21 +53,6 @@ describe('events/list', () => {
     expect(listed.text).not.toMatch(/mobile|svc_aes/i);
   });
 
-  it('0: pages by delivery status without gaps or duplicates, and hasMore only if there is more', async () => {
-    const other = await anotherChannel(on.service);
-    for (let n = 0; n < 3; n += 1) await createOrderWithEvents(on.service.fresh.database, other);
-    const all = ids(await list({}, other));
-    expect(all).toHaveLength(6);
-    expect(all).toEqual(all.toSorted((a, b) => Number(b) - Number(a)));
-    await recordOutcome(database(), all, 'GIVE_UP');
-    for (const by of [{ deliveryStatus: 'GIVE_UP' }, { deliveryStatus: 'DELIVERED' }, { deliveryStatus: 'PENDING' }]) {
-      const filtered = await Promise.all([1, 2].map((page) => list({ ...by, page, size: 4 }, other)));
-      const expected = by.deliveryStatus === 'GIVE_UP' ? [all.slice(0, 4), all.slice(4)] : [[], []];
-      expect(filtered.map(ids)).toEqual(expected);
-      expect(filtered.map(({ data }) => data.hasMore)).toEqual([expected[1]?.length === 2, false]);
-    }
-  });
-
   it('0: by delivery status, with the number of pushes', async () => {
     const other = await anotherChannel(on.service);
     const made = [];

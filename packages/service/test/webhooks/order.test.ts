@@ -52,18 +52,6 @@ describe('one address', () => {
     for (const orderNo of orders) expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
   });
 
-  it('a push that fails delays nothing, and is retried on its own schedule', async () => {
-    const clock = manualClock(Date.now() + 3_600_000);
-    const receiver = await receiverAt({ answer: (push) => (isPayment(push) ? 'refuse' : 'accept') });
-    const node = nodeWith({ dueBy: clock });
-    const orderNo = await create();
-    await node.turn();
-    expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE']);
-    clock.advance(30_000);
-    await node.turn();
-    expect(about(receiver, orderNo)).toEqual(['BILLED', 'ACTIVE', 'BILLED']);
-  });
-
   it('more events than a lane holds: each once, each in order', async () => {
     const receiver = await receiverAt();
     const node = nodeWith();
