@@ -74,7 +74,7 @@ describe('debits', () => {
     institution.calls.length = 0;
     expect(await bareStatus(bridge.url, '{}')).toEqual([401, null]);
     expect(await bareStatus(bridge.url, 'x'.repeat(MAX_MESSAGE_BYTES + 1))).toEqual([413, null]);
-    const limits = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, maxConnections: 10_000 };
+    const limits = { headersTimeout: 10_000, requestTimeout: 15_000, maxConnections: 4_000 };
     const handle = async () => 'hang-up' as const;
     const server = createSignedServer({ key: KEY, clock, operations: [], handle, onFault: () => undefined });
     expect(server.server).toMatchObject(limits);

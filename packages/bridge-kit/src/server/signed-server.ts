@@ -11,7 +11,8 @@ import {
 } from '@perennial/wire/bridge';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.js';
-import { BadMessage, Refusal } from './refusals.js';
+import { BodyRoom } from './body-room.js';
+import { BadMessage, Refusal, Unavailable } from './refusals.js';
 
 /** A request with a valid signature. */
 export interface SignedRequest<Operation extends string> {
@@ -41,13 +42,19 @@ export interface SignedServerOptions<Operation extends string> {
   readonly bodyLimit?: number;
 }
 
-/** Checks timeouts every 5 s, because Node's default of 30 s would let slow requests live longer. */
-const LIMITS = { requestTimeout: 30_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 75_000 };
-/**
- * Large, because a client that held all connections would lock the service out. An idle connection costs some kilobytes
- * and ends after 30 s. Still below the usual limit of open files, which the database connections need too.
- */
-const MAX_CONNECTIONS = 10_000;
+/** Checks timeouts every second, because Node's default of 30 s would let slow requests live longer. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16_384,
+};
+/** The service and the institution need few. Idle connections without a request end after 10 s. */
+const MAX_CONNECTIONS = 4_000;
+/** Memory for unverified bodies: of operations, and of the other paths. A flood of one does not affect the other. */
+const OPERATION_BYTES = 16 * 2 ** 20;
+const OTHER_BYTES = 32 * 2 ** 20;
 
 /**
  * Creates the signed server of a bridge. Answers operations without fastify's routing, which would take twice as long.
@@ -57,6 +64,9 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   const { operations, basePath = '', onFault, drainMs = 0, bodyLimit = MAX_MESSAGE_BYTES } = options;
   const operationsByPath = new Map(operations.map((operation) => [`${basePath}/${operation}`, operation]));
   const inFlight = new InFlight();
+  const operationBodies = new BodyRoom(OPERATION_BYTES);
+  const otherBodies = new BodyRoom(OTHER_BYTES);
+  const responses = new WeakMap<IncomingMessage, ServerResponse>();
   const app = fastify({
     logger: false,
     bodyLimit,
@@ -65,8 +75,11 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       createServer(LIMITS, (request, response) => {
         inFlight.add(response);
         const operation = request.method === 'POST' ? operationsByPath.get(splitUrl(request).path) : undefined;
-        if (operation === undefined) return handleOther(request, response);
-        serveSigned(operation, request, response, options).catch((error: unknown) => fail(error, response, operation));
+        if (operation === undefined) {
+          responses.set(request, response);
+          return handleOther(request, response);
+        }
+        serveSigned(operation, request, response, options, operationBodies).catch((error: unknown) => fail(error, response, operation));
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
@@ -78,7 +91,11 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   });
   // Bodies stay bytes.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', async (_request: unknown, raw: IncomingMessage) => {
+    const body = await otherBodies.read(raw, responses.get(raw), bodyLimit);
+    if (typeof body === 'string') throw toRefusal(body);
+    return body;
+  });
   app.setNotFoundHandler((_request, reply) => refuse(reply.hijack().raw, 404, 'not found'));
   app.setErrorHandler((error, _request, reply) => {
     if (error instanceof Refusal) return refuse(reply.hijack().raw, error.status, error.message);
@@ -134,11 +151,14 @@ async function serveSigned<Operation extends string>(
   request: IncomingMessage,
   response: ServerResponse,
   { key, clock, handle, onFault }: SignedServerOptions<Operation>,
+  bodies: BodyRoom,
 ): Promise<void> {
   const { path, query } = splitUrl(request);
-  const body = await readBody(request);
-  if (body === 'cut-off') return;
-  if (body === 'too-large') return refuse(response, 413, 'the request cannot be read');
+  const body = await bodies.read(request, response, MAX_MESSAGE_BYTES);
+  if (typeof body === 'string') {
+    const { status, message } = toRefusal(body);
+    return refuse(response, status, message);
+  }
   const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
   // This refusal is not signed, because the client has not proved that it knows the key.
   if (!checked.trusted) return refuse(response, 401, checked.why);
@@ -177,19 +197,9 @@ function splitUrl({ url = '' }: IncomingMessage): { readonly path: string; reado
   return { path, query };
 }
 
-function readBody(request: IncomingMessage): Promise<Buffer | 'too-large' | 'cut-off'> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    request
-      .on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > MAX_MESSAGE_BYTES) resolve('too-large');
-        else chunks.push(chunk);
-      })
-      .on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-      .on('error', () => resolve('cut-off'));
-  });
+function toRefusal(why: 'too-large' | 'no-room' | 'cut-off'): Refusal {
+  if (why === 'no-room') return new Unavailable('too many unfinished requests');
+  return new Refusal(why === 'too-large' ? 413 : 400, 'the request cannot be read');
 }
 
 function refuse(response: ServerResponse, status: number, error: string): void {

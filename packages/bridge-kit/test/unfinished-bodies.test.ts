@@ -1,0 +1,42 @@
+import net, { type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { debitOf, startWorld, until } from './support/world.js';
+
+const SENDERS = 200;
+/** Bytes that each sends of a body that it declares as a megabyte. */
+const SENT = 600_000;
+/** The bodies of one address may use 16 MiB, so at most this many are kept. */
+const KEPT = Math.floor((16 * 2 ** 20) / SENT);
+
+it('unfinished bodies of strangers are refused beyond 16 MiB, and the service is still served', async () => {
+  const world = await startWorld();
+  const { port } = new URL(world.bridge.url);
+  const senders = Array.from({ length: SENDERS }, () => openUnfinished(Number(port)));
+  await until('the refusals', () => senders.filter(({ status }) => status() === 503).length >= SENDERS - KEPT);
+  expect(senders.map(({ status }) => status()).filter((status) => status !== undefined && status !== 503)).toEqual([]);
+  expect((await world.ask('debit', debitOf('D1', { institutionNo: 'SLOW' }))).fields).toMatchObject({
+    status: 'PENDING',
+  });
+
+  for (const { socket } of senders) socket.destroy();
+  const outcome = { status: 'DECLINED', decline: 'FINAL', reason: 'no' };
+  const told = [{ about: 'debit', attemptNo: 'D1', outcome }];
+  await until('room for webhooks', async () => (await world.tell(told)) === 200);
+});
+
+/** Begins a webhook without finishing its body. `status` is that of the response, if one has come. */
+function openUnfinished(port: number): { readonly socket: Socket; status(): number | undefined } {
+  const socket = net.connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += String(chunk);
+  });
+  // The bridge may close the connection while the sender still writes.
+  socket.on('error', () => undefined);
+  socket.write(
+    'POST /webhooks HTTP/1.1\r\nhost: bridge\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n',
+  );
+  socket.write(Buffer.alloc(SENT, 'x'));
+  return { socket, status: () => (text === '' ? undefined : Number(text.split(' ')[1])) };
+}
