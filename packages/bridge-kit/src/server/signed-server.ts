@@ -79,7 +79,9 @@ export function createSignedServer<Operation extends string>(options: SignedServ
           responses.set(request, response);
           return handleOther(request, response);
         }
-        serveSigned(operation, request, response, options, operationBodies).catch((error: unknown) => fail(error, response, operation));
+        serveSigned(operation, request, response, options, operationBodies).catch((error: unknown) =>
+          fail(error, response, operation),
+        );
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
