@@ -62,7 +62,7 @@ export type CommandField = readonly [
   description: string,
   reader?: CommandReader | { readonly no: readonly [flag: string, description: string] },
 ];
-/** Parses a value. For files and for null, returns a function that is called later, when the command runs. */
+/** Parses a value. If the value names a file, may return a function that reads the file when the command runs. */
 export type CommandReader = (value: string, before?: never) => unknown;
 
 export interface CommandRules<Input, Result> {
@@ -76,7 +76,10 @@ export interface CommandRules<Input, Result> {
   readonly defaults?: { readonly [Field in keyof Input]?: Input[Field] | undefined };
   /** The summary in the help of the command line, if it differs from the console's. */
   readonly summary?: string;
-  /** True if the command moves money, or ends or sends something: refused with ENGINE=off or on an unadopted copy. */
+  /**
+   * True if the command moves money, or ends or sends something. Such a command is refused with ENGINE=off, and on a
+   * copy of the database that was not adopted.
+   */
   readonly needsEngine?: boolean;
   /** Returns false if the command must exit with code 1. */
   readonly isGood?: (result: Result) => boolean;

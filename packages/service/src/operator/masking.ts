@@ -7,7 +7,10 @@ export function maskMobile(mobile: string): string {
   return mobile.length < 8 ? '*'.repeat(mobile.length) : `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
 }
 
-/** Names of fields, in any record, with texts by operators or receivers, which may contain a mobile number. */
+/**
+ * Names of fields that contain free text by operators or receivers, in any record. The text may contain a mobile
+ * number.
+ */
 const WRITTEN = new Set([
   'answer',
   'comment',

@@ -1,13 +1,15 @@
 import type { Clock } from '../platform/clock.js';
 
-/** Limits of rows per statement. A statement for fewer rows is not worth its fixed cost. */
+/** Limits of the number of rows that one statement scans. Below MIN_ROWS, a statement is not worth its fixed cost. */
 const MIN_ROWS = 50;
 const MAX_ROWS = 20_000;
 
 /** Consecutive rows of a list that one statement has scanned. */
 export interface Stretch<Found, Key> {
   readonly found: Found;
-  /** The length of the stretch: a number of rows, or of minutes for the due orders of a channel. */
+  /**
+   * The number of rows scanned. If the list is sorted by due time within a channel, the number of minutes of due time.
+   */
   readonly walked: number;
   /** The key of the last row, after which the next stretch begins. */
   readonly last: Key | undefined;

@@ -6,7 +6,7 @@ export interface Accepted {
   readonly quality: number;
 }
 
-/** The maximum length read of such a header. No client needs more. */
+/** The number of characters that are read of a header. No client needs more. */
 const MAX_LENGTH = 1000;
 
 export function readAccepted(header: string | undefined): Accepted[] {

@@ -28,8 +28,9 @@ export interface StartedSpan {
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * Returns functions that create spans, or undefined if no SDK collects spans. Each part calls it once, when it is
- * created: an SDK registers itself before the service starts (node --import).
+ * Returns functions that create spans, or undefined if no SDK collects spans. Each part of the service calls this once,
+ * when the part is created. That is late enough, because an SDK registers itself before the service starts (node
+ * --import).
  */
 export function findTracing() {
   const tracer = registeredTracer();

@@ -5,8 +5,8 @@ export interface Said {
 }
 
 /**
- * Sentences by code. Blanks are {1}, {2}, …, in this order. In a list, the first sentence is written; the others are
- * sentences of earlier releases, which are still read.
+ * Sentences by code. Blanks are {1}, {2}, …, in this order. If a code has a list, the service writes the first
+ * sentence. It still recognizes the others, which earlier releases wrote.
  */
 type Sentences = Readonly<Record<string, string | readonly [current: string, ...earlier: string[]]>>;
 

@@ -46,7 +46,7 @@ export function parseKey(text: string, where: string): Buffer {
   throw new OperatorError(`${where} must hold 32 bytes in base64`);
 }
 
-/** Streams the bytes of a file, because it may be large. The console sends such a field as one text. */
+/** Streams the bytes of a file, because it may be large. The console sends the same field as one string. */
 export const readFileInPieces = (what: string) => (file: string) => () => pieces(what, file);
 
 async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {

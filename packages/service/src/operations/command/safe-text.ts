@@ -7,7 +7,10 @@ import { escapeInvisible } from '../../platform/escape-invisible.js';
 export class SafeText {
   constructor(readonly text: string) {}
 
-  /** Called if a SafeText is used in a plain template string. The escaped line breaks then reveal the mistake. */
+  /**
+   * Called if a SafeText is used by mistake in a plain template string. The string is then escaped a second time, and
+   * its line breaks are printed as escapes, which reveals the mistake.
+   */
   toString(): string {
     return this.text;
   }

@@ -71,7 +71,10 @@ function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
   throw refusal('run-key-used')`the key ${quoted(run.key)} was already used for run ${run.runId} (${run.kind})`;
 }
 
-/** Returns the selection, either items or a filter. The stored filter is empty only if the items were named. */
+/**
+ * Returns the selection, either items or a filter. Adds the status to the filter of a RETRY run, because an empty
+ * stored filter would look like a run of named items.
+ */
 function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): BulkChoice {
   if (items && !filter && items.length > 0) return { items };
   if (filter && !items) return { filter: kind === 'RETRY' ? { status: 'FAIL_RETRY', ...filter } : filter };

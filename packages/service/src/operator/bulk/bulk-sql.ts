@@ -242,7 +242,7 @@ export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
   readonly refusal?: Refusal | undefined;
-  /** The attempt of the period, by its number from 1, that a pending retry waits for. */
+  /** For a pending retry of a period: the number of the attempt, from 1, whose result the item waits for. */
   readonly awaitedTry?: number | undefined;
 }
 

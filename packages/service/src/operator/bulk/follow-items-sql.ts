@@ -15,7 +15,7 @@ const ITEM = `i.run_id as "runId", i.item_no as "itemNo"`;
 const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
 
 /**
- * Marks refunds as pending again that a node of the previous release marked as done before their result was known. The
+ * Sets refunds back to pending if a node of the previous release marked them as done before their result was known. The
  * index `bulk_items_undecided` has the same condition.
  */
 export const reopenItems: Query<[], void> = declareWrite({
@@ -58,7 +58,10 @@ const DECIDED_REFUND_COLUMNS = columns({
   reason: 'text?',
 });
 
-/** Returns pending refunds that the institution has decided, by the idempotency key that `refundItem` uses. */
+/**
+ * Returns pending items of refund runs whose refund the institution has decided. An item's refund is found by the
+ * idempotency key that `refundItem` has given it.
+ */
 export const findDecidedRefunds: Query<[limit: number], DecidedRefund[]> = declareList({
   text: `select ${ITEM}, f.order_no as "orderNo", f.cycle_no as "cycleNo", f.refund_seq as "refundSeq", f.status, f.reason
      from bulk_items i join bulk_runs r on r.run_id = i.run_id and r.kind = 'REFUND'

@@ -13,7 +13,7 @@ export async function recordOtherBackup({ database }: Operator): Promise<{ reado
 export type NumbersSkipped = Awaited<ReturnType<typeof skipUsedNumbers>>;
 
 /**
- * Skips the numbers that may have been used between the backup and the crash, in a restored database. First raises
+ * For a restored database: skips the numbers that may have been used between the backup and the crash. First raises
  * sequences that are behind the highest number of a row.
  */
 export async function skipUsedNumbers(operator: Operator) {

@@ -16,9 +16,9 @@ import { inTransaction, type Operator } from '../operator.js';
 const KEYS_PER_STEP = 100;
 
 /**
- * Wraps every key under the current master key. The keys themselves do not change. Resumes after an interruption. The
- * database is assigned to the current master key at the end. Until then, nodes with only the previous one can start;
- * afterwards no node needs it. `already` counts the keys that did not need rewrapping.
+ * Wraps every key under the current master key. The keys themselves do not change. Resumes after an interruption. At
+ * the end, binds the database to the current master key. Until then, nodes that have only the previous master key can
+ * start. Afterwards no node needs the previous master key. `already` counts the keys that did not need rewrapping.
  */
 export async function rewrapKeys(operator: Operator) {
   const { vault, actor, database } = operator;

@@ -62,7 +62,10 @@ export interface SkippedNumbers {
   readonly to: string;
 }
 
-/** Advances the sequences by SKIPPED_STEPS. No sequence may be behind the highest number of a row. */
+/**
+ * Advances the sequences by SKIPPED_STEPS. The caller has first raised sequences that were behind the highest number of
+ * a row.
+ */
 export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   const skipped: SkippedNumbers[] = [];
   for (const { name, steps } of SKIPPED_STEPS) {

@@ -25,8 +25,8 @@ function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator)
 }
 
 /**
- * Reports what the engine would do with this database, and why it must not be started, if so. Reads one snapshot and
- * changes nothing.
+ * Reports what the engine would do with this database, and lists problems that forbid starting the engine. Reads one
+ * snapshot and changes nothing.
  */
 export async function checkRestoredDatabase(operator: Operator) {
   return inTransaction(operator, async (tx, joined) => {

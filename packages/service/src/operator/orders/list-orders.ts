@@ -31,7 +31,7 @@ export type OrderFilterInput = Static<typeof orderFilter>;
 
 /** Counting stops here. */
 export const MAX_COUNTED = 10_000;
-/** The number of orders in the first stretch of a count. */
+/** The number of orders that the first statement of a count reads. */
 const FIRST_COUNTED = 50;
 const ORDERS_PER_PIECE = 1_000;
 

@@ -19,7 +19,10 @@ export interface OrderFilter {
   readonly createdTo?: number | undefined;
   readonly dueFrom?: number | undefined;
   readonly dueTo?: number | undefined;
-  /** True: only orders whose latest period failed, finally or until its retry. False: only other orders. */
+  /**
+   * True: only orders whose latest period failed, whether it waits for a retry or failed finally. False: only other
+   * orders.
+   */
   readonly failed?: boolean | undefined;
   /** True: only orders with a debit or a refund that has no final result yet. */
   readonly unsettled?: boolean | undefined;
@@ -36,11 +39,14 @@ export interface ListedOrder extends Order {
 
 export type OrderStretch<Found> = Stretch<Found, OrderListKey>;
 
-/** A stretch of the list to read. */
+/** A stretch of the list (consecutive orders) that one statement reads. */
 export interface Walk {
   /** The position after which the stretch begins. Undefined: the start of the list. */
   readonly after: OrderListKey | undefined;
-  /** The length of the stretch: a number of orders, or of minutes for the due orders of a channel. */
+  /**
+   * The length of the stretch, as a number of orders. For the due orders of a channel, a number of minutes of due time
+   * instead, because a statement reads them in windows of time.
+   */
   readonly orders: number;
 }
 

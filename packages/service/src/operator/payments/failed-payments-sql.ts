@@ -73,8 +73,8 @@ function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { tex
 }
 
 /**
- * Selects payments that wait for a retry, soonest first. Repeats the condition of a partial index on orders that may
- * need no debit next. That index also contains orders with a single period, which have no failed payment.
+ * Selects payments that wait for a retry, soonest first. Repeats the condition of the partial index that also finds
+ * orders to complete. So this index also contains orders with a single period, which have no failed payment.
  */
 function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const conditions = [
@@ -221,8 +221,8 @@ export interface RecoveredByTry {
 }
 
 /**
- * Sums payments, latest first, that succeeded on their second or a later attempt since the given time. If no product is
- * given, one index answers the query.
+ * Sums payments that succeeded since the given time on their second or a later attempt. Reads them latest first. If no
+ * product is given, one index answers the query.
  */
 export async function sumRecovered(
   db: Queryable,

@@ -38,7 +38,10 @@ export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
 
-/** Creates a payment channel. Defaults: no bank code required, no limits on debits, no numbers shared by channels. */
+/**
+ * Creates a payment channel. Defaults: no bank code is required, debits are not limited, and no two channels may use
+ * the same agreement number.
+ */
 export async function createPaymentChannel(
   operator: Operator,
   { code: subject, gateway: asked, ...given }: Asked<Static<typeof paymentChannelRequest>>,

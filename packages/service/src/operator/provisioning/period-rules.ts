@@ -21,7 +21,10 @@ const FEWEST_DAYS = 7;
 /** Recognizes Alipay by the payment channel's code, such as ALIPAY or ALIPAY_2. */
 const isAlipay = (paymentChannelCode: string) => /^ALIPAY/i.test(paymentChannelCode);
 
-/** Returns warnings for one product and all payment channels of the channel, or for one of them and all products. */
+/**
+ * Returns warnings for one product with all payment channels of the channel, or for one payment channel with all
+ * products.
+ */
 export async function findPeriodWarnings(
   db: Queryable,
   { products, paymentChannels }: Pick<ChannelView, 'products' | 'paymentChannels'>,

@@ -27,7 +27,10 @@ const filterFields = {
   createdTo: Type.Optional(moment),
   dueFrom: Type.Optional(moment),
   dueTo: Type.Optional(moment),
-  /** True: only orders whose latest period failed, finally or until its retry. False: only other orders. */
+  /**
+   * True: only orders whose latest period failed, whether it waits for a retry or failed finally. False: only other
+   * orders.
+   */
   failed: Type.Optional(oneOf('true', 'false')),
   /** True: only orders with a debit or a refund that has no final result yet. */
   unsettled: Type.Optional(oneOf('true')),

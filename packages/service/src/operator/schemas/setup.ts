@@ -86,7 +86,10 @@ export const channelChange = Type.Object({
   callback: Type.Optional(Type.Object({ eventType: callbackType, url: Type.OrNull(text(2000)) })),
 });
 
-/** The branding, with the tones derived from the accent and the lowest contrast of each. No tones without an accent. */
+/**
+ * The branding, with the tones derived from the accent colour. Each tone has its lowest contrast. Without an accent
+ * colour there are no tones.
+ */
 export const branding = Type.Object({
   ...brandingFields,
   tones: Type.Array(

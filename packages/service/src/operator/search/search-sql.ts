@@ -103,7 +103,10 @@ export const findAgreementsByCardTail: Query<[tail: string, limit: number], Foun
   byIndex: true,
 });
 
-/** Finds an event of any channel by its number. `$2` is one of its periods, if it stands for several voided ones. */
+/**
+ * Finds an event of any channel by its number. A row may stand for several voided periods; `$2` is then one of these
+ * periods.
+ */
 export const findEventByNumber = declareFind({
   text: `select ${APP_ID('e.channel_id')} as "appId", e.order_no as "orderNo", e.event_type as "eventType"
     from events e where e.event_no = $1 and ($2::integer is null or $2 between e.cycle_no and e.cycle_to)`,

@@ -31,7 +31,10 @@ const LONE_CR = /\r(?!\n)/;
 const TOO_LONG = `it has more than ${MAX_RECORD} characters`;
 const CUT_OFF = 'it does not end: the file may have been cut off';
 
-/** Messages that replace the library's own. Those quote the file, and a redemption code in it may be worth money. */
+/**
+ * Messages that replace those of the CSV library. The library's messages quote the file, which may contain valuable
+ * redemption codes.
+ */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: TOO_LONG,
   CSV_INVALID_CLOSING_QUOTE: 'text after the closing quotation mark of a field',
@@ -60,7 +63,8 @@ export async function* readCsvRecords(
     on_record(fields: readonly string[]) {
       const text = fields.join();
       if (text.length > MAX_RECORD) throw createError(line, TOO_LONG);
-      // Refused even in quotation marks: asking the parser which fields are quoted would take four times as long.
+      // Refuses a CR without an LF even in quotation marks: asking the parser which fields are quoted would take four
+      // times as long.
       if (LONE_CR.test(text)) throw createError(line, 'a CR without an LF');
       found.push({ line, fields });
       line += 1 + newlinesIn(text);

@@ -1,6 +1,6 @@
 /**
- * Returns the text of a PostgreSQL array. The items must be numbers, times or words, which need no escaping. For long
- * arrays, because the driver would search each item for characters to escape.
+ * Returns the text of a PostgreSQL array. The items must be numbers, times or words, which need no escaping. This is
+ * faster for long arrays, because the driver would search each item for characters to escape.
  */
 export function toArrayText<Item>(
   items: readonly Item[],

@@ -59,14 +59,17 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
   const { pool: max, name, onIdleError, onUnresponsive, onUnavailable } = options;
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, ...options.settings };
-  /** The current generation of connections. Raised when open ones may be broken; older ones are not used again. */
+  /**
+   * The current generation of connections. Raised when the open connections may be broken. Connections of older
+   * generations are not used again.
+   */
   let generation = 0;
   const connections = new WeakMap<pg.ClientBase, Connection>();
 
   const config = { ...address, application_name: name, keepAlive: true };
   const watch = createStatementWatch<Connection>({ config, onUnresponsive }, (connection) => {
     connection.isBroken = true;
-    // Also discards all connections opened until now: if one is not answered, the others probably are not either.
+    // Also discards all connections opened until now: if one connection gets no answer, the others probably get none.
     generation += 1;
   });
   const pool = new pg.Pool({

@@ -181,7 +181,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     writeFailure: () => writes.failure,
     inspect: ({ mustWrite = false } = {}) =>
       withConnection((one) =>
-        // Opened while the first is lent: a pooler that shares sessions would give both the same session.
+        // Opens a second connection while the first is lent. A pooler that shares sessions would give both the same
+        // session.
         withConnection(async (other) => {
           for (const connection of [one, other, one]) {
             const isOurs = await pool.runWithLimit(connection, CONNECTION_CHECK_MS, async () =>

@@ -111,8 +111,8 @@ export function toUnavailable(error: unknown): Unavailable | undefined {
 
 /**
  * Returns true for the warning with which PostgreSQL answers a commit if its wait for the replicas was canceled. The
- * commit is then done on this server, but perhaps on no replica. If the request is sent again, its admission is a
- * commit too, so the resend waits for the replicas, and then finds the work done.
+ * commit is then done on this server, but perhaps on no replica. If the client resends the request, admitting the
+ * resend is also a commit. So the resend waits for the replicas, and then finds the work done.
  */
 export const isUnconfirmedCommit = ({ code, routine }: Pick<pg.DatabaseError, 'code' | 'routine'>): boolean =>
   code === '01000' && routine === 'SyncRepWaitForLSN';

@@ -27,7 +27,10 @@ export interface StatementWatchOptions {
 const TICK_MS = 500;
 const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 
-/** The age of a statement, in ticks, after which the database is probed. The probe may take the same time. */
+/**
+ * The age of a statement, in ticks, after which the database is probed. A probe without an answer is given up after the
+ * same time.
+ */
 const SLOW_TICKS = ticksIn(2_000);
 
 /**

@@ -18,8 +18,8 @@ const QUIET_MS = 5_000;
 /** `disk_full` and `io_error`. */
 const NO_ROOM_STATES: readonly (string | undefined)[] = ['53100', '58030'];
 /**
- * Server functions that raise these states for shared memory, for temporary files, or for unreadable blocks. Such
- * errors do not show whether tables can be written.
+ * Server functions that raise NO_ROOM_STATES for shared memory, temporary files or unreadable blocks. These errors do
+ * not show whether tables can be written.
  */
 const OTHER_ROUTINES = /^(dsm_|BufFile|mdread|mdstartread|md_readv)/;
 
@@ -30,9 +30,9 @@ export function isOutOfRoom(error: unknown): error is Unavailable {
 }
 
 /**
- * Tracks whether the database can write. When the disk is full, it still stores rows that fit into existing pages and
- * refuses all others. The watch notes the first statement that fails for lack of space. From then on it attempts a
- * write every second, so that it notices free space even without requests.
+ * Tracks whether the database can write. When the disk is full, PostgreSQL still stores rows that fit into existing
+ * pages and refuses all others. The watch notes the first statement that fails for lack of space. From then on it
+ * attempts a write every second, so that it notices free space even without requests.
  */
 export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
   let failure: Unavailable | undefined;

@@ -1,7 +1,9 @@
 import { createExpiryQueue, type Expiring } from '../expiry-queue.js';
 import type { Connection } from './connection.js';
 
-/** How long an idle connection is kept. Short, to notice DNS changes, and before most other ends close it. */
+/**
+ * How long an idle connection is kept. Short, so that DNS changes are noticed, and most servers have not closed it yet.
+ */
 export const USUAL_IDLE_MS = 4_000;
 const MAX_AGE_MS = 60_000;
 /** Maximum number of idle connections per client, because file descriptors are limited. */

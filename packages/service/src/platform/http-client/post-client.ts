@@ -12,7 +12,9 @@ export class ClientClosed extends Error {}
 
 /** Maximum time in ms to keep an idle connection, even if the other end keeps it longer. */
 const LONGEST_IDLE_MS = 60_000;
-/** Idle connections are dropped this many ms before the other end closes them: a request could cross the close. */
+/**
+ * Idle connections are dropped this many ms before the other end closes them, so that no request meets a closed one.
+ */
 const CLOSE_MARGIN_MS = 1_000;
 
 interface Call {

@@ -6,8 +6,9 @@ export const storeBackup = declareWrite({
 });
 
 /**
- * Returns the age of the last reported backup and of the last archived WAL segment. Omits a kind that never happened,
- * the archive while the server does not archive, and the kind `COPY` of earlier versions.
+ * Returns the age of the last reported backup and of the last archived WAL segment. Omits the backup if none was ever
+ * reported. Omits the segment if none was ever archived, or if archiving is off. Ignores backups of the kind `COPY`,
+ * which earlier versions recorded.
  */
 export const readBackupAges = declareList({
   text: `select lower(way) as way, extract(epoch from now() - made_at)::double precision as seconds from backups

@@ -181,7 +181,10 @@ async function prepareSchema(
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** Runs `work` until it succeeds, for a service. Throws if waiting cannot help, or for a command. */
+/**
+ * Runs `work`. For a service, repeats it until it succeeds, but throws if waiting cannot help. For a command, throws
+ * the first error.
+ */
 async function retryWhileUnavailable(
   { role, log, onWaiting, signal }: OpenOptions,
   work: () => Promise<string>,

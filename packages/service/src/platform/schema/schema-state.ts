@@ -45,7 +45,10 @@ export async function readSchema(db: Queryable, folder?: URL) {
   };
 }
 
-/** Throws if a migration was edited, or a later build's contract migration applied. Allows other newer schemas. */
+/**
+ * Throws if a migration was edited, or if a contract migration of a later build was applied. Allows other newer
+ * schemas.
+ */
 function refuseForeignSchema(migrations: readonly Migration[], applied: ReadonlyMap<number, AppliedMigration>): void {
   const last = migrations.at(-1)?.version ?? 0;
   const contract = [...applied.values()].find(({ version, isContract }) => version > last && isContract);

@@ -54,7 +54,7 @@ export interface RefundInput {
 }
 
 export type RefundView = ReturnType<typeof describeRefund>;
-/** A refund, and its period after all refunds, with the revoked and the remaining benefits. */
+/** A refund, and the state of its period after all its refunds, with the revoked and the remaining benefits. */
 export type RefundedPeriod = ReturnType<typeof toRefundedPeriod>;
 
 /** A refund and its period, read at the same moment. */

@@ -29,7 +29,7 @@ const SMALL_BATCH = 8;
 const FILL_MS = 10;
 /** The number of calls that are answered per turn of the event loop. More would delay events that have arrived. */
 const RESOLVED_AT_ONCE = 16;
-/** Interval in ms at which calls are rejected whose callers have hung up. */
+/** Interval in ms at which queued calls are rejected if their callers have hung up. */
 const SWEEP_MS = 100;
 
 export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }: BatcherOptions<Item, Answer>) {

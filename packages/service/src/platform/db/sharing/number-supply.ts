@@ -1,4 +1,4 @@
-/** How often a creation retries with a new number if its number is taken: once for each batch in flight. */
+/** The maximum number of retries with a new number if the number of a creation is taken. */
 export const MAX_NUMBER_TRIES = 5;
 
 /**

@@ -42,8 +42,8 @@ export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | 
 }
 
 /**
- * The time after an order's end from which a debit that the institution does not know can no longer reach it.
- * docs/bridge.md allows ten minutes from the last send, which may have happened shortly after the end.
+ * If the institution does not know a debit this long after the order's end, the debit can no longer reach the
+ * institution. docs/bridge.md allows ten minutes from the last send, which may have happened shortly after the end.
  */
 export const UNSEEN_IS_FINAL_AFTER_MS = 11 * 60_000;
 

@@ -12,7 +12,7 @@ import {
   storeBindingReplacement,
 } from '../../store/agreements/same-card-sql.js';
 
-/** Thrown if the card's binding or orders changed before all were locked. The transaction must be retried. */
+/** Thrown if the card's binding or orders changed before their rows were locked. The transaction must be retried. */
 class CardChanged extends Error {}
 
 export type EarlierBinding = Pick<BindingReplacement, 'oldAgreementId' | 'orderNos'>;

@@ -10,7 +10,9 @@ export interface SettlementOfAttempt extends Settlement {
 
 export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<SettledDebit>;
 
-/** Settles outcomes that arrive at the same time in one transaction. An error of one does not affect the others. */
+/**
+ * Settles outcomes that arrive at the same time in one transaction. If one outcome fails, the others are still settled.
+ */
 export function createBatchSettler(database: Database, clock: Clock, counts?: SubscriptionCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>
     database.transaction((tx) => settleDebits(tx, settlements, clock.now()));
@@ -35,7 +37,7 @@ export function createBatchSettler(database: Database, clock: Clock, counts?: Su
           if (isDatabaseAway(error)) throw error;
         }
       }
-      // Settles them one by one after an error, or if an order has two outcomes in the batch.
+      // Settles the outcomes one by one after an error, or if an order has two outcomes in the batch.
       const results: (SettledDebit | Error)[] = [];
       for (const settlement of settlements) results.push(await settleAlone(settlement));
       return results;

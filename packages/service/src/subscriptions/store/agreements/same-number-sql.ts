@@ -61,7 +61,10 @@ const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ agreementNo: 'text', appId: 'text' }),
 });
 
-/** Finds an agreement of a different channel with this number, by two look-ups as is_number_of_another_channel. */
+/**
+ * Finds an agreement of a different channel with this number, by the same two look-ups as the SQL function
+ * is_number_of_another_channel.
+ */
 export async function findAgreementOfAnotherChannel(
   db: Queryable,
   channelId: number,

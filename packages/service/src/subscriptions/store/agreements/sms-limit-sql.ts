@@ -11,7 +11,10 @@ export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void>
   await tx.query(LOCK_BANK_MOBILE, [hash.readBigInt64BE(0).toString()]);
 }
 
-/** Counts the codes sent since two times. Sends far in the future, after a clock was set back, do not cause a pause. */
+/**
+ * Counts the codes sent to a phone since `pause` and since `day`. For the pause, ignores sends after `latest`, which
+ * were stored before a clock was set back.
+ */
 export const countSmsSends = declareRequire({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
      from sms_sends where bank_mobile_hash = $1 and sent_at > ${fromEpochMs('$3')}`,

@@ -8,7 +8,10 @@ export interface AgreementSwitch {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
   readonly paymentChannelCode: string;
-  /** The time of the retry if the latest period waits for one, unless it is due earlier. Null keeps the due time. */
+  /**
+   * The new time of the retry, if the latest period waits for a retry. An earlier due time is kept. Null: the due time
+   * stays unchanged.
+   */
   readonly retryAt: number | null;
   /** True: if the debit in flight fails, the retry follows the product's schedule. False: it is immediate. */
   readonly retryBySchedule: boolean;

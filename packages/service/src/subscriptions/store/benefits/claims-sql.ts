@@ -91,7 +91,10 @@ select n from claimed`,
   columns: columns({ n: 'bigint' }),
 });
 
-/** Returns true for each claim that was stored. The caller makes the others singly, to get a reason if refused. */
+/**
+ * Returns true for each claim that was stored. The caller makes the other claims one by one, to learn why a claim is
+ * refused.
+ */
 export async function claimTogether(db: Queryable, claims: readonly VisitorsClaim[], at: number): Promise<boolean[]> {
   const rows = await db.query(CLAIM_TOGETHER, [
     claims.map(({ orderNo }) => orderNo),

@@ -15,7 +15,10 @@ import { completedOrderPayloadSql, paymentPayloadSql } from '../events/event-pay
 import { orderStatusIs, statusLiteral } from '../statuses-sql.js';
 import type { DueBatch, DueCursor } from './due-orders-sql.js';
 
-/** The number of billing lanes. An order's lane is its number modulo this, also in the index of due orders. */
+/**
+ * The number of billing lanes: groups of due orders that are billed in parallel. An order's lane is its number modulo
+ * this number, also in the index of due orders.
+ */
 export const BILLING_LANES = 4;
 
 /** The first key of the advisory locks of billing lanes: 'bill' in ASCII. */
@@ -125,7 +128,9 @@ export async function billLane(db: Queryable, lane: number, after: DueCursor, li
   return { orders, last: dueAt === null || orderNo === null ? undefined : { dueAt, orderNo } };
 }
 
-/** Bills one order at a time of its own clock, for time travel. Returns false if it was not due at that time. */
+/**
+ * Bills a single order at a given time of the order's own clock, for time travel. Returns false if it was not due then.
+ */
 export async function billOrder(db: Queryable, orderNo: number, at: number): Promise<boolean> {
   return (await queryOne(db, BILL_ORDER, [orderNo, isoTime(at)]))?.orders === 1;
 }
@@ -140,7 +145,10 @@ export async function findFirstDueOrder(db: Queryable, lane: number, after: DueC
   return queryOne(db, FIND_FIRST_DUE_ORDER, [after.dueAt, after.orderNo, lane]);
 }
 
-/** Locks a billing lane until the transaction ends. Returns false if it is locked. Limits row lock waits to 100 ms. */
+/**
+ * Locks a billing lane until the transaction ends. Returns false if another transaction has locked the lane. Limits
+ * waits for row locks to 100 ms.
+ */
 export const lockLane = declareRequire({
   text: `select pg_try_advisory_xact_lock(${LANE_LOCK_CLASS}, $1) as taken, set_config('lock_timeout', '100ms', true) as patience`,
   parameters: ['integer'],

@@ -4,7 +4,10 @@ import { isoTime } from '../../../platform/db/time-sql.js';
  * sandbox, one order at a given time. Both kinds have the same three parameters, but a different SQL text.
  */
 export type DueOrders =
-  /** `after` is where the previous statement ended, because processed rows stay in the index until a vacuum. */
+  /**
+   * Continues after the last row of the previous statement: processed rows stay in the index until a vacuum, and would
+   * be scanned again.
+   */
   | { readonly kind: 'everything'; readonly after: DueCursor }
   | { readonly kind: 'one-order'; readonly at: number; readonly orderNo: number };
 
