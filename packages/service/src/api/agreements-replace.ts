@@ -86,7 +86,10 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   };
 }
 
-/** Stores an attempt that the recovery job queries at once. The job sends it, as the institution does not know it. */
+/**
+ * Stores an attempt that the recovery job queries at once. The institution does not know the attempt, so the job sends
+ * it.
+ */
 async function retryFailedPeriod(
   tx: Queryable,
   orderNo: number,

@@ -34,9 +34,8 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // Answers a repeated request that its order exists, even if a business rule would refuse it by now. Only
-      // rejections by business rules are replaced: they come before storing, so this request cannot have stored the
-      // order.
+      // A repeated request may now violate a business rule. If its order exists, answers that instead of the rule's
+      // rejection. Business rules are checked before storing, so the order was not stored by this request.
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&

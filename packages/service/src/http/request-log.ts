@@ -37,7 +37,10 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
   let writing: Promise<void> | undefined;
   let isFailing = false;
 
-  /** Writes the entries that are waiting now. New entries, and after a failure all others, wait for the next run. */
+  /**
+   * Writes the entries that are waiting now. Entries that arrive during the run wait for the next run. If a batch
+   * fails, so do the entries after that batch.
+   */
   async function writeWaiting(): Promise<void> {
     isFailing = false;
     for (let left = waiting.length; left > 0; left -= BATCH) {

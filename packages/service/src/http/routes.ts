@@ -41,7 +41,7 @@ export function createOrderRoute<Name extends string, Request extends AnySchema,
   return { endpoint, action: action as Route['action'], orderOf: orderOf as Route['orderOf'] & {} };
 }
 
-/** Creates a route with long or signed data. Stores only a description of it, from which replays are rendered. */
+/** Creates a route with long or signed data. Stores only a description of the data, from which replays are rendered. */
 export function createDescribedRoute<Name extends string, Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<Name, Request>,
   action: Action<Static<Request>, Description>,

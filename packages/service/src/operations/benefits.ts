@@ -138,7 +138,9 @@ function toBenefitView(view: BenefitFulfilmentView) {
   return { ...benefit, codesLeft: hasPool ? codesLeft : null, claimsWaiting };
 }
 
-/** Returns the key, or an empty array if the text is not strict base64. The step then refuses the key's length. */
+/**
+ * Returns the key, or an empty array if the text is not strict base64. The step refuses an empty array for its length.
+ */
 function readKey(base64: string): Uint8Array {
   const key = Buffer.from(base64, 'base64');
   return key.toString('base64') === base64 ? key : new Uint8Array();

@@ -81,7 +81,7 @@ const CSV_COLUMNS = [
   'currency',
 ] as const;
 
-/** Writes no totals, so that a column can be summed. `LATER` rows are changes to earlier months that were closed. */
+/** Writes no totals, so that a column can be summed. `LATER` rows contain changes to earlier months that are closed. */
 async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
   yield spreadsheetLine(CSV_COLUMNS);
   for (const { appId, name: channel, products, later } of channels) {

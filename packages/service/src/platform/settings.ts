@@ -34,7 +34,10 @@ export class SettingsError extends PlainError {}
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Settings that were removed, each with its replacement. A start with one of them fails, because it has no effect. */
+/**
+ * Settings that were removed, each with its replacement. If one of them is set, the service does not start, because the
+ * setting would have no effect.
+ */
 const REMOVED: Readonly<Record<string, string>> = {
   ALERT_EMAIL_FROM: 'add it to SMTP_URL, as ?from=alerts@example.com',
   AUTH_FAILURES_PER_MINUTE: 'an address may fail 600 times a minute for each app id',

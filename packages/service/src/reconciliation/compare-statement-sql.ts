@@ -48,7 +48,10 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
   await tx.query('analyze statement_lines');
 }
 
-/** Contradictions (institution, service). FAIL and STARTED do not contradict: the service still queries the attempt. */
+/**
+ * Contradicting statuses (institution, service). FAIL there and STARTED here do not contradict each other, because the
+ * service still queries the attempt.
+ */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
 

@@ -154,7 +154,10 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
     '[]'::json) as payments`;
 
-/** Up to this number of benefits the node selects those to show, because it is cheaper. Beyond, PostgreSQL does. */
+/**
+ * Up to this number of benefits, the node selects the benefits to show, because that is cheaper. For more benefits,
+ * PostgreSQL selects them.
+ */
 const MOST_AT_ONCE = 100;
 
 /**
@@ -288,7 +291,10 @@ function listBenefits(
   };
 }
 
-/** SQL: the rank after a benefit that left the list. So a user who claims a page's first benefit stays on the page. */
+/**
+ * SQL: the rank of the benefit that follows a benefit which has left the list. So a user who claims the first benefit
+ * of a page stays on that page.
+ */
 const RANK_AFTER = `(select min(r.rank) from listed r, benefits f where f.order_no = $2 and f.cycle_no = $6 and f.position = $7
     and (r.first_expires_at, r.cycle_no, r.expires_at, r.position)
       > (least(f.expires_at, (select min(p.first_expires_at) from listed p where p.cycle_no = $6)), f.cycle_no, f.expires_at, f.position))`;

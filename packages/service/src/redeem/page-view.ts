@@ -80,7 +80,10 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
 
 export type PageView = ReturnType<typeof createPageView>;
 
-/** True if this benefit was just claimed, or its whole period, whose benefits are all shown with their results. */
+/**
+ * Returns true if this benefit was just claimed. If its whole period was just claimed, returns true even for a benefit
+ * whose claim failed, because all of them are shown with their results.
+ */
 const isDone = ({ cycleNo, position, status }: BenefitRow, done: JustClaimed | undefined): boolean =>
   cycleNo === done?.cycleNo && (done.position === undefined || (position === done.position && status === 'CLAIMED'));
 

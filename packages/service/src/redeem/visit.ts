@@ -41,8 +41,9 @@ function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
 }
 
 /**
- * Returns the channel if the link is valid by this node's memory. Returns undefined if a visit must decide. The
- * caller's statement must compare the channel's version and the order's user.
+ * Returns the channel if the link is valid according to this node's memory. Otherwise returns undefined, and the caller
+ * must check the link with `createVisitor`. The caller's statement must compare the channel's version and the order's
+ * user.
  */
 export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
   return (link: SignedLink): Channel | undefined => {

@@ -24,7 +24,9 @@ export interface AgreementForOrder {
   /** Plaintext, for the call to the institution. */
   readonly institutionNo: string;
   readonly shared: boolean;
-  /** Login mobile to bind to the user, with its hash in hex. Undefined if the user's binding has already done that. */
+  /**
+   * The login mobile to bind to the user, with its hash in hex. Undefined if it was already bound with the user's card.
+   */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;
   readonly insert: AgreementInsert | null;
   /** Set if no other channel may use the shared agreement number. */
@@ -69,7 +71,9 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   return { agreement, mobile, binding };
 }
 
-/** Returns the customer with the binding that has replaced theirs, or undefined if no binding has. */
+/**
+ * Returns the customer with the binding that has replaced theirs. Returns undefined if their binding was not replaced.
+ */
 export async function followReplacedBinding(
   db: Queryable,
   channel: Channel,

@@ -67,8 +67,8 @@ export const DEBIT_TRIALS: readonly Trial[] = [
       // NOT_FOUND is allowed too, because the debit may still be in flight.
       await outcomes.query(attempt);
       const said = await outcomes.settledDebit(attempt);
-      // A decline breaks the rule only if the agreement accepts debits. This debit must succeed, or the rule counts as
-      // untried.
+      // A decline breaks the rule only if the agreement accepts debits at all. So a further debit must succeed;
+      // otherwise the rule counts as untried.
       if (said.word === 'DECLINED') await outcomes.debitedOnce();
       findings.judge('debit-hang-up', said.word !== 'DECLINED', `sent again it was answered ${describeSaid(said)}`);
       await outcomes.query(attempt);

@@ -21,7 +21,7 @@ export interface Notice {
 export interface NoticeListener {
   /** Accepts only notices of this debit, because notices of other runs belong to the service. */
   expect(attemptNo: string): void;
-  /** Resolves to the notices that arrived before one was answered with 200, or before the timeout. */
+  /** Resolves when a notice was answered with 200, or at the timeout. Returns the notices that arrived until then. */
   notices(): Promise<readonly Notice[]>;
   stop(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export interface BrandingView extends Omit<Branding, 'logo'> {
 /** A channel as operators see it, without its secrets. */
 export type ChannelView = RowOf<typeof describeChannels>;
 
-/** `*` is the default for event types without an address. */
+/** `*` is the default for event types that have no address of their own. */
 export type CallbackEventType = EventType | '*';
 
 /** Lists one channel, or all channels in the order of their app ids. */

@@ -40,7 +40,9 @@ export const findChannel = declareFind({
     frameOrigins: 'text[]',
     answerEncryption: column<EncryptionVersion>('text'),
     acceptsV1: 'boolean',
-    /** Sealed like appSecret. Null unless the app secret was replaced with an overlap, or in the sandbox. */
+    /**
+     * Sealed like appSecret. Null unless the app secret was replaced with an overlap, or was replaced in the sandbox.
+     */
     formerAppSecret: 'text?',
     /** The time until which the former app secret is accepted, in Unix milliseconds. */
     formerSecretUntil: 'bigint?',

@@ -80,8 +80,8 @@ export function requestList(
   const value = (given: unknown) => `$${values.push(given)}`;
   const isFailure = code !== undefined && code !== SUCCESS;
   const where = [
-    // `+ 0` keeps the planner from using the channel's index to find a single request, which would read all of its
-    // requests.
+    // `+ 0` keeps the planner from finding a single request by the channel's index, which would read all requests of
+    // the channel.
     requestId === undefined ? 'channel_id = $1' : 'channel_id + 0 = $1',
     ...(isFailure ? [`code <> '${SUCCESS}'`] : []),
     ...(code === undefined || code === 'failed' ? [] : [`code = ${value(code)}`]),

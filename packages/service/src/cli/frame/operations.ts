@@ -62,7 +62,7 @@ function givenBy(options: Given, row: Row, field: string, given: CommandField): 
   const [option, not] = optionsOf(row, field, given);
   const value = options[option?.attributeName() ?? ''];
   if (not && !not.negate && options[not.attributeName()]) return false;
-  // If the option is a flag, its parser reads the value from elsewhere.
+  // A flag such as --password-stdin has no value, so its parser reads the value from elsewhere.
   return value === true && typeof given[2] === 'function' ? given[2]('') : value;
 }
 

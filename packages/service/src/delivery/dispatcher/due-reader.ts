@@ -38,8 +38,8 @@ const PAGE_SIZE = 1_000;
 /** Reads due events of the shards and queues each event in the lane of its address. */
 export class DueReader {
   /**
-   * Kinds of events that are skipped because their address is paused or their channel could not be read. The value is
-   * the channel's version at that time (0 if unreadable).
+   * Kinds of events (a channel and an event type) that are skipped because their address is paused or their channel
+   * could not be read. The value is the channel's version at that time (0 if unreadable).
    */
   private readonly heldBack = new Map<number, number>();
 
@@ -161,7 +161,10 @@ function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }
 
-/** Makes the skipped lanes read from this position again, because their own read may have ended before this one. */
+/**
+ * Makes the skipped lanes read again from this position. A lane's own read may have ended before this read, and so may
+ * have missed events that this read skipped.
+ */
 function deferToSkippedLanes(skipped: readonly Lane[], shard: Shard, after: DuePosition): void {
   for (const lane of skipped) {
     const mustReread = lane.kinds().some((kind) => shard.mustReread.has(kind));

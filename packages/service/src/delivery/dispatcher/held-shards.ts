@@ -73,8 +73,8 @@ export class HeldShards {
   }
 
   private apply({ held, surplus, now }: Balance): void {
-    // The computed time may be behind the database's clock but never ahead of it. So a look-back begins a little too
-    // early.
+    // The computed time may be behind the database's clock but never ahead of it. So rereading for late rows begins a
+    // little too early, and never too late.
     this.clockOffset = now - performance.now();
     for (const [number, { epoch }] of this.byNumber) {
       if (!held.some((one) => one.shard === number && one.epoch === epoch)) this.byNumber.delete(number);

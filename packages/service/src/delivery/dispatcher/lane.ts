@@ -120,7 +120,8 @@ export class Lane {
 
   /**
    * Takes the next keys to read in full. Defers a key if its order has enough messages in memory, so that other orders
-   * get a turn. A range is taken alone, so that it expands into no more rows than can be pushed soon.
+   * get a turn. A key that stands for a range of periods is taken alone, so that it expands into no more rows than can
+   * be pushed soon.
    */
   takeKeys(max: number): DueEvent[] {
     const taken: DueEvent[] = [];

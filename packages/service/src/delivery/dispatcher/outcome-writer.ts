@@ -172,7 +172,10 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
   return all.filter((one) => !excluded.has(one));
 }
 
-/** True if this was the last push. A replay may have changed that; the statement decides. Never misses a last push. */
+/**
+ * Returns true if no retry follows this failed push. May be wrong if the event was replayed during the push; the
+ * statement decides. Never returns false for a last push.
+ */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= PUSH_RETRY_DELAYS_SECONDS.length);
 

@@ -1,9 +1,9 @@
 import { type DuePosition, isBefore, positionAt, type ShardPart, START } from '../queue/due-sql.js';
 
 /**
- * The interval and reach of each look-back. A row can be committed late, behind the position up to which the node has
- * read. A statement takes at most 30 s, so few rows are later than that. Long look-backs are rare, because they reread
- * pushed rows, which stay in the index until a vacuum. Any long transaction delays the vacuum.
+ * The interval of each look-back, and how far back it rereads. A row can be committed late, behind the position up to
+ * which the node has read. A statement takes at most 30 s, so few rows are later than that. Long look-backs are rare,
+ * because they reread pushed rows, which stay in the index until a vacuum. Any long transaction delays the vacuum.
  */
 const LOOK_BACKS = [
   { everyMs: 1_000, backMs: 5_000 },
@@ -72,14 +72,14 @@ export function createShardCursor() {
 export type ShardCursor = ReturnType<typeof createShardCursor>;
 
 /**
- * Finds rows that were committed late, since the last look-back. Recognises them by their transaction, and so does not
- * reread a backlog each time. Only the longest look-back reads every row, to find rows that were missed for an
+ * Finds rows that were committed late, after the last look-back. Recognises them by their transaction, so that it does
+ * not reread a backlog each time. Only the longest look-back reads every row, to find rows that were missed for an
  * unforeseen reason.
  */
 function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   const isFurthest = backMs === Number.POSITIVE_INFINITY;
   let last: Moment | undefined;
-  /** The front when it first moved after `last`, and the oldest transaction that was running then. */
+  /** The position from which the node first read on after `last`, and the oldest transaction that was running then. */
   let read: { readonly from: DuePosition; readonly horizon: string } | undefined;
   let unread: Omit<ReadPart, 'wasRead'>[] = [];
 

@@ -107,11 +107,14 @@ const EVENT_KIND: Readonly<Record<Kind, string>> = {
 const statusOf = (c: string) => `(select ${STATUS} from events e, ${progress(WHOLE)}
   where e.channel_id = $1 and e.event_no = ${c}.event_no and e.recorded_at = ${c}.recorded_at)`;
 
-/** True if an accepted event was not given up after a replay and, for a range, every period was accepted. */
+/**
+ * SQL: true if an accepted event was delivered completely: it was not given up after a replay and, if it stands for a
+ * range of periods, every period was accepted.
+ */
 const WAS_DELIVERED = `case when c.cycle_no = 0
   then not exists (select from undelivered_events g where g.channel_id = $1 and g.event_no = c.event_no)
   else ${statusOf('c')} = 'DELIVERED' end`;
 
-/** True unless a period of the event's range was given up. */
+/** SQL: true unless the event stands for a range of periods, and one of them was given up. */
 const NOTHING_GIVEN_UP = `case when c.cycle_no = 0 then true else not exists (select from undelivered_events g
   where g.channel_id = $1 and g.event_no = c.event_no and g.reason = 'GIVE_UP') end`;

@@ -4,10 +4,13 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { EventReference } from '../event-id.js';
 import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './attempts-sql.js';
 
-/** An event with its delivery state. A range of voided periods is one row. */
+/** An event with its delivery state. An event about a range of voided periods is one row. */
 export type EventRow = RowOf<typeof EVENT_ROW>;
 
-/** SQL: the first and last period of a range, or one of its periods twice. Null for an event without a range. */
+/**
+ * SQL: the first and the last period of a range. To select a single period of the range, both are that period. Null for
+ * an event without a range.
+ */
 interface Periods {
   readonly first: string;
   readonly last: string;

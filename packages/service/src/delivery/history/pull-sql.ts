@@ -10,8 +10,8 @@ export type PushRow = RowOf<typeof LIST_PUSHES>;
 export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
 
 /**
- * A page may end inside a range of voided periods; the next page continues there. Of each range, only as many periods
- * are expanded as a page has rows.
+ * SQL: one page of pushes. An event may stand for a range of periods, and has one push for each of them. If the last
+ * page ended within such a range, continues there. Creates no more rows for a range than a page has.
  */
 const LIST_PUSHES = statement({
   text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
@@ -40,7 +40,10 @@ const LIST_PUSHES = statement({
   }),
 });
 
-/** SQL: the oldest events of a kind. Reads one extra: the event that ended the last page may have no period left. */
+/**
+ * SQL: the oldest events of a kind. Reads one extra event, because the event that ended the last page may have no
+ * period left.
+ */
 function oldestOfKind(isOfKind: string): string {
   return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}
        and c.recorded_at >= (select at from place)

@@ -26,7 +26,8 @@ export function createBenefitExpiry(database: Database): () => Promise<number> {
 }
 
 /**
- * Returns all pages, or undefined if a node has begun today. Ignores a mark in the future, which a wrong clock left.
+ * Begins to read the table. Returns its page numbers, or undefined if a node has begun in the last 24 hours. Ignores a
+ * start time in the future, which a wrong clock has left.
  */
 const beginWalk = declareFind({
   text: `insert into job_marks as m (job, reached_at) values ('benefits-expired', now())

@@ -1,8 +1,8 @@
 import { type Database, statement } from '../../platform/db/database.js';
 
 /**
- * Columns from which limits count. If the database's clock is set back, their times are in the future, and the limits
- * would refuse everything until that time. Otherwise no time is more than a moment ahead.
+ * Columns with times from which limits are counted. After the database's clock was set back, these times lie in the
+ * future, and the limits would refuse everything until then. Otherwise no time is more than a moment ahead.
  */
 const TIMES_OF_LIMITS = [
   { table: 'rate_limits', column: 'refilled_at' },

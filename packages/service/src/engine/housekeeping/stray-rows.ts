@@ -2,7 +2,10 @@ import type { Database, Queryable, Transaction } from '../../platform/db/databas
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTable } from './tables-by-time.js';
 
-/** More stray rows than this are not moved if possible, because all writes to the table wait during a move. */
+/**
+ * If the default partition has more rows than this, they are not moved unless they must be: all writes to the table
+ * wait during a move.
+ */
 const MAX_MOVED_ROWS = 10_000;
 
 /** A week or day with rows in the default partition, because its own partition came too late. Bounds are SQL text. */
@@ -83,7 +86,10 @@ async function areConsecutive(tx: Queryable, { name }: TableByTime, spans: reado
   return between === undefined && !spans.some(({ ahead }) => ahead);
 }
 
-/** Makes the default partition the partition of all spans. Names it after the last span, as it is kept that long. */
+/**
+ * Makes the default partition the partition of all spans. Names it after the last span, so that it is dropped as late
+ * as the partition of that span would be.
+ */
 async function keepStraysTogether(tx: Queryable, { name }: TableByTime, spans: readonly StraySpan[]): Promise<void> {
   const [first, last] = [spans[0], spans.at(-1)];
   await tx.query(`alter table ${name} detach partition ${name}_default`);

@@ -6,7 +6,10 @@ export interface TableByTime {
   readonly name: 'events' | 'delivery_attempts' | 'request_log';
   readonly timeColumn: string;
   readonly step: 'week' | 'day';
-  /** Partitions created in advance. If no node runs for longer than that, rows go to the default partition. */
+  /**
+   * The number of partitions created in advance. If no node runs until they are used up, rows go to the default
+   * partition.
+   */
   readonly ahead: number;
 }
 
@@ -19,7 +22,7 @@ export const DELIVERY_ATTEMPTS_TABLE: TableByTime = {
 };
 export const REQUEST_LOG_TABLE: TableByTime = { name: 'request_log', timeColumn: 'at', step: 'day', ahead: 3 };
 
-/** SQL: the length of a step. */
+/** SQL: the length of one partition, a week or a day. */
 export const stepSql = ({ step }: TableByTime): string => (step === 'week' ? `interval '7 days'` : `interval '1 day'`);
 
 /** SQL: the name of a partition. `begin` is its first day, as a timestamp in Asia/Shanghai. */

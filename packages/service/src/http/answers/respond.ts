@@ -87,7 +87,10 @@ export interface Refusal {
   /** Names of the mistakes that the message describes, for a header and the log line. Sandbox only. */
   readonly mistakes?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Reason for a 503001, for the log. Lines about an outage are summed up, so each request's line names its outage. */
+  /**
+   * The reason for a 503001, for the log. The error's own log lines are summarized during an outage, so the line of
+   * each request names the reason.
+   */
   readonly why?: string;
   /** True if the error is logged with its cause. False for the caller's errors and while the node is only busy. */
   readonly isFault: boolean;

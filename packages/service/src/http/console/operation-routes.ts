@@ -41,7 +41,7 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
       preHandler: isWrite ? [requireSessionStill, requireRole] : [],
       async handler(request, reply) {
         const session = requireOpen(request.consoleSession);
-        // No name contains NUL, because PostgreSQL cannot store it.
+        // A path parameter with NUL names nothing, because PostgreSQL cannot store NUL.
         if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
         // Path parameters come last, so that they override fields of the same name.
         const input = { ...readQuery(request), ...readBody(request), ...request.params };

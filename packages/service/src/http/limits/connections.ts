@@ -2,7 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Connections beyond this number are spare: API requests on them are refused, and one answer closes them. */
+  /**
+   * Connections beyond this number are spare: API requests on them are refused, and the first answer closes the
+   * connection.
+   */
   readonly connections: number;
   /** Node drops connections beyond this number before it reads from them. */
   readonly connectionsInAll: number;

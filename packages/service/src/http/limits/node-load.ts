@@ -3,7 +3,7 @@ import type { Caller } from '../../platform/db/sharing/caller.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface LoadLimits {
-  /** The most time that the requests on this node may take, computed from the measured rate. */
+  /** The maximum time in ms that serving all requests on this node may take, estimated from the measured rate. */
   readonly backlogMs: number;
   /** No request is refused while fewer requests than this are on the node. */
   readonly alwaysAllowed: number;
@@ -25,7 +25,7 @@ export interface TakenRequest extends Caller {
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** The most ticks from which the rate is computed: the latest busy ones, if they last at least a second together. */
+/** The rate is computed from at most this many busy ticks, the latest ones, if together they last at least a second. */
 const TICKS = 8;
 /** A tick is busy if there were always at least this many requests on the node. */
 const BUSY_INSIDE = 16;
@@ -59,7 +59,10 @@ export function createNodeLoad(given: Partial<LoadLimits> = {}, now: () => numbe
       : Math.max(limits.alwaysAllowed, (perSecond * limits.backlogMs) / 1_000);
   }
 
-  /** Returns true if the channel has less than its share of an overloaded node, so that a flood displaces no other. */
+  /**
+   * Returns true if the channel has less than its share of an overloaded node, so that a flood displaces no other
+   * channel.
+   */
   function hasShareLeft(who: string, mostInside: number): boolean {
     const own = insideOf.get(who)?.count ?? 0;
     return inside < mostInside * CHANNEL_OVERFLOW && own < mostInside / (own === 0 ? channels + 1 : channels);

@@ -10,7 +10,10 @@ const NO_ORIGINS: readonly string[] = [];
 /** The page headers by language, cached for the frame origins of one version of a channel. */
 const known = new WeakMap<readonly string[], Map<string, PageHeaders>>();
 
-/** Returns the headers of a page. The channel decides which origins may frame it. With an unknown link none may. */
+/**
+ * Returns the headers of a page. The channel decides which origins may frame the page. With an unknown link, no origin
+ * may.
+ */
 function pageHeaders(texts: Texts, frameOrigins: readonly string[]): PageHeaders {
   const byLanguage = known.get(frameOrigins) ?? new Map<string, PageHeaders>();
   known.set(frameOrigins, byLanguage);

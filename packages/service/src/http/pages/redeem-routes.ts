@@ -298,8 +298,9 @@ export function addRedeemRoutes(
   }
 
   /**
-   * Claims in a statement that it shares with other requests, as nearly all claims do. Otherwise returns how the caller
-   * must count the post, and the caller claims step by step, which finds the reason for a refusal.
+   * Claims in a statement that it shares with other requests, as nearly all claims do, and redirects. If that is not
+   * possible, the caller claims step by step, which finds the reason for a refusal. Then returns `counted` if the post
+   * already counts against the link's limit, otherwise `post`.
    */
   async function claimAtOnce(
     request: FastifyRequest,
@@ -460,7 +461,7 @@ function isToken(given: string | undefined, visit: Pick<Visit, 'channel' | 'link
   return given !== undefined && isValidFormToken(given, channel.callbackSecret, link, action);
 }
 
-/** Returns the text about an outcome, or undefined if the page itself shows the code or that it will come. */
+/** Returns the text about an outcome. Undefined if the page itself shows the code, or says that the code will come. */
 function claimNotice(texts: Texts, outcome: ClaimOutcome): string | undefined {
   const notices: Partial<Record<ClaimOutcome, string>> = {
     EXPIRED: texts.claimExpired,

@@ -25,7 +25,7 @@ export interface AdmissionRequest {
   readonly bodySha256: string;
   readonly address: string;
   readonly idempotencyKey: string | undefined;
-  /** Finds the order that the admission statement reads too. Called after the signature was verified. */
+  /** Returns the order that the admission statement also reads. Called after the signature was verified. */
   readonly findReference?: (() => Promise<OrderReference | undefined> | OrderReference | undefined) | undefined;
 }
 

@@ -146,7 +146,7 @@ async function decideRun(tx: Queryable, { subject }: Approval, status: Decided):
   return resultText('run-started', subject);
 }
 
-/** Returns the approval number, or 0, which no approval has, if the text is not a number. */
+/** Returns the approval number. If the text is not a number, returns 0, which no approval has. */
 const parseApprovalId = (text: string): number => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0);
 
 async function requireLockedApproval(tx: Queryable, text: string): Promise<Approval> {

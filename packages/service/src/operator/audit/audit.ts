@@ -48,7 +48,9 @@ const LIST_AUDIT = statement({
   }),
 });
 
-/** Returns entries of a subject (an app id, product code or payment channel code) or of all, newest first. */
+/**
+ * Returns entries, newest first: of one subject (an app id, product code or payment channel code), or of all subjects.
+ */
 export async function listAudit(
   { database }: Operator,
   { subject, limit = 50 }: { readonly subject?: string; readonly limit?: number },

@@ -182,7 +182,7 @@ export async function listRunItems(
   };
 }
 
-/** Returns the run number, or 0, which no run has, if the text is not a number. */
+/** Returns the run number. If the text is not a number, returns 0, which no run has. */
 function parseRunId(text: string): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }

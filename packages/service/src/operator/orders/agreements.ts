@@ -43,7 +43,7 @@ export async function cancelAgreement(
   });
 }
 
-/** Returns the agreement's id, or 0, which no agreement has, if the text is not an agreement number. */
+/** Returns the agreement's id. If the text is not an agreement number, returns 0, which no agreement has. */
 function parseAgreementId(agreementNo: string): number {
   const [, digits] = /^AG([1-9][0-9]{0,14})$/.exec(agreementNo) ?? [];
   return Number(digits ?? 0);

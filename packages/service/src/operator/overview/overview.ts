@@ -23,7 +23,7 @@ const ALERTS_SHOWN = 10;
 interface RangeRules {
   readonly bucket: Bucket;
   readonly count: number;
-  /** Takes the hour, day or month that contains `at`, and returns the start of the one that is `buckets` later. */
+  /** Returns the start of an hour, day or month: the one that is `buckets` later than the one that contains `at`. */
   start(at: number, buckets: number): number;
 }
 
@@ -34,8 +34,8 @@ const RANGES: Readonly<Record<Static<typeof overview>['range'], RangeRules>> = {
 };
 
 /**
- * Returns the figures of a range, their change against the range before, and the current state. Reads no orders. `to`
- * is the end of the current hour, day or month, so it lies in the future.
+ * Returns the figures of a range, their change against the preceding range, and the current state. Reads stored counts,
+ * not the orders. `to` is the end of the current hour, day or month, so it lies in the future.
  */
 export async function showOverview(
   operator: OperatorWithClock,

@@ -92,7 +92,10 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
       left join lateral (select * from failed_payments f where f.order_no = w.order_no and f.cycle_no = w.cycle_no offset 0) f on true`;
 }
 
-/** Selects all other failures, latest first, by the index of one filter. `lead` forces it as in order-list-sql.ts. */
+/**
+ * Selects all other failures, latest first, by the index of one filter. `lead` forces this index, as in
+ * order-list-sql.ts.
+ */
 function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const { reason, productCode, channelId } = filter;
   const lead =

@@ -59,7 +59,7 @@ export async function* readCsvRecords(
     record_delimiter: ['\r\n', '\n'],
     relax_column_count: true,
     max_record_size: MAX_RECORD * MAX_BYTES_OF_UNIT,
-    // A callback instead of the stream, so that records before an error are returned before the error is thrown.
+    // Uses a callback instead of the stream, so that records before an error are returned before the error is thrown.
     on_record(fields: readonly string[]) {
       const text = fields.join();
       if (text.length > MAX_RECORD) throw createError(line, TOO_LONG);

@@ -112,7 +112,8 @@ function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], r
 }
 
 /**
- * Brightens first to the colour's brightest shade, because white makes it pale. If nearly black, goes towards white.
+ * Brightens the colour first towards its own brightest shade, because white makes a colour pale. A nearly black colour
+ * has no such shade, so it is brightened towards white.
  */
 function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number): Colour {
   const brightest = Math.max(...colour, 1);

@@ -4,7 +4,7 @@ import { column, columns, type Queryable, type RowOf, requireOne, statement } fr
 import { declareList, declareRequire, type Query } from '../../../platform/db/declared.js';
 import { epochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** The data outside its own row that determines an order's next step. */
+/** The data outside the order's own row that determines the order's next step. */
 export type Surroundings = RowOf<typeof FIND_SURROUNDINGS>;
 
 const FIND_SURROUNDINGS = statement({

@@ -17,7 +17,7 @@ export class TooManyAtOnce extends Rejection {
   }
 }
 
-/** Maximum number of waiting tasks of a channel, so that none fills the memory. Further tasks are refused. */
+/** Maximum number of waiting tasks of a channel, so that no channel fills the memory. Further tasks are refused. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {

@@ -8,7 +8,10 @@ export interface RefundReference extends PaymentReference {
 /** The maximum number of refunds per period: a refund number has two digits for the sequence number. */
 export const MAX_REFUNDS = 99;
 
-/** Returns the refund number, the idempotency key at the institution. Attempt numbers have no letter. */
+/**
+ * Returns the refund number, the idempotency key at the institution. Begins with R, so that it never equals an attempt
+ * number.
+ */
 export function formatRefundNo({ orderNo, cycleNo, refundSeq }: RefundReference): string {
   return `R${formatPaymentOrderNo(orderNo, cycleNo)}${String(refundSeq).padStart(2, '0')}`;
 }

@@ -39,7 +39,7 @@ const INSERT_EVENTS = statement({
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** Inserts events. Their first pushes follow this order. The trigger `queue_events` makes them due. */
+/** Inserts events. Their first pushes are sent in the order of the list. The trigger `queue_events` makes them due. */
 export async function insertEvents(
   tx: Queryable,
   order: Order,

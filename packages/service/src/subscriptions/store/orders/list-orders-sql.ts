@@ -19,7 +19,10 @@ export interface OrderFilter {
   readonly cycles: 'SINGLE' | 'MULTIPLE' | undefined;
 }
 
-/** SQL: selects the newest orders with one period, or with several. The index separates them; a page merges both. */
+/**
+ * SQL: selects a user's newest orders of one kind: with a single period, or with several. The index separates the two
+ * kinds, and a page merges them.
+ */
 const newestOrdersSql = (isSingle: string, cycles: 'SINGLE' | 'MULTIPLE') => `(
   select e.created_at, e.order_no from external_orders e
   where e.channel_id = $1 and e.user_key = key_of($2::text) and ${isSingle} and coalesce($4::text, '${cycles}') = '${cycles}'
@@ -40,7 +43,10 @@ const LIST_ORDER_TEXTS = statement({
   columns: joinColumns(ORDER_COLUMNS, columns({ createdMicros: 'bigint', redeemable: 'boolean', started: 'text?' })),
 });
 
-/** Lists a user's orders by creation time, newest first. Not by number, because each node has its own block. */
+/**
+ * Lists a user's orders by creation time, newest first. Not by order number, because each node has its own block of
+ * numbers.
+ */
 export async function listOrderTexts(
   db: Queryable,
   channelId: number,

@@ -2,9 +2,12 @@ import { columns, declareWrite, type Queryable, requireOne, statement } from '..
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
-/** How often a channel's orders are aligned: a concurrent request may still store one with the former days. */
+/**
+ * How often the orders of a channel get its new notice days. During the first round, a concurrent request may still
+ * store an order with the former notice days.
+ */
 const ROUNDS = 2;
-/** Longer than any request lasts that began before the notice days were changed. */
+/** The pause between two rounds. Requests that began before the notice days were changed have ended after this time. */
 const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 

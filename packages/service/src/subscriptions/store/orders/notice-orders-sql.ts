@@ -62,7 +62,10 @@ export const findFirstNotice = declareFind({
   columns: columns({ dueAt: 'text', orderNo: 'bigint' }),
 });
 
-/** SQL: the notice time by the order's own clock. It is not before the current period has begun and is settled. */
+/**
+ * SQL: the notice time by the order's own clock. It is never earlier than the start and the settlement of the current
+ * period.
+ */
 const OWN_NOTICE_TIME = `greatest(date_trunc('second', ${NOTICE_TIME}), ${afterPeriodsSql('o.cycle_no - 1', 'o')},
     (select case o.settlement_mode when 'CHANNEL_COLLECT' then p.paid_at else (
         select max(t.settled_at) from debit_attempts t where t.order_no = o.order_no and t.cycle_no = o.cycle_no) end

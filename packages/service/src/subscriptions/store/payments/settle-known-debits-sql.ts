@@ -123,7 +123,7 @@ function toKnownColumns({ settlement, answer }: KnownDebitRow) {
     before_status: before.status,
     before_payment_status: before.latestPaymentStatus,
     before_paid_cycles: before.paidCycles,
-    // A parameter instead of a literal, with which the planner would read the index of all open attempts.
+    // A parameter instead of a literal: with a literal, the planner would read the index of all open attempts.
     before_attempt_status: 'STARTED',
     agreement_in_force: settlement.agreementInForce,
     settled_at: isoTime(settlement.now),
