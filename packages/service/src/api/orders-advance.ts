@@ -13,8 +13,8 @@ import type { ApiDeps } from './api-deps.js';
 export type AdvanceOrderDeps = Pick<ApiDeps, 'gateways' | 'clock' | 'links' | 'debitDeadlineMs'>;
 
 /**
- * sandbox/orders/advance (docs/decisions/0020). Stores the journey first, so that a repeated request continues it after
- * a crash.
+ * sandbox/orders/advance (docs/decisions/0020). Stores the journey (the planned time travel) first, so that a repeated
+ * request continues it after a crash.
  */
 export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<OrdersAdvanceRequest, OrderDescription> {
   const { clock, links } = deps;

@@ -10,7 +10,7 @@ type ProvisionedPage<Item> = PageData & { items: Item[] };
 
 /**
  * Lists the products or payment channels of a channel. The list changes only with the channel's version, which
- * admission has just compared, so the default page is answered from memory until the version changes.
+ * admission has just compared. So the default page is answered from memory until the version changes.
  */
 export function createProvisionedListAction<Item extends Authorized>(
   endpoint: EndpointName,

@@ -178,7 +178,7 @@ const READ_MARKS = statement({
       (select ${epochMs('min(c.created_at)')} from channels c) as "firstChannelAt"`,
   parameters: [],
   columns: columns({
-    /** The time up to which the figures are complete. Null before the first turn. */
+    /** The time up to which the figures are complete. Null before the job first ran. */
     upTo: 'bigint?',
     /** The time from which figures exist. */
     since: 'bigint?',

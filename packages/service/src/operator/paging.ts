@@ -56,7 +56,10 @@ export function readCursor<Key extends PageKey>(list: string, text: string, exam
   return key as unknown as Key;
 }
 
-/** Returns false for parts that PostgreSQL would refuse: fractions and zero characters. Numbers are positive. */
+/**
+ * Returns false for parts that no key has: fractions and zero characters, which PostgreSQL would refuse, and numbers
+ * below 1.
+ */
 function isUsable(part: unknown): boolean {
   return typeof part === 'string' ? !part.includes('\0') : Number.isSafeInteger(part) && Number(part) > 0;
 }

@@ -132,7 +132,7 @@ export function readSettings(env: Env = process.env) {
 
 /**
  * Checks settings that matter only for a node in production. Returns warnings for settings that may be intended. Throws
- * for others, with which users would get links to plain HTTP, or the database would have no standby and no backup.
+ * for settings with which users would get links to plain HTTP, or the database would have no standby and no backup.
  */
 export function checkNodeSettings(settings: Settings): string[] {
   const { environment, host, trustedProxies, databaseUrl, metricsPort, metricsHost, metricsToken } = settings;

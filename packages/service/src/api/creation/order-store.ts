@@ -123,7 +123,8 @@ async function toNumberTaken(database: Database, error: unknown): Promise<Number
 
 /**
  * Moves an order to `rest` if it shares its number, user, mobile or idempotency key with an earlier order, or its
- * agreement number with another channel's. Rows of one statement do not see each other, so `rest` is stored one by one.
+ * agreement number with an earlier order of another channel. Rows of one statement do not see each other, so `rest` is
+ * stored one by one.
  */
 function separateTwins(rows: readonly NewOrderRow[]): { first: NewOrderRow[]; rest: NewOrderRow[] } {
   const taken = new Set<string>();

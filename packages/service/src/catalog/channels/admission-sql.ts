@@ -71,9 +71,9 @@ export const ADMISSION_PARAMETERS = [
  * answered before? A request whose channel has changed gets no row.
  *
  * The rate is checked before the nonce is stored, so that a request over the rate stores nothing. A used nonce is found
- * before the rate and takes nothing from it. Only if a request and its copy arrive at the same time do both take from
- * the rate; the primary key then stops one of them. The slot of a nonce comes from the signed timestamp, so a copy
- * always has the same slot. The other slots are read to find the same nonce with another timestamp.
+ * before the rate is checked, so a copy of a request takes nothing from the rate. If both arrive at the same time, both
+ * take from the rate, and the primary key then stops one of them. The slot of a nonce comes from the signed timestamp,
+ * so a copy always has the same slot. The other slots are read to find the same nonce with another timestamp.
  *
  * The idempotency key is looked up for each request (offset 0), because a plain join was planned while the table was
  * small and later read the whole table. The stored nonces are compared by a hashed subquery, because the planner's join

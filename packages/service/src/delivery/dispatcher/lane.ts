@@ -71,7 +71,7 @@ export class Lane {
 
   /**
    * Queues a key unless it is in memory already. A full lane defers the key to the database. All later keys are then
-   * deferred too until the lane has read from there, because they would overtake the deferred key.
+   * deferred too, until the lane has read the deferred key, because they would overtake it.
    */
   offer(due: DueEvent): void {
     const key = keyOf(due);
@@ -195,7 +195,7 @@ export class Lane {
     );
   }
 
-  /** Returns how many events wait in each place, for tests. */
+  /** Returns the number of events at each stage, for tests. */
   counts(): Readonly<Record<'queued' | 'ready' | 'waiting' | 'deferred', number>> {
     return { queued: this.queue.length, ready: this.ready.length, ...this.sequence.counts() };
   }

@@ -52,7 +52,7 @@ export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventI
 
 export const EVENT_ROW = columns({
   eventId: 'text',
-  /** The eventId of a range's last period. */
+  /** The eventId of the last period, if the event is about a range of voided periods. */
   lastEventId: 'text?',
   eventType: column<EventType>('text'),
   orderNo: 'text',
@@ -61,7 +61,7 @@ export const EVENT_ROW = columns({
   deliveryStatus: column<DeliveryStatus>('text'),
   pushes: 'integer',
   lastPushTime: 'text?',
-  /** The payload. A range has the payload of its first period. */
+  /** The payload. An event about a range of periods has the payload of its first period. */
   data: 'json',
 });
 
@@ -76,7 +76,7 @@ const find = (periods: Periods, condition: string) =>
 const FIND_WHOLE = find(WHOLE, '$3::integer is null');
 const FIND_PERIOD = find({ first: '$3::integer', last: '$3::integer' }, '$3 between e.cycle_no and e.cycle_to');
 
-/** Finds an event, or one period of a range. */
+/** Finds an event, or a single period of an event about a range of periods. */
 export async function findEvent(
   db: Queryable,
   channelId: number,

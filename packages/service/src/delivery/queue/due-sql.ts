@@ -81,7 +81,8 @@ const KIND = `d.channel_id * 4 + ${typeNoSql('d')}`;
  * would otherwise sort the whole backlog (measured: 8,000 rows a second instead of 38,000). Locks nothing, because only
  * one node reads a shard.
  *
- * With `since`, reads only rows that this transaction or a later one wrote. Without, reads all but the skipped kinds.
+ * With `since`, reads only rows that the transaction `since` or a later transaction wrote. Without `since`, reads all
+ * rows except those of the skipped kinds.
  */
 const READ_SHARDS = statement({
   name: 'read-due-events',

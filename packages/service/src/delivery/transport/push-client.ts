@@ -128,8 +128,8 @@ function createConnector(options: PushClientOptions) {
     const port = Number(url.port || (security ? 443 : 80));
     let firstError: unknown;
     for (const [index, address] of addresses.entries()) {
-      // Each address except the last gets a part of the remaining time, so that time is left for the next ones and the
-      // answer.
+      // Each address except the last gets a part of the remaining time, so that time is left for further addresses and
+      // the answer.
       const addressesLeft = addresses.length - 1 - index;
       const withinMs = addressesLeft === 0 ? undefined : deadline.remainingMs() / (addressesLeft + 2);
       try {

@@ -17,7 +17,7 @@ export type FiguresDeps = Pick<JobDeps, 'database' | 'clock' | 'stopping'>;
 
 /** The figures miss an event that is committed later than this after its time. No transaction takes nearly as long. */
 const LATE_MS = 900_000;
-/** The shortest interval between two turns, on any node. */
+/** The shortest interval between two turns (runs of this job), on any node. */
 const TURN_MS = 50_000;
 /** How far back the figures reach: a year, and one more month for comparison. */
 const MONTHS_BACK_MS = 396 * DAY_MS;
@@ -106,7 +106,7 @@ async function countForward(
     await storeMark(tx, FIGURES_SINCE_JOB, from);
     return countUpTo(tx, { from, to: floorToHour(now) + HOUR_MS }, now);
   }
-  // A mark in the future was stored by a node whose clock was wrong.
+  // A stored time in the future comes from a node whose clock was wrong.
   const upTo = Math.min(marks.upTo, now);
   if (isFirst && marks.upTo <= now && now - upTo < TURN_MS) return undefined;
   const from = floorToHour(upTo - LATE_MS);

@@ -78,8 +78,9 @@ export async function requestRefund(
 }
 
 /**
- * Refunds without asking a second operator, as the command line does. If an approval is needed or already requested,
- * throws unless `withoutApproval` gives a reason, which the audit log keeps.
+ * Refunds without asking a second operator, as the command line does. Throws if the refund needs an approval, or if
+ * refunds that wait for approval leave too little money. A reason in `withoutApproval`, which the audit log keeps,
+ * lifts both restrictions.
  */
 export async function refundAlone(
   operator: OperatorWithGateways,

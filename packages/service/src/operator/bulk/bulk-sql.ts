@@ -264,8 +264,8 @@ const STORE_ITEM_RESULT = statement({
 });
 
 /**
- * Stores the result of an item, unless it already has a final one. Items that were in flight when their run was
- * canceled were marked as skipped; their result is stored too.
+ * Stores the result of an item, unless a final result is stored already. An item that was in flight when its run was
+ * canceled was marked as skipped, but its result is still stored.
  */
 export async function storeItemResult(
   tx: Queryable,

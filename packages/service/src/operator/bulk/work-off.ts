@@ -31,7 +31,10 @@ export interface WorkOffOptions {
 
 /** Longer than any item takes. If this node dies, another node continues the run after this time. */
 const LEASE_SECONDS = 60;
-/** The number of items of a run before the next run gets a turn, so that a long run does not delay short runs. */
+/**
+ * The number of items of one run that are processed before the next run gets a turn. So a long run does not delay short
+ * runs.
+ */
 const ITEMS_PER_TURN = 50;
 
 /** Processes items of started runs, in turn, and returns their number. An item runs the step of a single action. */

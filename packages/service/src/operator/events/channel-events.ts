@@ -33,7 +33,7 @@ export async function pageEvents(
   return { ...page, rows: page.rows.map(({ recordedMicros: _1, eventNo: _2, ...event }) => event) };
 }
 
-/** Returns an event with the time of its next push, or null if none is planned. */
+/** Returns an event and the time of its next push. The time is null if no push is planned. */
 export async function showEventWithNextPush(
   operator: Operator,
   { appId, eventId }: { readonly appId: string; readonly eventId: string },

@@ -108,9 +108,9 @@ interface Source {
 }
 
 /**
- * Returns keys of orders in list order, by the index of the rarest filter. The other filters are checked order by
- * order. No index is on a column that changes with each renewal. Indexes are on external order numbers, which never
- * change, on ended orders, and on orders whose latest period failed.
+ * Returns keys of orders in list order. Scans the index of the rarest filter, and checks the other filters order by
+ * order. There is no index on columns that change with each renewal. There are indexes on external order numbers, which
+ * never change, on ended orders, and on orders whose latest period failed.
  */
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;

@@ -50,8 +50,8 @@ export async function createProduct(operator: Operator, input: ProductInput): Pr
 
 /**
  * Creates a new version of a product. The version is a product with its own code, so that running orders keep the
- * former one. Unset values are copied from the former version. The default code is the first version's code with `_V2`
- * and so on. The period and the mode cannot change.
+ * former version. Unset values are copied from the former version. The default code is the first version's code with
+ * `_V2` and so on. The period and the mode cannot change.
  */
 export async function createProductVersion(
   operator: Operator,

@@ -89,7 +89,10 @@ export const settlementMonth = Type.Object({
       appId: Type.String(),
       name: Type.String(),
       ...sums,
-      /** The net sum of changes to already closed months, which are counted in this month. */
+      /**
+       * The net sum of changes that were made to closed months after their closing. These changes are counted in this
+       * month.
+       */
       laterCent: cents,
       /** The same changes in detail. */
       later: Type.Object(sums),

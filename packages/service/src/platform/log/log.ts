@@ -154,7 +154,7 @@ export function redactSecrets(text: string): string {
   return text.replace(/svc_aes_v\d+:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
 }
 
-/** Returns only the places of a stack. Its first lines repeat the message. */
+/** Returns only the code locations of a stack trace, because its first lines repeat the message. */
 function stackPlaces(stack: string): string {
   return stack
     .split('\n')

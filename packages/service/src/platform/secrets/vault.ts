@@ -12,7 +12,10 @@ export interface Vault {
   unwrapKey(wrapped: string): Uint8Array;
   /** The ids of the known master keys, the current key first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
-  /** Returns keys for one purpose: the one derived from the current master key, then those of the previous ones. */
+  /**
+   * Returns the keys derived for one purpose, one from each master key. The key from the current master key comes
+   * first.
+   */
   derivePurposeKeys(purpose: string): readonly { readonly id: string; readonly key: Uint8Array }[];
 }
 

@@ -113,7 +113,7 @@ function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], r
 
 /**
  * Brightens the colour first towards its own brightest shade, because white makes a colour pale. A nearly black colour
- * has no such shade, so it is brightened towards white.
+ * has hardly any shade, so it is brightened towards white.
  */
 function lightenUntil(colour: Colour, against: readonly Colour[], ratio: number): Colour {
   const brightest = Math.max(...colour, 1);

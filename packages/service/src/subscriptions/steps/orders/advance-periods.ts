@@ -38,7 +38,10 @@ export interface AdvanceStep {
   readonly orderStatus: OrderStatus;
 }
 
-/** Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if a different one holds it. */
+/**
+ * Leases the order to the journey for its next step. Throws IDEMPOTENCY_IN_PROGRESS if a different journey holds the
+ * order.
+ */
 export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promise<void> {
   if (await leaseOrderToJourney(tx, orderNo, id)) return;
   throw new Rejection(

@@ -83,8 +83,8 @@ export async function settleDebits(
 }
 
 /**
- * Locks the orders, then the agreements on which the settlements depend or which they end. If agreements end, locks all
- * orders on them together with the batch's own, to avoid deadlocks (docs/decisions/0010).
+ * Locks the orders, then the agreements that the settlements need or end. If agreements end, locks all orders on them
+ * together with the orders of the batch, to avoid deadlocks (docs/decisions/0010).
  */
 async function lockForSettlement(tx: Queryable, settlements: readonly Settlement[]): Promise<LockedAgreements> {
   const orderNos = settlements.map(({ attempt }) => attempt.orderNo);
@@ -177,8 +177,8 @@ function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOut
 }
 
 /**
- * Raises an alert if the outcome contradicts the one that was settled before. A late success that is accepted has its
- * own kind of alert, so that the alert of a later contradiction does not replace the alert of the late success.
+ * Raises an alert if the outcome contradicts the outcome that was settled before. A late success that is accepted
+ * raises an alert of a different kind. So both alerts are kept if a later outcome contradicts the late success.
  */
 async function alertContradiction(
   tx: Queryable,

@@ -4,8 +4,8 @@ import type { Queryable } from '../../../platform/db/database.js';
 import { findUsersByIdOrMobile, insertUser, type UserRow } from '../../store/users/users-sql.js';
 
 /**
- * Returns 'bound' if the user and the mobile are bound to each other, 'new' if neither is bound. Throws if the user has
- * a different mobile, otherwise if the mobile has a different user.
+ * Returns 'bound' if the user and the mobile are bound to each other, 'new' if neither is bound. Throws if the user is
+ * bound to a different mobile, or else if the mobile is bound to a different user.
  */
 export async function checkUserMobile(
   db: Queryable,
