@@ -115,7 +115,10 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
   readonly testLimits?: TestLimits;
 }
 
-/** After this many failures per minute, an address's requests with the app id are refused without a signature check. */
+/**
+ * After this many failures per minute from one address with one app id, such requests are refused without a signature
+ * check.
+ */
 const AUTH_FAILURES_PER_MINUTE = 600;
 
 export interface Service extends App {

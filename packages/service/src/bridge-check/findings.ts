@@ -17,7 +17,8 @@ export class NotTried extends Error {}
 export class BridgeGone extends Error {}
 
 /**
- * The observations of each rule. A single breach breaks the rule. Otherwise one observation that it was kept is enough.
+ * The observations of each rule. A single breach breaks the rule. Otherwise one observation that the rule was kept is
+ * enough.
  */
 export class Findings {
   readonly #kept = new Set<RuleName>();

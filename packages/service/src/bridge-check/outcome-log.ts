@@ -67,7 +67,7 @@ export class OutcomeLog {
   async query(one: Attempt | Refund): Promise<Said> {
     const { findings, caller, given } = this.#options;
     const isRefund = 'refundNo' in one;
-    // The bridge must answer a query about a debit that it refused like a query about an unknown number.
+    // A query about a debit that the bridge has refused must get the same answer as a query about an unknown number.
     const blame = !isRefund && one.never ? ('debit-query-unknown' as const) : undefined;
     const asking: Asking = isRefund
       ? { operation: 'refund-query', body: { appId: given.appId, refundNo: one.refundNo } }
@@ -175,7 +175,7 @@ export class OutcomeLog {
     const refs = [before, said].map(({ fields }) => (isRefund ? '' : String(fields['institutionRef'])));
     one.isTwice ||= refs[0] !== refs[1];
     const twice = `${number} has two institutionRefs: ${refs.join(' and ')}`;
-    // Does not compare the amounts after two references: two debits may have two amounts.
+    // Does not compare the amounts if there are two references, because two debits may have two different amounts.
     if (!findings.judge(one.once ?? 'result-stays', refs[0] === refs[1], twice)) return;
     const amount = isRefund ? 'refund-amount' : 'debit-amount';
     findings.judge(one.blame ?? amount, amountOf(before.fields) === amountOf(said.fields), seen);

@@ -15,7 +15,10 @@ export interface BusinessReaderDeps {
 
 /** The time limit of each statement of a reading. */
 const MAX_STATEMENT_MS = 3_000;
-/** Each reading repeats this much time, to find refunds that were committed late, after refunds with a later time. */
+/**
+ * Each reading covers the refunds settled in this time before it, to find refunds that were committed late. A refund
+ * that the previous reading found is not counted again.
+ */
 const OVERLAP_MS = 600_000;
 
 /** Reads the values of the installation's gauges. Only a job calls it, every 15 s. A scrape shows the last values. */

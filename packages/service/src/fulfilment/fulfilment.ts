@@ -32,7 +32,7 @@ export interface NeverHeard {
   readonly kind: 'never-heard';
 }
 
-/** A remote program that issues codes, called outside of transactions. It keeps one order per claim number. */
+/** A remote program that issues codes, called outside of transactions. It issues one code per claim number. */
 export interface Supplier {
   readonly kind: 'SUPPLIER';
   fulfil(claim: ClaimToFulfil): Promise<SupplierOutcome>;

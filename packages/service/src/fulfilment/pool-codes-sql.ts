@@ -17,7 +17,7 @@ const INSERT_POOL_CODES = statement({
   columns: columns({ imported: 'bigint' }),
 });
 
-/** Inserts codes, which are issued in this order. Returns how many of them were new. */
+/** Inserts codes, which are issued in the given order. Returns how many of them were new. */
 export async function insertPoolCodes(
   tx: Queryable,
   benefitCode: string,

@@ -3,7 +3,10 @@ import { columns, type Queryable, statement } from '../platform/db/database.js';
 import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gateway.js';
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
-/** The most database reads per second for notices that fail the check. Their key or payment channel may be new. */
+/**
+ * Limits the database reads per second for notices that fail the check. Such a read may find a new key or payment
+ * channel.
+ */
 const MAX_READS_PER_SECOND = 10;
 
 interface KnownPaymentChannel {
@@ -26,7 +29,9 @@ export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: C
   const known = new Map<string, KnownPaymentChannel>();
   const mayReadCodes = createPerSecondLimit(MAX_READS_PER_SECOND, clock);
 
-  /** Finds a payment channel. Reads the codes of all, so that one read answers for every unknown code. */
+  /**
+   * Finds a payment channel. Reads the codes of all payment channels, so that one read answers for every unknown code.
+   */
   async function findPaymentChannel(code: string): Promise<KnownPaymentChannel> {
     if (!known.has(code) && mayReadCodes()) {
       for (const row of await db.query(LIST_PAYMENT_CHANNEL_CODES)) {

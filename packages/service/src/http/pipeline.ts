@@ -95,7 +95,8 @@ export function createPipeline(
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     let visit: TakenRequest | undefined;
     try {
-      // The request counts as load from here on, because a client that sends its body slowly uses no capacity before.
+      // The request counts as load from here on. A client that sends its body slowly uses no capacity before this
+      // point.
       visit = load.enter(failures.knownChannel(request), request.raw.socket);
       return await serveBody(request, reply, raw, visit);
     } finally {
@@ -211,7 +212,10 @@ function readOrigin({ id, headers }: FastifyRequest): Origin {
   return { requestId: id, traceparent: readTraceparent(headers[TRACEPARENT]) };
 }
 
-/** Returns the key, or the error of a malformed key, because parameter errors are answered after authentication. */
+/**
+ * Returns the key. Returns the error of a malformed key instead of throwing it, because parameter errors are answered
+ * only after authentication.
+ */
 function keyOrRefusal(request: FastifyRequest): string | undefined | Error {
   try {
     return readIdempotencyKey(request.raw);

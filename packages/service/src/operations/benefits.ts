@@ -17,7 +17,7 @@ import { benefitTable, benefitText, importText, lowStockText, presentationText }
 /** The maximum size of the request body. A file of 20 MB fits, sent as JSON. */
 const MAX_CODES_BYTES = 25_000_000;
 
-/** Includes support, because a pool may become empty at night and must be refilled then. */
+/** Includes the role support, because a pool may become empty at night and must be refilled then. */
 const WHO_REFILLS = ['support', 'admin'] as const;
 
 export const benefitOperations = [

@@ -40,7 +40,10 @@ type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${i
 export type InputOf<Path extends string, Query, Body> = PathFields<Path> & ValueOf<Query> & ValueOf<Body>;
 
 interface OperationRules {
-  /** The roles that may run the operation. Admins may run every operation, and every role may run those of a viewer. */
+  /**
+   * The roles that may run the operation. Admins may run every operation, and every role may run the operations of
+   * viewers.
+   */
   readonly role: Role | readonly Role[];
   /** True if the operator must have confirmed their identity within the last minutes, to move money or see a secret. */
   readonly needsProof?: boolean;

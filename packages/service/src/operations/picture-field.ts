@@ -1,6 +1,9 @@
 import { refusal } from '../operator/operator.js';
 
-/** Decodes a picture sent in base64 into the field `name`. Omits the field if no picture is given. Null removes it. */
+/**
+ * Decodes a picture sent in base64 into the field `name`. Omits the field if no picture is given. The field is null if
+ * the picture is to be removed.
+ */
 export function readPicture<Name extends string>(
   name: Name,
   base64: string | null | undefined,

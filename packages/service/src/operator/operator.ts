@@ -47,7 +47,7 @@ export type Changed<T> = T & { readonly changed: boolean };
 /** SQLSTATEs that PostgreSQL returns if concurrent changes conflict. A retry may succeed. */
 const CONFLICT_STATES = new Set(['55P03', '40P01', '40001']);
 
-/** Runs an action's writes in one transaction. Actions that `work` calls with `joined` run in the same one. */
+/** Runs an action's writes in one transaction. Actions that `work` calls with `joined` run in the same transaction. */
 export async function inTransaction<T>(
   operator: Operator,
   work: (tx: Transaction, joined: Operator) => Promise<T>,

@@ -4,8 +4,8 @@ export type Expiring<Item> = Place<{ readonly item: Item; readonly at: number }>
 
 /**
  * Expires items after a fixed time, unless they are deleted before. All items share one timer, because nearly all are
- * deleted early. Items expire in the order in which they were added, so the timer is set for the first. It does not
- * keep the process alive.
+ * deleted early. Items expire in the order in which they were added, so the timer is set for the first item. The timer
+ * does not keep the process alive.
  */
 export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: Item) => void) {
   const waiting = new LinkedList<{ readonly item: Item; readonly at: number }>();

@@ -320,7 +320,10 @@ ${ORDER}`,
 
 export interface AskedList {
   readonly list: BenefitList;
-  /** The first benefit to show. If it is not in the list, the benefit after it, or else the first of the list. */
+  /**
+   * The first benefit to show. If it is not in the list, the page begins with the benefit after it, or else with the
+   * first one.
+   */
   readonly from: BenefitPosition | undefined;
   readonly done: JustClaimed | undefined;
 }

@@ -29,7 +29,10 @@ const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
-/** If this many single orders of a channel time out, its remaining orders of the batch are not attempted. */
+/**
+ * Some orders of a batch are stored one by one. If this many of a channel's orders then time out, its remaining orders
+ * are not attempted.
+ */
 const MAX_OUT_OF_TIME = 1;
 
 /**

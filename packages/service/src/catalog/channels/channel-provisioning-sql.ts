@@ -103,7 +103,7 @@ export const insertChannel = declareHas({
   parameters: { appId: 'text', name: 'text', ratePerSecond: 'integer', rateBurst: 'integer', ...SECRET_PARAMETERS },
 });
 
-/** Makes every node read the channel again before its next request. */
+/** Makes every node read the channel again before it serves the channel's next request. */
 export const raiseChannelVersion = declareWrite({
   text: 'update channels set version = version + 1 where channel_id = $1',
   parameters: ['bigint'],
@@ -164,7 +164,7 @@ const CUT_SAVED_REQUESTS = statement({
   parameters: ['bigint', 'double precision'],
 });
 
-/** Stores the limits, and cuts the saved tokens to the new burst. */
+/** Stores the limits. If the channel has saved more tokens than the new burst, reduces them to the burst. */
 export async function storeRateLimits(tx: Queryable, channelId: number, rate: number, burst: number): Promise<void> {
   await tx.query(STORE_RATE_LIMITS, [channelId, rate, burst]);
   await tx.query(CUT_SAVED_REQUESTS, [channelId, burst]);

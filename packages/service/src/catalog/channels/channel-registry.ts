@@ -82,7 +82,9 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
     reload,
     /** Reads the app id of a channel only once, because it never changes. */
     getAppId,
-    /** Always reads from the database, for work without a request: no admission compares the version there. */
+    /**
+     * Always reads from the database. For work without a request, in which no admission compares the channel's version.
+     */
     async getById(channelId: number): Promise<Channel> {
       const appId = await findAppId(db, channelId);
       const channel = appId === undefined ? undefined : await reload(appId);

@@ -12,7 +12,10 @@ export interface Channel {
   readonly suspended: boolean;
   readonly tokenEpoch: number;
   readonly appSecret: Uint8Array;
-  /** The former app secret, accepted until that time in Unix milliseconds. In the sandbox the time may be long past. */
+  /**
+   * The former app secret, accepted until the time `until` in Unix milliseconds. In the sandbox that time may be long
+   * past.
+   */
   readonly formerAppSecret: { readonly secret: Uint8Array; readonly until: number } | undefined;
   readonly aesKey: Uint8Array;
   readonly callbackSecret: Uint8Array;
@@ -21,7 +24,10 @@ export interface Channel {
   readonly answerEncryption: EncryptionVersion;
   /** True if the channel may still send fields in version 1, which are not authenticated. */
   readonly acceptsV1: boolean;
-  /** Shared by all versions of the channel's row, so that the count survives a change of settings. */
+  /**
+   * The count of unreadable fields. All versions of the channel's row share it, so that it survives a change of
+   * settings.
+   */
   readonly fieldFailures: FieldFailures;
   /** Origins whose pages may show the redemption page in a frame. */
   readonly frameOrigins: readonly string[];

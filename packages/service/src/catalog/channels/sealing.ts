@@ -11,7 +11,9 @@ export function createSealing(dataKey: Uint8Array) {
   return {
     seal: (text: string, place: string): string => seal(key, Buffer.from(text), place),
     unseal: (sealed: string, place: string): string => Buffer.from(unseal(key, sealed, place)).toString(),
-    /** Returns the same hash for the same text within one channel and purpose. Only the key can produce it. */
+    /**
+     * Returns the same hash for the same text within one channel and purpose. Only a holder of the key can compute it.
+     */
     hash: (text: string, purpose: HashPurpose): Buffer => Buffer.from(hmacSha256(lookUpKey, `${purpose}\n${text}`)),
   };
 }

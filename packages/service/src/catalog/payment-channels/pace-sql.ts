@@ -39,8 +39,8 @@ const LOCK_PACE = statement({
 });
 
 /**
- * Returns how many debits the payment channel's rate allows now, at most those of one second. Locks the row until the
- * transaction ends, so that all nodes together keep to the rate.
+ * Returns how many debits the payment channel's rate allows now, at most the debits of one second. Locks the row until
+ * the transaction ends, so that all nodes together keep to the rate.
  */
 export async function lockPace(tx: Queryable, code: string, perSecond: number): Promise<number> {
   await tx.query(BEGIN_PACE, [code]);

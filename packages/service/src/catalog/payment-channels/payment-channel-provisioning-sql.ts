@@ -55,9 +55,9 @@ const lockStatement = (strength: 'share' | 'no key update') =>
 const LOCK_PAYMENT_CHANNEL = { share: lockStatement('share'), change: lockStatement('no key update') };
 
 /**
- * Locks a payment channel. Returns false if it does not exist. Use `share` to rely on the row. Use `change` to change
- * it and then raise the versions of all authorized channels: a transaction that authorizes another channel waits, so no
- * channel is missed. Must run before any channel's row is locked, to avoid deadlocks.
+ * Locks a payment channel. Returns false if it does not exist. Use `share` to keep the row unchanged. Use `change` to
+ * change it and then raise the versions of all authorized channels: a transaction that authorizes another channel
+ * waits, so no channel is missed. Must run before any channel's row is locked, to avoid deadlocks.
  */
 export async function lockPaymentChannel(tx: Queryable, code: string, how: 'share' | 'change'): Promise<boolean> {
   return (await tx.query(LOCK_PAYMENT_CHANNEL[how], [code])).length > 0;

@@ -49,7 +49,10 @@ const FIND_PRODUCT = statement({
   parameters: ['text'],
 });
 
-/** Caches what each channel is authorized for. This changes only together with the channel's version. */
+/**
+ * Caches the products and payment channels that each channel is authorized for. They change only with the channel's
+ * version.
+ */
 export function createCatalog(database: Queryable) {
   const known = new Map<number, KnownCatalog>();
 

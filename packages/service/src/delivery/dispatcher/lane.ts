@@ -12,7 +12,7 @@ import { OrderSequence } from './order-sequence.js';
 
 /** The most keys in memory for one address. Further keys stay in the database until there is room. */
 const MAX_QUEUED = 5_000;
-/** Pushes in flight to one address. */
+/** The maximum number of pushes in flight to one address. */
 const MAX_PUSHES_TO_ADDRESS = 8;
 
 export interface LaneOptions {

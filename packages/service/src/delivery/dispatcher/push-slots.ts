@@ -1,6 +1,6 @@
 import { createExpiryQueue, type Expiring } from '../../platform/expiry-queue.js';
 
-/** Pushes in flight from this node to all addresses, without those that have taken longer than SLOW_MS. */
+/** The maximum number of pushes in flight from this node. Pushes that have taken longer than SLOW_MS do not count. */
 const MAX_PUSHES = 256;
 const SLOW_MS = 1_000;
 /** The most pushes in flight including slow ones, because each needs a connection. */

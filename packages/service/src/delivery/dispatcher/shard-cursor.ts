@@ -86,7 +86,7 @@ function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   function beginIfDue(moment: Moment, front: DuePosition): void {
     if (unread.length > 0 || (last && moment.at - last.at < everyMs)) return;
     const until = front.nextAt;
-    // The first call looks back at nothing: no row was read before, so none can be behind the front.
+    // The first call looks back at nothing: no row was read before it, so it cannot have missed a late row.
     if (last && isFurthest) unread = [{ after: START, until, since: null }];
     else if (last) {
       const from = positionAt(last.at - backMs);

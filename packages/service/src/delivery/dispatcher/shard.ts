@@ -41,7 +41,10 @@ export class Shard implements HeldShard {
     return lane;
   }
 
-  /** Drops a lane's events and the events just taken from it from memory. All are read again from the database. */
+  /**
+   * Drops from memory a lane's events, and the events just taken from the lane. All of them are read again from the
+   * database.
+   */
   rereadLane(lane: Lane, taken: readonly DueEvent[] = []): void {
     for (const due of taken) this.known.delete(keyOf(due));
     lane.clear();

@@ -23,7 +23,10 @@ export interface DuePosition {
 
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
-/** Returns the position before all events due at this time or later. Writes the time like PostgreSQL, for comparing. */
+/**
+ * Returns the position before all events due at this time or later. Formats the time as PostgreSQL does, for
+ * comparisons.
+ */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
   return { ...START, nextAt: `${formatTime(whole)}.${String(whole % 1000).padStart(3, '0')}+08` };
@@ -35,7 +38,7 @@ export function isBefore(one: DuePosition, other: DuePosition): boolean {
   return one.eventNo === other.eventNo ? one.cycleNo < other.cycleNo : one.eventNo < other.eventNo;
 }
 
-/** Returns a position from which a read finds the event at the given position first. */
+/** Returns a position just before the given one. A read from there returns the event at the given position first. */
 export const justBefore = ({ nextAt, eventNo, cycleNo }: DuePosition): DuePosition => ({
   nextAt,
   eventNo,

@@ -13,7 +13,10 @@ export interface PushOutcome {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
   readonly latencyMs: number;
-  /** When the push ended, by `performance.now()`. Stored as the database's clock minus the time since then. */
+  /**
+   * When the push ended, by `performance.now()`. Stored as a time of the database's clock: now minus the time passed
+   * since.
+   */
   readonly endedAt: number;
   /** For tests: the time when the push ended in Unix milliseconds, instead of `endedAt`. */
   readonly at?: number | undefined;

@@ -69,7 +69,10 @@ function paymentData(keys: PushKeys, due: DueEvent, event: StoredEvent): string 
   return `${stored.slice(0, -1)},"mobileEncrypted":${JSON.stringify(encryptMobile(keys, event))}}`;
 }
 
-/** Returns the data of a period that was voided with others: the first period's data with this number and time. */
+/**
+ * Returns the data of a period that was voided together with others: the first period's data with this period's number
+ * and time.
+ */
 function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: StoredEvent): string {
   if (createdAt === null || periodType === null || period === null) {
     throw new Error(`event ${keyOf(due)} has no order`);
@@ -82,7 +85,7 @@ function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: St
   });
 }
 
-/** Returns the encrypted mobile, or null unless the order has a shared agreement. */
+/** Returns the encrypted mobile, or null if the order has no shared agreement. */
 function encryptMobile(keys: PushKeys, { mobile, channelUserId }: StoredEvent): string | null {
   if (mobile === null || channelUserId === null) return null;
   return encryptField(keys.decryptMobile({ mobile, channelUserId }), keys.aesKey, keys.encryption);

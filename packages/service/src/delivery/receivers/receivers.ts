@@ -48,7 +48,7 @@ export interface Address {
 }
 
 export interface Receivers {
-  /** Returns the receiver as it was at most CACHE_MS ago, in this version or a later one. */
+  /** Returns the receiver as it was at most CACHE_MS ago, in the given version or a later one. */
   get(channelId: number, version?: number): Promise<Receiver>;
   /** Returns undefined if the receiver is not cached or the entry is too old. */
   getCached(channelId: number): Receiver | undefined;

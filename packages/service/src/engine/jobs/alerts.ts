@@ -27,7 +27,7 @@ export interface AlertSeconds {
 
 export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** Shorter than any write failure, so that the job notices every failure. */
+/** The interval of the job. It is shorter than any write failure lasts, so that the job notices every failure. */
 const FULL_DATABASE_SECONDS = 2;
 
 /** Resolves alerts whose cause is gone, and sends messages, with one job per transport, so that none delays another. */

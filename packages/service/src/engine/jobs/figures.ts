@@ -120,7 +120,7 @@ async function countUpTo(tx: Queryable, hours: Hours, now: number): Promise<numb
   return reached;
 }
 
-/** Counts the hours before the earliest ones. Returns undefined if nothing is left to count. */
+/** Counts the hours before the earliest counted hour. Returns undefined if nothing is left to count. */
 async function countBackward(
   tx: Queryable,
   { since, firstChannelAt }: FigureMarks,

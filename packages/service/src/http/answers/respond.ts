@@ -74,7 +74,9 @@ export class NodeClockWrong extends NodeBusy {
   override message = 'the clock is wrong';
 }
 
-/** ENGINE=off: this node serves reads only. Nodes whose engine is on write, and call other systems. */
+/**
+ * ENGINE=off: this node serves reads only. The nodes that write and call other systems are those whose engine is on.
+ */
 export class NodeReadsOnly extends NodeBusy {
   override message = 'the engine is off: this node serves reads only';
 }

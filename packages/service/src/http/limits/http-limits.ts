@@ -5,7 +5,9 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 75_000,
   /** Interval at which Node checks the first two timeouts. With its default they would end up to 30 s late. */
   connectionsCheckingInterval: 1_000,
-  /** Time for which a client that is refused while it sends can continue to send, so that it reads the refusal. */
+  /**
+   * If a client is refused while it still sends, it can continue to send for this time, so that it reads the refusal.
+   */
   halfCloseTimeout: 5_000,
   maxHeaderSize: 16_384,
   /** A client's connection is closed if the client reads nothing for this time. */

@@ -9,7 +9,7 @@ export interface LoadLimits {
   readonly alwaysAllowed: number;
   /** No request is refused while fewer requests than this are on the node and the rate is unknown. */
   readonly unmeasured: number;
-  /** Time for which a caller waits until its request begins. */
+  /** The maximum time for which a caller waits until its request begins. */
   readonly patienceMs: number;
 }
 

@@ -124,7 +124,10 @@ export function addRedeemRoutes(
     const page = renderMessagePage(frame, which(frame.texts));
     return sendPage(reply, { status, texts: frame.texts, page, headers }, halfCloseMs);
   };
-  /** Refuses a link. An expired link was genuine, so its page names the seller. All other links get the same bytes. */
+  /**
+   * Refuses a link. An expired link was genuine, so its page names the seller. All other refused links get an identical
+   * page.
+   */
   function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
     if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
     const frame = frameOf(reply.request);
@@ -230,7 +233,10 @@ export function addRedeemRoutes(
   const endingFor = (db: Queryable, channelId: number, orderNo: number) =>
     readRedeemEnding(db, channelId, orderNo, clock.now());
 
-  /** Returns the link that the user should keep, so that the confirmation shows the deadlines of its own URL. */
+  /**
+   * Returns the link that the user should keep. The confirmation has the URL of this link, so it shows the right
+   * deadlines.
+   */
   const linkAfterEnd = (visited: Visit<RedeemEnding>): SignedLink =>
     findLinkToKeep(visited, visited.read.order, visited.read)?.link ?? visited.link;
 

@@ -83,7 +83,7 @@ function createAnswer(code: string, unfinished: ServerResponse | undefined, cloc
 
 /**
  * Waits for the answers to the complete requests before the malformed one. Otherwise the client would take this answer
- * for one of theirs. `unfinished` is the response of a request that broke off in the middle.
+ * for the answer to an earlier request. `unfinished` is the response of a request that broke off in the middle.
  */
 function afterEarlierAnswers(socket: Socket, go: (unfinished: ServerResponse | undefined) => void): void {
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };

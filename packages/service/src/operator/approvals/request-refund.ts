@@ -119,7 +119,10 @@ function requireSameRequest(
   )`the key ${quoted(key)} was already used to request a refund of ${formatAmount(approval.amountCent, currency)}`;
 }
 
-/** Answers with the refund of an approval. Makes the refund now if the approver's process died before it did. */
+/**
+ * Answers with the refund of an approval. If the approver's process died before it made the refund, makes the refund
+ * now.
+ */
 async function answerApproval(
   operator: OperatorWithGateways,
   { approval, changed }: { readonly approval: Approval; readonly changed: boolean },

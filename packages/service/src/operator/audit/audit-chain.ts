@@ -38,7 +38,7 @@ const LOCK_VERIFYING = statement({
 /**
  * Verifies the whole hash chain in one snapshot. An installation runs only one verification at a time: PostgreSQL
  * hashes every entry, so several runs would take CPU and connections from the API. `brokenAt` is the first entry that
- * is missing or has a wrong hash. Operators should note `last` elsewhere, because it reveals a rewritten chain.
+ * is missing or has a wrong hash. Operators should note `last` elsewhere: comparing it later reveals a rewritten chain.
  */
 export async function verifyAudit({ database }: Operator) {
   return database.transaction(async (tx) => {

@@ -29,7 +29,10 @@ import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 /** The settlement of a month, for all channels. A closed month keeps the figures stored when it was closed. */
 export type SettlementMonth = Awaited<ReturnType<typeof readMonth>>;
 
-/** Long, because the statement reads all settlement lines of the month and of the closed months before it. */
+/**
+ * Time limit of the statement. Long, because it reads all settlement lines of the month and of the closed months before
+ * it.
+ */
 const MAX_READ_MS = 120_000;
 
 export async function showSettlementMonth(operator: OperatorWithClock, { month }: { readonly month: string }) {

@@ -10,8 +10,8 @@ import { findMonthState } from './settlement-months.js';
 export type SettlementReportInput = Readonly<{ appId: string; month: string; format: ReportFormat }>;
 
 /**
- * Streams a channel's settlement report of a month to `write`. A transaction is open during `write`, so it should be
- * fast, such as a write to a file. The report is complete only when this function has returned.
+ * Streams a channel's settlement report of a month to `write`. A transaction is open during `write`, so `write` should
+ * be fast, such as a write to a file. The report is complete only when this function has returned.
  */
 export async function writeSettlementReport(
   operator: OperatorWithClock,

@@ -125,7 +125,9 @@ export async function startRun(
   });
 }
 
-/** Cancels a run: skips items that have not begun. Finished items stay, and sent items still get results. */
+/**
+ * Cancels a run: skips items that have not begun. Finished items keep their results, and sent items still get results.
+ */
 export async function cancelRun(operator: Operator, { runId }: { readonly runId: string }, role: Role) {
   const { actor } = operator;
   return inTransaction(operator, async (tx) => {

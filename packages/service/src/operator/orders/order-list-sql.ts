@@ -192,7 +192,10 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   return `select k.at, k.order_no from products p, lateral ${listed(byChannel(), 't.product_code = p.product_code')} k`;
 }
 
-/** Selects due orders by each of the engine's indexes, repeating the index's condition. */
+/**
+ * Selects due orders separately by each index that the engine uses. Repeats the index's condition, so that PostgreSQL
+ * can use the index.
+ */
 function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]) => string): string {
   const ofMode = (mode: SettlementMode, where: string) =>
     pick([`t.settlement_mode = '${mode}'`, where, 't.next_due_at is not null']);
@@ -304,7 +307,7 @@ export async function readOrders(
   return { found, walked: first.walked, last: lastOf(first) };
 }
 
-/** Forbids sequential scans: PostgreSQL may still plan for a small table after the table has grown. */
+/** Forbids sequential scans, because the planner's statistics may date from when the table was small. */
 export function orderListQuery(filter: OrderFilter, walk: Walk, limit: number) {
   const question = createQuestion();
   question.value(limit);

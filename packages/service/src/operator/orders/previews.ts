@@ -68,7 +68,7 @@ export async function previewRefund(
       const asked = requireRefund(input);
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
       const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
-      // An approved refund is made with the requested amount, even if further refunds wait.
+      // An approved refund is made with the requested amount, even if further refunds wait for approval.
       const amountCent =
         input.approvalId === undefined
           ? requireAskableAmount(period, asked.amountCent, waiting, currency)

@@ -58,7 +58,7 @@ export const readStandingNow: Query<[channelId: number | undefined, startOfToday
       select count(distinct o.order_no)::integer as orders, ${shanghaiText('min(o.started_at)')} as oldest
       from (select * from (${UNSETTLED_SQL}) o join asked using (channel_id) limit ${MAX_UNSETTLED}) o) u`,
     parameters: ['bigint?', 'double precision'],
-    // Always uses indexes: PostgreSQL may plan for an empty queue after the queue has become long.
+    // Always uses indexes, because the planner's statistics may date from when the queue was empty.
     byIndex: true,
     columns: STANDING_NOW_COLUMNS,
   });

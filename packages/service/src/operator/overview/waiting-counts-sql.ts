@@ -18,7 +18,7 @@ export const countWaiting = declareRequire({
       (select count(*)::integer from (
         select from reconciliation_differences where closed_at is null limit ${MAX_COUNTED}) d) as differences`,
   parameters: ['text'],
-  // Always uses indexes: PostgreSQL may plan for an empty table after the table has grown.
+  // Always uses indexes, because the planner's statistics may date from when the table was empty.
   byIndex: true,
   columns: columns({
     alerts: 'integer',

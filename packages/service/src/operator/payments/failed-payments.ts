@@ -22,7 +22,10 @@ import {
 
 type FailedFilterInput = Asked<Static<typeof failedFilter>>;
 
-/** Returns a page. Payments that wait for a retry are sorted by the retry's time, others by failure, latest first. */
+/**
+ * Returns a page. Payments that wait for a retry are sorted by the time of the retry, soonest first. Others are sorted
+ * by the time of failure, latest first.
+ */
 export async function listFailedPayments(operator: OperatorWithClock, input: FailedFilterInput & PageInput) {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
@@ -134,7 +137,10 @@ const PAGE_MS = 100;
 const SUM_MS = 50;
 const FIRST_SUMMED = 200;
 
-/** Returns up to `limit` payments, or fewer if the time is over. `next` continues the list; undefined at the end. */
+/**
+ * Returns up to `limit` payments, or fewer if the time is over. `next` is the key at which the list continues.
+ * Undefined at the end.
+ */
 export async function walkFailedPayments(
   { database, clock }: OperatorWithClock,
   filter: FailedFilter,

@@ -71,7 +71,7 @@ export const bulkRequest = Type.Object({
   kind: oneOf(...BULK_KINDS),
   /** The items: `orderNo-cycleNo` for RETRY and REFUND, order numbers for UNSUBSCRIBE, event ids for REPLAY. */
   items: Type.Optional(Type.Array(text(64), { maxItems: 1000 })),
-  /** Selects all items that match. The fields are those of the list's own filter. */
+  /** Selects all items that match. Has the same fields as the filter of the list from which the items are selected. */
   filter: Type.Optional(
     Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
   ),

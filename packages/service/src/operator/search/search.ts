@@ -53,7 +53,10 @@ const MAX_DIGITS = 15;
 interface Searching {
   readonly db: Queryable;
   readonly text: string;
-  /** The channels' hashes of the text. Empty if it is no mobile number, or the role may not search for one. */
+  /**
+   * The channels' hashes of the text. Empty if the text is no mobile number, or the role may not search for mobile
+   * numbers.
+   */
   readonly mobileHashes: Awaited<ReturnType<typeof hashMobile>>;
   readonly role: Role;
   readonly currency: string | undefined;

@@ -18,8 +18,8 @@ export const fromEpochMs = (parameter: string) => `to_timestamp(${parameter}::do
 
 /**
  * The offset of Asia/Shanghai, unchanged since 1991. Every expression that depends on a time zone names it, because a
- * pooler or a role may set a different zone for the session. An offset instead of the zone's name, because looking up
- * the name would take half as long again as all of `shanghaiText`.
+ * pooler or a role may set a different zone for the session. Uses an offset instead of the zone's name, because looking
+ * up the name would make `shanghaiText` take half as long again.
  */
 const ZONE = `interval '8 hours'`;
 

@@ -31,7 +31,10 @@ const CHUNKED = /^[ \t]*chunked[ \t]*$/i;
 const KEPT_SECONDS = /(?:^|[ \t,])timeout=(\d{1,6})(?:[ \t,]|$)/i;
 const CLOSE = /(?:^|[ \t,])close(?:[ \t,]|$)/i;
 
-/** Returns a function that reads on, and returns the head as soon as it is complete. Skips interim answers (1xx). */
+/**
+ * Returns a function to call when more bytes have arrived. It returns the head as soon as the head is complete. Skips
+ * interim answers (1xx).
+ */
 export function createHeadReader(input: IncomingBytes, wanted?: string): () => AnswerHead | undefined {
   let head: PartialHead | undefined;
   return () => {

@@ -40,7 +40,8 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
 
   return {
     take(origin: string): Connection | undefined {
-      // Takes the most recently used connection. It is the least likely to be closed, and unneeded older ones expire.
+      // Takes the most recently used connection. It is the least likely to be closed already, and older ones can expire
+      // if unneeded.
       const all = byOrigin.get(origin);
       for (let idle = all?.pop(); idle; idle = all?.pop()) {
         stopExpiring(idle);

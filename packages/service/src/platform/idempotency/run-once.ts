@@ -23,7 +23,10 @@ import {
  */
 export interface IdempotentRun {
   readonly interrupted: string | undefined;
-  /** For actions that write the row themselves, in a statement shared by several requests. Undefined without a key. */
+  /**
+   * The idempotency row, for actions that write it themselves, in a statement shared by several requests. Undefined if
+   * the request has no key.
+   */
   readonly row: IdempotentRow | undefined;
   begin(tx: Queryable, subject: string): Promise<void>;
   finish(tx: Queryable, answer: Answer): Promise<Answer>;
@@ -72,7 +75,10 @@ const OVER = Promise.resolve(undefined);
 
 const POLL_MS = 100;
 
-/** How often a request waits for another node's uncommitted row. Each wait lasts lock_timeout, together about 10 s. */
+/**
+ * How often a request waits for another node's uncommitted row. Each wait lasts lock_timeout, so all waits together
+ * take about 10 s.
+ */
 const LOCK_WAITS = 2;
 
 export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: IdempotencyOptions = {}) {

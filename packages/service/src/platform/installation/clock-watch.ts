@@ -5,7 +5,7 @@ import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
   readonly warnSeconds: number;
-  /** If the clock differs by more, the node is not ready and starts no work that depends on the time. */
+  /** If the clock differs by more than this, the node is not ready and starts no work that depends on the time. */
   readonly maxSeconds: number;
 }
 

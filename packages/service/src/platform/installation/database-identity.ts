@@ -31,7 +31,8 @@ interface Identity {
 }
 
 async function readIdentity(db: Queryable): Promise<Identity> {
-  // Asks for the privilege in a separate statement, because PostgreSQL checks it even if the function is not reached.
+  // Asks for the privilege in a separate statement, because PostgreSQL checks it even if the statement never calls the
+  // function.
   const [may] = await db.query(MAY_READ_IDENTITY);
   const [row] = may?.allowed ? await db.query(READ_IDENTITY) : [];
   return { current: row?.identity ?? null, role: may?.role ?? '' };

@@ -39,7 +39,7 @@ export interface OpenOptions extends DatabaseEvents {
   /** True: throws if an embedded folder contains no database. By default, a database is created. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
-  /** Called with the reason each time a start continues to wait. `isDecision` is true if an operator must decide. */
+  /** Called with the reason, repeatedly, while the start waits. `isDecision` is true if an operator must decide. */
   readonly onWaiting?: (what: string, isDecision: boolean) => void;
   /** The number of connection attempts before a command gives up. A service never gives up. */
   readonly attempts?: number;
@@ -284,7 +284,8 @@ async function waitUntilReachable(
       if (encoding !== 'UTF8') {
         throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
       }
-      // The service sets its own value. Other programs with the same role, such as a bridge, do not and may lose data.
+      // The service sets its own value of synchronous_commit. Other programs with the same role, such as a bridge, do
+      // not set it and may lose data.
       if (synchronousCommit === 'off' && role === 'service' && environment === 'production') {
         throw new SettingsError(
           'DATABASE_URL: synchronous_commit is off for the server, the database or the role, so a crash could lose answered requests: set it to on, remote_write or remote_apply',

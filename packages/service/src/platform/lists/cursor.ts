@@ -8,7 +8,7 @@ export type RowKey = readonly (number | string)[];
 export interface ListQuestion {
   readonly endpoint: string;
   readonly channelId: number;
-  /** The decrypted values, because the same card has a different ciphertext each time. */
+  /** The filter's values, decrypted, because the same card has a different ciphertext each time. */
   readonly filter: Readonly<Record<string, string | number | undefined>>;
 }
 

@@ -28,7 +28,10 @@ export function parseMigration(name: string, text: string) {
     version: Number(name.slice(0, 6)),
     name,
     sha256: createHash('sha256').update(text).digest('hex'),
-    /** True if the migration removes parts that nodes of the previous release need. Applied when none of them runs. */
+    /**
+     * True if the migration removes parts that nodes of the previous release need. It is applied when no such node runs
+     * any more.
+     */
     isContract: /^-- Contract\b/.test(text),
     /** Runs in one transaction. */
     sql,

@@ -128,7 +128,10 @@ const NEARLY_BLACK = 96;
 const format = (made: Made): Tones =>
   Object.fromEntries(TONES.map((tone) => [tone, formatColour(made[tone])])) as Record<Tone, string>;
 
-/** A tone and its lowest contrast: with the texts on it, or as text or line with its backgrounds. */
+/**
+ * A tone and its lowest contrast. For a background, this is the contrast with the texts on it. For a text or a line, it
+ * is the contrast with its backgrounds.
+ */
 export interface MeasuredTone {
   readonly theme: Theme;
   readonly tone: Tone;

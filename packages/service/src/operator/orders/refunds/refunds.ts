@@ -82,7 +82,9 @@ interface BegunRefund extends RefundState {
   readonly isNew: boolean;
 }
 
-/** Sends a new refund to the institution, or queries an earlier one. Returns the period after the result. */
+/**
+ * Sends a new refund to the institution, or queries an earlier one. Returns the state of the period after the result.
+ */
 export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
   const { gateways } = operator;
   const { refund, isNew } = begun;
@@ -158,7 +160,10 @@ export async function beginRefund(
   return { refund, payment, benefits, isNew: true };
 }
 
-/** Returns the period with its refunds. Throws if it does not exist, or the channel collected the money itself. */
+/**
+ * Returns the period with its refunds. Throws if the period does not exist, or if the channel collected the money
+ * itself.
+ */
 export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo: number): Promise<PeriodToRefund> {
   if (order.settlementMode !== 'SVC_DEDUCT') {
     throw refusal(

@@ -52,7 +52,7 @@ const AGREEMENT_OF_ORDER_COLUMNS = columns({
   changeTime: 'text',
 });
 
-/** Returns the order's current agreement, and the agreements on which it was debited from a given period on. */
+/** Returns the order's current agreement, and the agreements on which the order was debited since a given period. */
 export const findAgreementsOfOrder: Query<[orderNo: number, fromCycleNo: number, limit: number], AgreementOfOrder[]> =
   declareList({
     text: `select a.agreement_no as "agreementNo", a.status as "agreementStatus", a.source as "agreementSource",

@@ -38,7 +38,7 @@ import {
 type TimelineEntry = Static<typeof timelineEntry>;
 
 const MAX_ENTRIES = 500;
-/** Limits for each kind of entry. If there are more, the latest are shown. */
+/** Limits for each kind of entry. If an order has more entries of a kind, the latest are shown. */
 const MAX_PERIODS = 200;
 const MAX_EVENTS = 200;
 const MAX_OF_A_KIND = 200;

@@ -37,7 +37,8 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
             caller,
           );
         } catch (error) {
-          // Not TooManyAtOnce, which would say that nothing was done: an earlier statement may have written.
+          // Throws Unavailable instead of TooManyAtOnce, which would say that nothing was done: an earlier statement
+          // may have written.
           throw hasBegun && error instanceof TooManyAtOnce
             ? new Unavailable('no connection of the channel became free in time')
             : error;

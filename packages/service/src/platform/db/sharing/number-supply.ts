@@ -2,8 +2,8 @@
 export const MAX_NUMBER_TRIES = 5;
 
 /**
- * Fetches the numbers of a sequence in batches. So a row's number is known before the row is stored, mostly without a
- * statement. Numbers that are left over at a restart are never used.
+ * Fetches the numbers of a sequence in batches. So a row's number is known before the row is stored, and usually no
+ * statement is needed to get it. Numbers that are left over at a restart are never used.
  */
 export function createNumberSupply(fetchBatch: () => Promise<readonly number[]>) {
   let held: readonly number[] = [];

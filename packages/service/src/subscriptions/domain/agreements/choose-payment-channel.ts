@@ -3,7 +3,10 @@ import type { CatalogPaymentChannel } from '../../../catalog/products/catalog.js
 
 type PaymentChannels = ReadonlyMap<string, CatalogPaymentChannel>;
 
-/** Returns the payment channel that the request names. If it names none, returns the channel's default or only one. */
+/**
+ * Returns the payment channel that the request names. If it names none, returns the channel's default or only payment
+ * channel.
+ */
 export function choosePaymentChannel(authorized: PaymentChannels, code: string | undefined): CatalogPaymentChannel {
   if (code !== undefined) {
     const named = authorized.get(code);

@@ -35,7 +35,9 @@ export function nextAskSeconds(asked: number): number {
 /** The maximum time until the next query, if the institution names that time itself. */
 const MAX_NAMED_ASK_SECONDS = 3600;
 
-/** Returns the seconds until the query time that the institution named, 0 if it has passed, undefined if none. */
+/**
+ * Returns the seconds until the query time that the institution named: 0 if it has passed, undefined if it named none.
+ */
 export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;
   return Math.min(Math.max(0, (outcome.askAt - now) / 1000), MAX_NAMED_ASK_SECONDS);

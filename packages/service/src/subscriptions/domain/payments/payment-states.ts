@@ -94,7 +94,10 @@ interface PaymentStatusFacts {
   readonly isPaid: boolean;
   /** True if the order's next step concerns this period again, not the next period. */
   readonly isWaitingForRetry: boolean;
-  /** True if the period may still be debited. If its order gets a new agreement, the period is debited on that one. */
+  /**
+   * True if the period may still be debited. If its order gets a new agreement, the period is debited on the new
+   * agreement.
+   */
   readonly isOpen: boolean;
 }
 

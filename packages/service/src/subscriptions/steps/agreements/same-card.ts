@@ -38,7 +38,7 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
 /**
  * Replaces the earlier binding: sets it to REPLACED, moves its orders to the new binding, and schedules its
  * cancellation at the institution. Call it before the new binding becomes BIND_SUCCESS, because the unique index allows
- * one per card.
+ * only one such binding per card.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: BindingReplacement, now: number): Promise<void> {
   const step = requireAgreementTransition('BIND_SUCCESS', 'bound-again');

@@ -41,8 +41,8 @@ export async function lockAgreementsWithOrders(
       await tx.query('release savepoint without_locks');
       return { orders, agreements };
     }
-    // A further order has started on one of the agreements. Its transaction may wait for an agreement's lock, so this
-    // one releases all its locks before the next round.
+    // A further order has started on one of the agreements. The transaction of that order may wait for an agreement's
+    // lock. So this transaction releases all its locks before the next round.
     await tx.query('rollback to savepoint without_locks');
   }
   throw new Error(`orders keep coming to agreements ${agreementIds}`);

@@ -52,7 +52,7 @@ function applyToFirstDebit(order: Order, attempt: AttemptToSettle, outcome: Fina
     order: next,
     payment,
     events: [...eventsAbout(next), ...(row.emitsEvent ? [orderChangedEvent(next)] : [])],
-    // If the agreement ended during this debit, the order was not ended with it, because it was not ACTIVE yet.
+    // If the agreement ended during this debit, the order was not ended with it, because the order was not ACTIVE yet.
     endsOrder: succeeded && attempt.agreementEnded,
   };
 }

@@ -62,7 +62,8 @@ export function createKnownDebitSettler(database: Database): SettleKnown {
         const settled = await settleKnownDebits(database, rows);
         return rows.map(({ settlement }) => settled.has(settlement.before.orderNo));
       } catch (error) {
-        // An error of one debit must not fail the others, so each is settled singly. If the database is down, all fail.
+        // An error of one debit must not fail the others, so the callers settle each debit on its own. If the database
+        // is down, all fail.
         if (isDatabaseAway(error)) throw error;
         return rows.map(() => false);
       }

@@ -174,8 +174,8 @@ export async function lockBinding(
 }
 
 /**
- * Prepares a binding for a new code, perhaps for a different card. The earlier code becomes invalid, and its wrong
- * attempts no longer count.
+ * Prepares a binding for a new code, perhaps for a different card. The earlier code becomes invalid, and wrong attempts
+ * with it no longer count.
  */
 export const restartBinding = declareWrite({
   text: `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,
@@ -247,8 +247,8 @@ export interface AgreementFilter {
 export type AgreementKey = readonly [agreementId: number];
 
 /**
- * The filters, whose parameters follow the channel, the limit and the offset. A statement contains only the filters
- * that are given, so that it can use their index.
+ * The filters. In a statement, their parameters follow the parameters for the channel, the limit and the offset. A
+ * statement contains only the filters that are given, so that it can use their index.
  */
 const AGREEMENT_FILTERS = [
   {
@@ -274,7 +274,10 @@ const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length
   });
 });
 
-/** Lists agreements that match all filters and are or were bound, so that they have a number, newest first. */
+/**
+ * Lists agreements that match all filters, newest first. Includes only agreements that are or were bound, because only
+ * these have a number.
+ */
 export async function listBoundAgreements(
   db: Queryable,
   channelId: number,

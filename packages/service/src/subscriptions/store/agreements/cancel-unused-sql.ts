@@ -19,7 +19,10 @@ export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true
 /** SQL: true if a different order of the same channel uses the number. Orders of other channels do not count. */
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
-/** SQL: selects the rows `g` that end with the agreement named `a`: the channel's rows with the same number. */
+/**
+ * SQL: selects the rows `g` that must end together with the agreement named `a`: the channel's rows with the same
+ * number.
+ */
 const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)
   and g.channel_id = any(array[a.channel_id])`;
 

@@ -22,8 +22,8 @@ export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(
 
 /**
  * SQL: locks a number for ending its agreements. This lock is taken after the orders' locks and before the agreements'
- * locks. It differs from the lock for sharing, because a transaction that waits for the latter may already have locked
- * agreements.
+ * locks. It differs from the lock for sharing, because a transaction that waits for the lock for sharing may already
+ * have locked agreements.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 
@@ -38,7 +38,10 @@ const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
   columns: columns({ foreign: 'boolean' }),
 });
 
-/** Locks the number, so that concurrent channels see each other. Returns true if no other channel uses the number. */
+/**
+ * Locks the number, so that concurrent requests of different channels run one after another. Returns true if no other
+ * channel uses the number.
+ */
 export async function lockNumberAndCheckShareable(
   tx: Queryable,
   channelId: number,
