@@ -15,7 +15,7 @@ import type { JobDeps } from '../job-deps.js';
 
 export type FiguresDeps = Pick<JobDeps, 'database' | 'clock' | 'stopping'>;
 
-/** The figures miss an event that is committed later than this after its time. No transaction takes nearly as long. */
+/** The figures may miss an event committed later than this after its time. No transaction takes nearly as long. */
 const LATE_MS = 900_000;
 /** The shortest interval between two turns (runs of this job), on any node. */
 const TURN_MS = 50_000;
