@@ -5,8 +5,8 @@ const MOST = 20_000_000;
 
 /**
  * Reads the options of a kind of bench: its numbers, its rows and texts, and the options that every kind has. Returns
- * undefined if help was requested. `numbers` has each number's default and, if different, its default with --full and
- * its maximum.
+ * undefined if help was requested. `numbers` has for each number its default, and optionally a different default for
+ * --full and a maximum.
  */
 export function readKindOptions(args, { numbers, rows: all, usualRows = all, texts = [] }) {
   const values = parse(args, [...Object.keys(numbers), ...texts]);

@@ -87,7 +87,7 @@ async function run({ port, connections, seconds, again }) {
   };
 }
 
-/** Expects code 0 from the interface, or the given status from a page. */
+/** Returns true if the response has result code 0 or, for a page, the status line that the request expects. */
 const isExpected = (answer) =>
   expects === undefined
     ? answer.startsWith('HTTP/1.1 2') && answer.includes(`${END_OF_HEADERS}{"code":"0"`)

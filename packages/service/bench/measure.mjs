@@ -18,8 +18,8 @@ export async function warmUp(row, { service, references, load, channel }) {
 }
 
 /**
- * Measures a row and its references in turn, A B C A B C, so that drift affects each of them. Figures are medians over
- * the runs; a ratio is the median over the turns. Without references there is no ratio.
+ * Measures a row and its references in turn, A B C A B C, so that a slow change of the machine's speed affects all of
+ * them. Figures are medians over the runs; a ratio is the median over the turns. Without references there is no ratio.
  */
 export async function measureRow(row, { service, references, load, channel, seconds, runs }) {
   const prepare = (count) => load('prepare', { row: row.name, channel, count });

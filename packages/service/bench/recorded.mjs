@@ -3,9 +3,9 @@ import { createService } from '../dist/service.js';
 import { send, signedRequest } from './signed.mjs';
 
 /**
- * Sends one request of a row through the service's own code in this process. Returns its statements with their values,
- * so that the reference sends exactly what the service sends. A request sent before it fills the node's caches
- * (channel, product, order numbers).
+ * Sends two requests of a row through the service's own code in this process. The first fills the node's caches
+ * (channel, product, order numbers). Returns the second with its statements and their values, so that the reference
+ * sends exactly what the service sends.
  */
 export async function recordRequest({ row, channel, beside }) {
   const statements = [];

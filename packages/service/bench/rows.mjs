@@ -10,8 +10,8 @@ const PRODUCT = 'TEST_SPU_001';
 /**
  * The measured rows. Each has an endpoint, its bodies, its numbers of connections (each sends its next request after a
  * response), and its reference: the bare route or pgbench. pgbench runs the statements recorded from the service, and
- * then the script of that name in pgbench/, which only writes the rows. `body` is called for every request, so that
- * writes can differ.
+ * then the row's `script` from pgbench/, which only writes the rows. `body` is called for every request, so that writes
+ * can differ.
  */
 const KINDS = [
   { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], beside: 'bare', body: () => ({}) },
@@ -106,7 +106,7 @@ export function rowNamed(name) {
 
 let made = 0;
 
-/** A text for unique numbers: the process id and the start time. */
+/** A text that makes numbers and users unique among processes: the process id and the start time. */
 const serial = `${process.pid.toString(36)}${Date.now().toString(36)}`;
 
 /** Returns an order with a new number, user and mobile. */

@@ -40,8 +40,8 @@ function textOf(value) {
 }
 
 /**
- * Returns pairs: a text that identifies this request, and its placeholder. The placeholder of a hex text has the same
- * length as the text.
+ * Returns pairs of a text that identifies this request and the placeholder for it. A placeholder for a hexadecimal text
+ * has the same length as the text.
  */
 export async function ownTexts(database, { request, data }, { picks }) {
   const { [HEADERS.nonce]: nonce, [HEADERS.idempotencyKey]: key } = request.headers;

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { openServer } from './renewals/server.mjs';
 
 /**
- * Creates a folder with a PostgreSQL server. `close` removes both, and ends every process that was started in the
- * meantime.
+ * Creates a folder with a PostgreSQL server. `close` ends all processes of `running` and removes the server and the
+ * folder.
  */
 export async function openStage(running, postgres) {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-'));

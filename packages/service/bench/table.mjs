@@ -41,8 +41,8 @@ export const cellsOr = (columns) => (result) =>
     : { label: columns[0].of(result), note: `failed: ${result.failure}` };
 
 /**
- * Returns the table of the rows with that reference. Each row is below the references that were measured in turn with
- * it. Returns undefined if no row has that reference.
+ * Returns the table of the rows whose reference is `beside`, or undefined if there are none. Each row is below the
+ * references that were measured in turn with it.
  */
 export function resultTable(results, beside) {
   const rows = results.filter((result) => result.beside === beside);

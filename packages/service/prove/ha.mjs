@@ -11,7 +11,10 @@ import { isWell, report } from './ha/table.mjs';
 
 const say = (text) => process.stderr.write(text);
 
-/** Plays the faults one after another. If a fault cannot be played, the next fault gets a new stand. */
+/**
+ * Plays the faults one after another. If a fault cannot be played, the next fault gets a new stand: new servers, nodes
+ * and data.
+ */
 async function playAll({ plays, logs, callers }, interrupted) {
   const rows = [];
   let stand;

@@ -108,8 +108,8 @@ const sign = ({ lines, join, end, key: by, encode }) =>
   );
 
 /**
- * Returns a request with these mistakes. Returns undefined if they change nothing, such as the case of a nonce without
- * letters.
+ * Returns a request with these mistakes. Returns undefined if they change nothing: for example, a nonce without letters
+ * is the same in upper case.
  */
 function make(mistakes) {
   const secretNames = ['appSecret', 'callbackSecret', 'aesKey', 'formerAppSecret'];

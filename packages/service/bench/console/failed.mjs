@@ -2,7 +2,10 @@ import { listFailedPayments, summarizeFailedPayments } from '../../dist/operator
 
 const REASONS = ['insufficient funds', 'card blocked', 'limit exceeded', 'issuer not available', 'account closed'];
 
-/** Adds reasons to failed debits. Lets one in ten successful debits succeed at the second attempt. */
+/**
+ * Adds reasons to failed debits. Turns one in ten successful debits into a failed first attempt and a successful second
+ * one.
+ */
 export async function makeFailures({ maker }) {
   await maker.query(
     `update debit_attempts set reason = ($1::text[])[1 + order_no % cardinality($1::text[])] where status = 'FAIL'`,

@@ -30,7 +30,10 @@ const PRODUCT_OF_NOBODY = {
   benefits: [],
 };
 
-/** Measures the console's reads on orders, through the service's own code, for the given number of orders. */
+/**
+ * Measures how long the console's reads take on a database with the given number of orders. Calls the service's own
+ * functions.
+ */
 export async function bench({ orders, channels, runs, rows, postgres }, { running, keep, say }) {
   const facts = await machineFacts();
   const kept = keep(() => openConsole(running, postgres, facts));
@@ -98,7 +101,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
   const totals = (filter) => (n) => totalOrders(operator, filter(n));
-  /** Skips `pages` pages and returns a read of the next one. */
+  /** Reads the first `pages` pages. Returns a function that reads the page after them. */
   const deep = (filter, pages) => async (n) => {
     let cursor;
     for (let page = 0; page < pages; page += 1) {
@@ -228,7 +231,9 @@ async function measureBackfill({ operator, maker }) {
   return { ...measured, plan: `in ${turns - 1} turns` };
 }
 
-/** Measures work that cannot be repeated: all figures are its one duration. */
+/**
+ * Measures work that cannot be repeated. The median, the 95th percentile and the maximum are the same single duration.
+ */
 async function timed(work) {
   const since = performance.now();
   await work();

@@ -56,7 +56,10 @@ export async function makeOrders({ operator, maker }, { orders, channels, say })
   return channelIds;
 }
 
-/** The end of a statement that inserts the rows of the periods that its `periods` query returns. */
+/**
+ * The end of an insert statement: for each period that the statement's `periods` query returns, inserts the period's
+ * rows.
+ */
 const PERIOD_ROWS = `), new_payments as (
        insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, attempts)
        select order_no, no, channel_id, case when no = cycle_no then latest when settlement_mode = 'SVC_DEDUCT' then 'SUCCESS' else 'BILLED' end,
@@ -147,7 +150,10 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
   await maker.query('truncate due_events');
 }
 
-/** Inserts the latest period of each order that has more than one, in order of time. A month counts as 31 days. */
+/**
+ * Inserts the latest period of each order that has more than one period, day by day. Goes back 40 days: an order has
+ * one period per 31 days, so its latest period is rarely older.
+ */
 async function insertLatestPeriods(maker) {
   for (let daysAgo = 40; daysAgo >= 0; daysAgo -= 1) {
     await maker.query(

@@ -5,7 +5,8 @@ import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-p
 
 const FIRST = 400_000_000_000;
 /**
- * Orders per channel. A batch reads fewer events, so that no event in it waits for an earlier event of the same order.
+ * Orders per channel. A batch reads fewer events than this, so that no event in a batch waits for an earlier event of
+ * the same order.
  */
 const ORDERS = 5_000;
 

@@ -9,8 +9,8 @@ import { makeChannels, makeEvents } from './events.mjs';
 const WARM_UP = 10_000;
 
 /**
- * Measures how fast the engine or a peer sends events that are all due. `pinned`: a transaction stays open that began
- * before the first event. As many events were sent after it began, so vacuum can remove none of their dead rows.
+ * Measures how fast the engine or a peer sends events that are all due. With `pinned`, a transaction is opened first
+ * and stays open. Then as many events are sent as are measured later, and vacuum cannot remove their dead rows.
  */
 export async function sent(bench, { label, events, peer, processes, pinned = false }) {
   const ports = bench.ports.accepting;

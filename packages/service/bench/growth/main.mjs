@@ -20,7 +20,7 @@ const OTHER_CHANNELS = 19;
 const RECEIVERS = 10;
 
 /**
- * Grows one database from size to size and measures the same work at each size. In turn measures a database on another
+ * Grows one database from size to size and measures the same work at each size. Alternates with a database on another
  * server, which stays at the smallest size.
  */
 export async function bench({ sizes, plot, rows, postgres, ...options }, { running, keep, say }) {

@@ -42,7 +42,7 @@ const shown = (value) => value.toFixed(1);
 const levelOf = (step, at) =>
   `<path d="M${PLOT.left} ${shown(at)}H${PLOT.right}" stroke="#dddddd"/><text x="${PLOT.left - 8}" y="${shown(at + 4)}" text-anchor="end">${step.toFixed(2)}</text>`;
 
-/** The names of the lines are in a list above one another, not beside the lines. */
+/** Draws one line of the chart. Its name is in a list on the right, not beside the line. */
 function lineOf(name, points, at) {
   const colour = COLOURS[at % COLOURS.length];
   const path = points.map(([px, py]) => `${shown(px)} ${shown(py)}`).join('L');

@@ -12,13 +12,13 @@ import { FIRST_ORDER, placeAtFirstChannel, userOf } from './load.mjs';
 /** The limits of the work that each process does before the measurement. */
 const WARM_UP = { seconds: 4, most: 12_000 };
 const SEARCHES = 600;
-/** The number of orders billed for each order debited in the other mode. A bill takes a tenth of a debit's time. */
+/** The number of orders to bill (mode B) for each order to debit (mode A). A bill takes a tenth of a debit's time. */
 const BILLED_FOR_EACH = 4;
 
 /**
- * Measures a row on the given places in turn, A B A B, so that drift affects both. The first place has grown; the
- * second, if any, has stayed small. The figures are medians over the first place's runs; the relative cost is the
- * median over the pairs of runs.
+ * Measures a row on the given databases in turn, A B A B, so that a slow change of the machine's speed affects both.
+ * The first database has grown; the second, if any, has stayed small. The figures are medians over the first database's
+ * runs; the relative cost is the median over the pairs of runs.
  */
 export async function measureOn(places, { name, runs, ...options }) {
   const started = [];

@@ -48,7 +48,10 @@ function asBytes({ path, headers, body }) {
   );
 }
 
-/** Opens a connection, and sends a request to be sure that the node has accepted it: the kernel connects earlier. */
+/**
+ * Opens a connection and sends a request on it. The response shows that the node has accepted the connection; the
+ * kernel alone would connect earlier.
+ */
 async function connected(port) {
   const socket = net.connect({ host: '127.0.0.1', port, noDelay: true });
   socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');

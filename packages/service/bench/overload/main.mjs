@@ -12,7 +12,10 @@ import { rowNamed } from '../rows.mjs';
 export { HELP, readOptions } from './options.mjs';
 export { ratiosOf, report } from './table.mjs';
 
-/** `most`: the number of requests signed in advance per second, more than the node can serve. */
+/**
+ * `most`: the number of requests that are signed in advance for each second of a run. It is more than the node can
+ * serve.
+ */
 const KINDS = {
   a2: { row: 'orders/create A.2 over the bridge x32', most: 1_000 },
   b: { row: 'orders/create B x32', most: 4_000 },
@@ -121,7 +124,7 @@ async function startProxy(running, program, dataDir, baseUrl) {
   const port = await freePort();
   const config = (await readFile(EXAMPLE, 'utf8'))
     .replace(/^ {2}log \/dev\/log.*$/m, '')
-    // Allows fewer connections, because a shell's limit of open files is lower.
+    // Allows fewer connections, because a shell's limit of open files is too low for 20,000 connections.
     .replace('maxconn 20000', 'maxconn 8000')
     .replace(/bind 127\.0\.0\.1:\d+/, `bind 127.0.0.1:${port}`)
     .replace(/^ {2}acl public.*$/m, '$& /healthz')

@@ -3,8 +3,9 @@ import { BENEFIT_DAYS } from '../../dist/subscriptions/domain/benefits/benefit-e
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
 /**
- * Bills one order of mode B with as little work as a job needs: the same writes as the statement for many orders,
- * without the parts that only many orders or last periods need. The update itself checks that the order is still due.
+ * Bills one order of mode B with as little work as a job needs. Makes the same writes as the engine's statement for
+ * many orders, without the parts that only many orders or an order's last period need. The update itself checks that
+ * the order is still due.
  */
 const BILL = {
   name: 'bill-one',

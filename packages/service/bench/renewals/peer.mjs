@@ -20,14 +20,17 @@ import { billOne } from './one-order.mjs';
 
 /** The number of concurrent jobs, found by experiment: a higher number makes neither queue faster on two cores. */
 const AT_A_TIME = 24;
-/** The number of pg-boss workers, so that one works while another fetches. */
+/** The number of pg-boss workers. With several, one works while another fetches. */
 const WORKERS = 3;
 const QUEUE = 'renew';
 /** Writes no log, because a line per job would be work that the engine does not do. */
 const SILENT = new Logger(() => () => undefined);
 
 let renewal;
-/** The statement timeout for adding jobs: twenty thousand take longer than the service's own statement timeout. */
+/**
+ * The statement timeout for adding jobs. Adding twenty thousand jobs takes longer than the service's own statement
+ * timeout.
+ */
 const ADDING_LIMIT_MS = 120_000;
 
 let database;

@@ -36,8 +36,8 @@ export async function deducted(bench, { label, due, peer }) {
 }
 
 /**
- * Runs two nodes and kills one with debits in flight. Measures the time until the last attempt is settled that was open
- * at the kill. The surviving node's own attempts take only milliseconds.
+ * Runs two nodes and kills one with debits in flight. Measures the time from the kill until every attempt that was open
+ * at the kill is settled. Attempts of the surviving node count too, but they take only milliseconds.
  */
 export async function takeOver(bench, { label, due }) {
   if (due < 2 * SETTLED_BEFORE_KILL)
@@ -50,7 +50,7 @@ export async function takeOver(bench, { label, due }) {
     while ((await settledIn(row.maker)).periods < SETTLED_BEFORE_KILL) await delay(20);
     nodes[0].kill();
     const [{ killed }] = await row.maker.query('select clock_timestamp()::text as killed');
-    // Waits, because a statement of the killed node that has reached the server still commits.
+    // Waits a second: statements that the killed node had already sent to the server can still commit.
     const open = `started_at <= $1::timestamptz and (settled_at is null or settled_at > $1::timestamptz)`;
     await delay(1000);
     const [{ held }] = await row.maker.query(`select count(*)::integer as held from debit_attempts where ${open}`, [

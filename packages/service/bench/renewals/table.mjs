@@ -29,8 +29,8 @@ function bestPeer(results, mode) {
 }
 
 /**
- * Returns each row's ratio to the better job queue. The other rows of mode B also have a ratio to the row "B, the
- * engine".
+ * Returns the ratio of each engine row's rate to the rate of the better job queue. In mode B, each row besides "B, the
+ * engine" also has the ratio to the rate of "B, the engine".
  */
 export function ratiosOf({ results }) {
   const engine = results.filter(({ peer, rate }) => !peer && rate !== undefined);

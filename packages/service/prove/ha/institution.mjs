@@ -1,4 +1,5 @@
-// The reference institution as a separate process. A request on this machine can read its ledger.
+// The reference institution as a separate process. HTTP requests from this machine can read its ledger and set its
+// faults.
 
 import { startInstitution } from '@perennial/reference-peers';
 import { systemClock } from '../../dist/platform/clock.js';

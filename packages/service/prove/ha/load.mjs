@@ -26,7 +26,7 @@ const MIX = [
   'query',
 ];
 
-/** The number of active orders up to which none is unsubscribed, so that some orders can fall due. */
+/** No order is unsubscribed while there are at most this many active orders, so that enough orders can fall due. */
 const KEPT_ORDERS = 20;
 /** A period is refunded in two parts: first partially, then completely. */
 const PARTS_CENT = [40, 60];

@@ -5,8 +5,8 @@ import { encryptField } from '@perennial/wire';
 export const BANK = 'HABANK';
 
 /**
- * The product of all orders. It has few periods, so that an unsubscription does not void hundreds, and each period has
- * one benefit.
+ * The product of all orders. It has few periods, so that an unsubscription does not void hundreds of periods. Each
+ * period has one benefit.
  */
 export const PRODUCT = {
   productCode: 'HA_DAILY',

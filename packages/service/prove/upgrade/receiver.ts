@@ -44,7 +44,7 @@ export async function startReceiver() {
   return {
     /** The certificate authority that a node has to trust. */
     authority: authority.cert,
-    /** The numbers of the received events. A range of voided periods has one event number. */
+    /** The numbers of the received events. Periods that were voided together share one event number. */
     received: received as ReadonlySet<number>,
     forged: forged as readonly string[],
     repeated: () => [...pushes.values()].filter((times) => times > 1).length,

@@ -60,8 +60,8 @@ function replay(order) {
 }
 
 /**
- * Returns the data that the push of a stored event carries, without the mobile. Of a range of voided periods only the
- * first is stored; the other periods have their own payment numbers and times.
+ * Returns the data that the push of a stored event carries, without the mobile. Periods that were voided together share
+ * one stored event, which has the first period's data. The other periods have their own payment numbers and times.
  */
 export function pushedData(order, { data, isVoided, cycleNo }) {
   if (!isVoided) return data;

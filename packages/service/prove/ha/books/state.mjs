@@ -29,7 +29,9 @@ const BENEFITS = `select b.order_no::text as "orderNo", b.cycle_no as "cycleNo",
     b.claim_no as "claimNo", c.status as "claimStatus"
   from benefits b left join claims c using (order_no, cycle_no, position)`;
 
-/** A range of voided periods is one row with its first period's data. It is sent as one event per period. */
+/**
+ * Periods that were voided together are one row, with the first period's data. The service sends one event per period.
+ */
 const EVENTS = `select event_no || coalesce('-' || cycle, '') as "eventId", order_no::text as "orderNo", event_type as "eventType",
     coalesce(cycle, cycle_no) as "cycleNo", coalesce(cycle > cycle_no, false) as "isVoided", ${ms('occurred_at')} as "occurredAt", data
   from events left join lateral generate_series(cycle_no, cycle_to) as cycle on cycle_to is not null
