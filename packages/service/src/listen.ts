@@ -39,7 +39,9 @@ export async function listenEverywhere(
 
 /** The listener of a node that does not serve yet. */
 export interface Starting {
-  /** Sets the decision that /readyz reports as awaited. Undefined means that the node is only starting. */
+  /**
+   * Sets the decision that the node waits for, as /readyz reports it. Undefined means that the node is only starting.
+   */
   awaitDecision(what: string | undefined): void;
   close(): Promise<void>;
 }

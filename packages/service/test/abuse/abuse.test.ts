@@ -101,7 +101,7 @@ function expectCodes(replies: readonly Pick<Reply, 'code'>[], mayBe: readonly st
 }
 
 /**
- * Sends requests while the locks that the statement `lock` takes block them. Releases the locks after five rounds of
+ * Runs the statement `lock` and sends requests that have to wait for its locks. Releases the locks after five rounds of
  * the bystander.
  */
 const attackWhileLocked = (lock: string, calls: () => Promise<Reply>[]) =>
@@ -200,8 +200,8 @@ async function readWhole({ socket, hangUp }: SlowCaller): Promise<number> {
 
 it('concurrent signed bodies of 1 MB', async () => {
   /**
-   * Texts that compose a JSON object of nearly the maximum size: its value is in an unknown field, which the service
-   * must ignore.
+   * The beginning, the repeated part and the end of a JSON object that is filled to nearly the maximum size. All its
+   * fields are unknown to the service, which must ignore them.
    */
   const shapes: readonly (readonly [open: string, more: (n: number) => string, close: string])[] = [
     ['{"a":[{}', () => ',{}', ']}'],

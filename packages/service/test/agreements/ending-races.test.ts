@@ -53,7 +53,8 @@ it('endings, unsubscriptions, replacements, creations and renewals on the same n
       heard.add(String(reply.status));
     };
 
-    // Creates two agreement numbers. Each has two bindings and as many shared agreements as orders.
+    // Creates two agreement numbers with two bindings each. Each order on a shared agreement gets its own agreement
+    // with one of these numbers.
     const numbers = [unique('number'), unique('number')];
     const bindings: string[] = [];
     for (const institutionNo of [...numbers, ...numbers]) {

@@ -365,7 +365,7 @@ describe('a password for the mail server', () => {
     mail.url.replace('smtp://127.0.0.1', `smtp://ann:s3cret@${host}`) + query;
   const test = (url: string) => perennial(['alert', 'test'], { SMTP_URL: url, ALERT_EMAIL: 'ann@example.com' });
   const wasTold = () => mail.heard.some((line) => line.startsWith('AUTH'));
-  // An address of the same server that the service does not consider to be on this machine.
+  // An address that leads to the same server, but that the service does not recognise as this machine.
   const ELSEWHERE = '0.0.0.0';
 
   it('is not sent to another machine without TLS, and neither is the mail', async () => {

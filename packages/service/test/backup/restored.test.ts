@@ -86,7 +86,7 @@ it('pg_dump beside a running node, and pg_restore elsewhere: all is there', asyn
       JSON.parse((await perennial(['order', 'show', orderNo, '--json'], on(where))).stdout);
     expect(await show(restored)).toEqual(await show(original));
   }
-  // Skips far beyond the numbers that the original may have assigned after the backup.
+  // The command skips far beyond the numbers that the original database may have assigned after the backup.
   expect((await perennial(['numbers', 'skip'], on(restored))).code).toBe(0);
   const database = openDatabase({ url: restored.url, pool: 1, name: 'test', statementMs: 0 });
   onTestFinished(() => database.close());

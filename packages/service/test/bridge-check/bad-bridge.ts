@@ -519,7 +519,10 @@ export class BadBridge {
   }
 }
 
-/** Waits until concurrent requests have run, and the loss of a caller was noticed: everything runs in this process. */
+/**
+ * Waits some turns of the event loop, so that concurrent requests run and the loss of a caller is noticed. That is
+ * enough, because the checker and the bridge run in this process.
+ */
 async function someTurns(isEnough: () => boolean = () => false): Promise<void> {
   for (let turns = 0; turns < 50 && !isEnough(); turns += 1) await nextTurn();
 }

@@ -33,7 +33,7 @@ function start(port: number): Promise<ReferenceProgram> {
   });
 }
 
-/** Runs check-bridge. Also checks that the debits it reports as left are those that the institution has kept. */
+/** Runs check-bridge. Also checks that it reports exactly the debits that the institution has not refunded in full. */
 async function check(...args: readonly string[]): Promise<Checked> {
   const checked = await checkBridge(institution.url, '--wait', '5', ...args);
   const { debits } = await ledgerOf(institution);

@@ -37,7 +37,7 @@ export async function restarter(restart: () => Promise<void>): Promise<string> {
   return `"${process.execPath}" -e "fetch('http://127.0.0.1:${await listen(server)}/')"`;
 }
 
-/** Runs without settings, and so without a database. */
+/** Runs check-bridge with the bridge's key as its only setting, and so without a database. */
 export async function checkBridge(url: string, ...args: readonly string[]): Promise<Checked> {
   const settings = { BRIDGE_KEY: KEY.toString('base64') };
   const ran = await perennial(['check-bridge', url, '--json', ...args], settings);

@@ -9,7 +9,7 @@ import type { Said } from '../../src/platform/wordings.js';
 import { packageRoot } from '../support/processes.js';
 import { importPage } from './page-source.js';
 
-/** The pages' own table in Chinese. The service provides the English texts. */
+/** The console's own table of refusal texts in Chinese. The service provides the English texts. */
 const page = await importPage('i18n', 'refusals.ts');
 const sentences = await importPage('i18n', 'said.ts');
 
@@ -58,7 +58,7 @@ describe('a refusal', () => {
     for (const [code, texts] of said) {
       const blanks = [...(page.CHINESE[code] ?? '').matchAll(/\{(\d+)\}/g)].map(([, number]) => Number(number));
       const given = texts.map((text) => text.split('{}').length - 1);
-      // Each English text of a code must insert as many values as its Chinese text has placeholders.
+      // Every English text of a code must insert as many values as the Chinese text has placeholders.
       expect({ code, values: [...new Set(given)] }).toEqual({ code, values: [Math.max(0, ...blanks)] });
       expect([...new Set(blanks)].length, code).toBe(Math.max(0, ...blanks));
     }

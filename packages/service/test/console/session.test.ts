@@ -314,7 +314,7 @@ describe('actions that move money or reveal a secret', () => {
     expect([refused.status, type(refused)]).toEqual([403, 'proof-needed']);
     expect(type(await again.post('/session/proof', { password: 'wrong password' }))).toBe('wrong-proof');
     expect((await make()).status).toBe(403);
-    // The proof is checked first: nothing is looked up, so unknown ids are refused in the same way.
+    // The service checks the proof of identity before it looks anything up, so unknown ids are refused in the same way.
     for (const [method, path, body] of [
       ['post', '/orders/1/periods/1/retry', {}],
       ['post', '/bulk/1/start', { confirmation: 'RETRY 1' }],

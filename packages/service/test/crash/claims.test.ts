@@ -20,7 +20,7 @@ import { soakSize } from '../support/soak.js';
 const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
 /**
- * Two claims in DOOMED_EVERY make the node kill itself. In addition the test kills the node after each KILL_EVERY
+ * Of DOOMED_EVERY claims, two make the node kill itself. In addition the test kills the node after each KILL_EVERY
  * answers.
  */
 const DOOMED_EVERY = 50;

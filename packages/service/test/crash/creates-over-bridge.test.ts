@@ -102,7 +102,7 @@ async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<Retu
   }
   expect(rows).toHaveLength(ORDERS);
 
-  // No order is debited twice. No failed order is debited, and every active order is, to the cent.
+  // No order is debited twice. No failed order is debited, and every active order is debited its exact amount.
   expect(new Set(ledger.debits.map((debit) => debit.attemptNo)).size).toBe(ledger.debits.length);
   for (const row of rows) {
     expect(row.attempts).toBe(1);

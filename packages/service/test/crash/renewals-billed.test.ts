@@ -11,7 +11,8 @@ const ORDERS = soakSize('BILLED_ORDERS', 600, 4_000);
 const KILLS = Math.min(6, Math.ceil(ORDERS / 500));
 const CYCLES = 12;
 /**
- * The numbers of due periods. The first half of the orders has periods left afterwards; the other half is completed.
+ * The number of due periods of each order, for the first and the second half of the orders. The first half has periods
+ * left afterwards; the second half is completed.
  */
 const DUE = [6, CYCLES - 1] as const;
 const PERIODS = (ORDERS / 2) * (DUE[0] + DUE[1]);

@@ -11,7 +11,7 @@ import { type Bridge, type RenewalWorld, renewalWorld } from '../support/renewal
 import { soakSize } from '../support/soak.js';
 
 const RENEWALS = soakSize('RENEWALS', 180, 1_500);
-/** The number of renewals between two kills, which takes a few seconds. Each node is killed at least one time. */
+/** The number of renewals between two kills, some seconds of work. Each node is killed at least one time. */
 const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 6 : Math.min(1_000, RENEWALS / 5);
 /**
  * The number of renewals at the last kill. It is early in a short run, because each kill costs the wait for the dead

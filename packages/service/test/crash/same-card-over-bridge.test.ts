@@ -44,8 +44,8 @@ it(`${CARDS} cards are bound again while the service is killed at each point: on
   const queue = [...bound.entries()];
   const again: { orderNo: string; first: string; second: string }[] = [];
   await Promise.all(
-    // Binds only two cards at a time, because a kill also interrupts the other binding, and then the point at which
-    // that one would kill the node is not reached.
+    // Binds only two cards at a time: a kill also interrupts the other binding, which then never reaches the point at
+    // which it would kill the node itself.
     Array.from({ length: 2 }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {
         const [n, { card, first, orderNo }] = next;

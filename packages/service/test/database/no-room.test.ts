@@ -82,8 +82,8 @@ describe('a database without space', () => {
     await allowInserts('orders');
     await allowInserts('alerts');
     await until('an alert', async () => (await openAlerts()).includes('database-full'));
-    // The first message was sent from the node's memory. The second is sent like that of any other alert, after the
-    // alert was stored.
+    // The first message was sent from the node's memory. The second message is sent after the alert was stored, as for
+    // any other alert.
     await until('told again', () => told().length > 1);
     expect(told()).toEqual(['alert.opened database-full', 'alert.opened database-full']);
     await until('ready again', isReady);

@@ -16,7 +16,10 @@ import {
   unique,
 } from '../support/demo.js';
 
-/** One line of a diary: the time, its events, and the order's status and next payment as in orders/query. */
+/**
+ * One line of a diary, which tells the life of one order: the time, its events, and the order's status and next payment
+ * as in orders/query.
+ */
 export type Entry = readonly [when: string, told: string, order: string];
 
 /** How the user's card reacts to a debit. `silent`: the institution gives no answer yet. */
@@ -43,7 +46,7 @@ export interface Book extends Stage {
 
 export interface Diary {
   readonly orderNo: string;
-  /** The institution's number of the order's first agreement. */
+  /** The number that the institution gave the order's first agreement. */
   readonly sharedAgreementNo: string;
   readonly entries: readonly Entry[];
   /** Moves the time to the next due step and runs it: a period, a retry, or the end of an order of one period. */

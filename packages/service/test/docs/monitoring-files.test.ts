@@ -8,7 +8,7 @@ import { ROOT, readPage, rowsUnder } from './pages.js';
 interface Expression {
   readonly where: string;
   readonly expr: string;
-  /** The text shown with it: the summary of the alert, or the legend of the series. */
+  /** The text shown with the expression: the summary of the alert, or the legend of the series. */
   readonly shown: string;
 }
 

@@ -30,8 +30,8 @@ const alertsAbout = async (benefit: BenefitReference) =>
 const SCHEDULE = [10, 30, 60, 300, 900, 3600];
 
 /**
- * Returns the scheduled back-off before the claim's next query: the shortest that is not less than the remaining
- * seconds.
+ * Returns the back-off in seconds that was scheduled for the claim's next query: the shortest back-off that is not less
+ * than the remaining time.
  */
 async function askedAfter({ orderNo }: BenefitReference): Promise<number | undefined> {
   const [row] = await on.database.query<{ seconds: number | null }>(

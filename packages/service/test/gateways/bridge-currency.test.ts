@@ -14,7 +14,7 @@ import {
 import { faultyProxy } from '../kit/faulty-proxy.js';
 import { until } from '../support/processes.js';
 
-/** Starts a proxy that answers /handshake like a bridge from before currencies. */
+/** Starts a proxy that answers /handshake like an older bridge, which does not know currencies. */
 async function olderBridge(target: string, status = 404) {
   const nothing = { status, body: '{"error":"there is nothing here"}' };
   const proxy = await faultyProxy(target, { '/handshake': () => nothing }, () => true);

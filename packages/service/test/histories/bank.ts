@@ -14,8 +14,8 @@ import type { Clock } from '../../src/platform/clock.js';
 const KEY = Buffer.alloc(32, 7);
 const MINUTE_MS = 60_000;
 /**
- * The institution's delays in the history's time. A pending debit or refund gets its result after settleMs, unless a
- * step settles it earlier.
+ * The institution's delays, by the simulated clock of the history (the sequence of steps under test). A pending debit
+ * or refund gets its result after settleMs, unless a step settles it earlier.
  */
 const DELAYS = { settleMs: 40 * MINUTE_MS, answerMs: 0, lateNoticeMs: 0, noticeRetryMs: 0, longestNoticeRetryMs: 0 };
 

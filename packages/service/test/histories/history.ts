@@ -56,8 +56,8 @@ export class History {
   /** Agreements that ended at the institution, whether the bank or an operator ended them. */
   readonly gone = new Set<string>();
   /**
-   * Set for an undisturbed step: attempt and refund numbers that an institution must have been asked about, besides
-   * every new debit.
+   * In an undisturbed step: the attempt and refund numbers, besides every new debit, that an institution must have
+   * answered about. Otherwise undefined.
    */
   mustBeHeard: readonly string[] | undefined;
   #serial = 0;
@@ -92,7 +92,7 @@ export class History {
     this.acknowledged.push({ name, body, key, code, data, at: this.world.clock.now() });
   }
 
-  /** Runs each of the engine's jobs one time. From then on, what is due may have happened to any order. */
+  /** Runs each of the engine's jobs one time. After that, everything that was due may have happened to any order. */
   async engineTurn(): Promise<void> {
     this.#ranAt = this.world.clock.now();
     await this.world.node().turn(BANKS);

@@ -178,8 +178,8 @@ interface Transition {
 }
 
 /**
- * Returns true if the state tables lead from `from` through the announced states to `now`, and no other state on the
- * way must be announced.
+ * Returns true if the state tables have a path from `from` to `now` whose announced states are exactly `told`, in this
+ * order.
  */
 function leads(rows: readonly Transition[], from: string, told: readonly string[], now: string): boolean {
   const [next, ...rest] = told;

@@ -245,8 +245,8 @@ export function refundSettled(order: OrderModel, refund: Refund, refundedAt: num
 }
 
 /**
- * Returns the benefits with those revoked that fit into the refunded amount, the newest first. Benefits revoked earlier
- * use up a part of the amount.
+ * Revokes benefits whose face values fit into the refunded amount, the newest first. Benefits revoked earlier use up a
+ * part of the amount. Returns all benefits of the period.
  */
 function revokedFor({ benefits }: Period, refundCent: number): Benefit[] {
   let left = benefits.reduce((rest, one) => (one.revoked ? rest - one.faceValueCent : rest), refundCent);

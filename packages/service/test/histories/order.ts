@@ -56,7 +56,7 @@ export interface Refund {
   readonly status: 'STARTED' | 'SUCCESS' | 'FAIL';
 }
 
-/** An agreement's payment channel and the institution's number. */
+/** An agreement: its payment channel, and the number that the institution gave it. */
 export interface Agreement {
   readonly paymentChannelCode: string;
   readonly institutionNo: string;

@@ -5,8 +5,8 @@ import { freshDatabase } from '../support/database.js';
 import { databaseClock } from '../support/database-clock.js';
 
 /**
- * The time of a history. Service, institutions and database all use it. The engine's statements ask the database what
- * is due, so they run through a year in a second.
+ * The simulated time of a history, which the service, the institutions and the database share. The engine's statements
+ * ask the database what is due, so a test runs through a year in a second.
  */
 export interface HistoryTime {
   readonly clock: Clock;
@@ -16,8 +16,8 @@ export interface HistoryTime {
 }
 
 /**
- * Creates the time of a history with a database. The migrations also run under this clock, so that column defaults use
- * it.
+ * Creates the simulated time of a history and a database whose clock shows it. The migrations also run under this
+ * clock, so that column defaults use it.
  */
 export async function historyTime(start: number): Promise<HistoryTime> {
   const fresh = await freshDatabase({ migrated: false });

@@ -52,7 +52,7 @@ export function viewOf(order: OrderModel, orderNo: number, now: number) {
   };
 }
 
-/** Returns an answer of the interface in the same form. */
+/** Returns an answer of the interface in the form that `viewOf` returns. */
 export function seen({ externalOrderNo: _, redeemUrl, ...order }: Record<string, unknown>) {
   return { ...order, redeemable: redeemUrl !== null };
 }

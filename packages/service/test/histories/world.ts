@@ -30,7 +30,7 @@ import { historyTime } from './time.js';
 export const BANKS = ['BANK_A', 'BANK_B'] as const;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
-/** The day from which histories count. */
+/** The day from which the first day of each history is counted. */
 export const START = Date.UTC(2027, 0, 1);
 
 const PASS = { benefitCode: 'PASS', name: 'Pass', faceValueCent: 900 };
@@ -62,7 +62,7 @@ export interface Heard {
   readonly outcome: DebitOutcome | RefundOutcome | NotFound;
 }
 
-/** The installation in which histories are played, with two institutions and one channel. All use one test clock. */
+/** One installation with two institutions and one channel. All of them use the simulated time of a history. */
 export interface World {
   readonly clock: Clock;
   readonly database: Database;
@@ -74,9 +74,9 @@ export interface World {
   operator(): OperatorWithGateways;
   moveTo(now: number): Promise<void>;
   begin(plan: Plan, crash: Crash | undefined): void;
-  /** Lets the node die at the step's crash point from now on. What a step prepares earlier is undisturbed. */
+  /** From now on the node can die at the step's crash point. What a step does before this call is undisturbed. */
   arm(): void;
-  /** Returns the debits, since the last call, that were stored for agreements not bound at that moment. */
+  /** Returns the debits stored since the last call whose agreement was not bound when they were stored. */
   attemptsNotBound(): Promise<string[]>;
   /** Starts a new node if the current node has died. Returns whether it had died. */
   revive(): Promise<boolean>;

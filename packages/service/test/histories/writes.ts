@@ -182,7 +182,8 @@ export async function replace(history: History, step: Disturbed<Replace>): Promi
   if (reply) expect(reply.code, reply.text).toBe(refusal);
   if (refusal !== '0') return new Map();
   const after = replaced(model, next, retryFailedNow !== false, history.world.clock.now());
-  // Without an answer, the agreement's id shows whether the order was moved: its number can be the same as before.
+  // Without an answer, the id of the order's agreement shows whether the order was moved. The agreement's number can be
+  // the same as before.
   if (!reply) return new Map([[tracked, [(await agreementIdOf(history, orderNo)) === before ? model : after]]]);
   const retried = openAttempt(after) && !openAttempt(model);
   expect(reply.data.retriedNow).toEqual(

@@ -260,7 +260,7 @@ describe('the story of the examples', () => {
     expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
     const { data } = await channel.call('sandbox/events/pull', { path: '/events', size: 4 });
     const told: Document[] = data.pushes.map(({ body }: { body: string }) => readable(JSON.parse(body)));
-    // Skips the third example, a notice, because the story does not enable notices.
+    // Skips the third example, a notice, because the story that the examples tell does not enable notices.
     for (const [at, example] of EVENT_EXAMPLES.slice(0, 2).entries()) {
       expect(names.learn(example, told[at + 1])).toEqual(example);
     }
@@ -301,7 +301,7 @@ const FRESH = new Set([
 
 const formOf = (number: string): string => number.replaceAll(/\d+/g, '0');
 
-/** Maps the numbers in the story to the numbers that the service assigned. */
+/** Maps the numbers in the examples, which tell one story, to the numbers that the service assigned. */
 class Numbers {
   private readonly real = new Map<string, string>();
 
@@ -314,8 +314,8 @@ class Numbers {
   }
 
   /**
-   * Stores which real number or id stands for each of the story's. Returns the answer with the story's numbers and ids,
-   * and with the story's values of the fields in FRESH.
+   * Returns the service's answer (`came`) with each assigned number replaced by the number that the example (`told`)
+   * has in the same place.
    */
   learn(told: unknown, came: unknown, field = ''): unknown {
     if (Array.isArray(told) && Array.isArray(came)) {
@@ -328,7 +328,7 @@ class Numbers {
     if (FRESH.has(field)) return told;
     if (field === 'body') return JSON.stringify(this.learn(JSON.parse(told), JSON.parse(came)));
     if (!/(No|Id)$/.test(field) || field === 'externalOrderNo' || field === 'channelUserId') return came;
-    // Only a number of the same form is replaced: AG7 by AG1, but not by another prefix.
+    // Replaces only a number of the same form: AG7 can stand for AG1, but not for a number with another prefix.
     if (formOf(told) !== formOf(came)) return came;
     const known = this.real.get(told);
     if (known === undefined) this.real.set(told, came);

@@ -61,7 +61,7 @@ it('unread values are absent: with the engine off, and before the first reading'
   const on = await testService({ engine: true, database: fresh.database, testLimits: { readingSeconds: 0.1 } });
   const before = await scrape(on.baseUrl);
   expect(await shown(before)).toEqual([]);
-  // This metric shows that a node never reads.
+  // This metric exists before the first reading too, so that a node that never reads is noticed.
   expect(before.has('perennial_reading_age_seconds')).toBe(true);
   expect(sampleValue(before, 'perennial_engine_on')).toBe(1);
   lock.open();

@@ -205,8 +205,7 @@ describe('changing the days', () => {
     const days = () =>
       database.query('select notice_days as days, count(*) from orders group by 1 order by 1 nulls last');
     await want(5);
-    // Simulates a node that dies after its first step. The next node continues from there, even if another one does the
-    // same.
+    // Stops after the first step, as if the node had died. Then two nodes continue from there at the same time.
     let steps = 0;
     await alignNoticeDays(database, () => ++steps > 1);
     expect(await days()).toEqual([

@@ -14,7 +14,7 @@ const ACCEPTED: readonly [text: string, stored: string][] = [
   ['https://notlocalhost/', 'https://notlocalhost/'],
 ];
 
-/** Besides the addresses that are not on the public internet: those are in webhooks/addresses.test.ts. */
+/** Refused URLs, except addresses that are not on the public internet, which webhooks/addresses.test.ts tests. */
 const REFUSED: readonly string[] = [
   '',
   'partner.example/events',

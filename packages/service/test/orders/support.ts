@@ -159,7 +159,7 @@ export async function anotherChannel(service: TestService): Promise<ChannelClien
   return channelClient(service.baseUrl, created, () => service.clock.now());
 }
 
-/** Creates a product for the demo channel with this many days. */
+/** Creates a product of this many daily periods for the demo channel. */
 export async function dailyProduct(
   service: TestService,
   productCode: string,

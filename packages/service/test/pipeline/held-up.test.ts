@@ -9,8 +9,8 @@ import { DONE, testRoute } from '../support/test-endpoint.js';
 const NAME = 'held-up node';
 
 /**
- * The node gives up waiting for a lock after 0.1 s, and a sleeping statement after 0.05 s, instead of after five
- * seconds.
+ * The node waits for a lock at most 0.1 s, and its sleeping statement is canceled after 0.05 s. The usual limits are 5
+ * s and 6 s.
  */
 const { on } = stageOfFile();
 const sleeping = testRoute('test/sleeping', async ({ database, answer }) => {

@@ -60,7 +60,10 @@ function begin(address: string, bytes: number, sent: number, sayLength = true) {
   };
 }
 
-/** Resolves after the service has read all bytes sent before: a small request that is sent later was answered. */
+/**
+ * Resolves after the service has read all bytes sent so far: a small request is sent after them, and its answer has
+ * come.
+ */
 const afterIt = () => list(ELSEWHERE, 100);
 
 describe('bodies of more than 16 KB in flight', () => {

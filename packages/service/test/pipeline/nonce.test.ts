@@ -37,7 +37,8 @@ describe('X-SVC-Nonce', () => {
     expect((await again(nonce)).code).toBe('401004');
   });
 
-  // The service's clock is at a full ten minutes, so timestamps at it and just before it are in different slots.
+  // The service's clock shows a full ten minutes, when a slot begins. A timestamp of this time and one just before it
+  // are therefore in different slots.
   it.each([
     ['an earlier', 0, -1],
     ['a later', -1, 0],

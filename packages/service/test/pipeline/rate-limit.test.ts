@@ -55,8 +55,8 @@ describe('the rate of a channel', () => {
   ])('0: %s', async (_what, seconds, worth) => {
     await inTurn(4, channel);
     await refilledAt(channel, -seconds);
-    // Sends one request before it stops the refill, because further requests take real time, in which tokens would be
-    // refilled.
+    // Sends one request, which refills the bucket, and then stops the refill. Otherwise the bucket would go on filling
+    // during the other requests.
     const first = await ask(channel);
     await stopRefill(channel);
     const rest = await inTurn(worth, channel);

@@ -85,7 +85,7 @@ describe('closing', () => {
     expect(await run(on, [line('X')])).toMatchObject({ differences: 1, open: 0 });
     expect(await theOne()).toMatchObject({ closedBy: 'test:ann', closingNote: 'seen, ticket 4711' });
     expect(await alerts(on.fresh.database)).toEqual([]);
-    // Another run leaves a difference unchanged that an operator has closed.
+    // A difference that an operator has closed stays unchanged in another run.
     await run(on, []);
     expect(await theOne()).toMatchObject({ closedBy: 'test:ann' });
   });

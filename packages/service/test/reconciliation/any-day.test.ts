@@ -101,7 +101,7 @@ function expected(rows: readonly Row[], lines: readonly StatementLine[]): string
 it('any day: exactly the documented differences, and again after the facts have changed', async () => {
   await fc.assert(
     fc.asyncProperty(attempts, fc.array(statementLine, { maxLength: 8 }), async (rows, lines) => {
-      // Keeps the differences of earlier days, because they must neither stay open nor interfere.
+      // Keeps the differences of the earlier runs, to check that they do not stay open and do not affect this run.
       await on.fresh.database.query('truncate debit_attempts');
       for (const row of rows) await putAttempt(on.fresh.database, row);
       const done = await run(on, lines);

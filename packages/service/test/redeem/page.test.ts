@@ -27,7 +27,7 @@ beforeAll(async () => {
   order = await on.order();
 });
 
-/** Returns the modules that the strokes of a path cover, from left to right and top to bottom. */
+/** Returns the dark modules of a QR code, which the strokes of its path cover, from left to right and top to bottom. */
 function darkFields(path: string): string[] {
   let [x, y] = [0, 0];
   return [...path.matchAll(/([Mmh])(\d+)(?: ([\d.]+))?/g)].flatMap(([, step, first, second]) => {

@@ -58,7 +58,7 @@ describe('debits per second', () => {
     for (let round = 0; round < count; round += 1) {
       await Promise.all(nodes.map((node) => node.renewOnce(PER_SECOND)));
     }
-    // Allows one second's debits more, because nodes may make up for that much idle time.
+    // Allows the debits of one more second, because nodes may make up for one second of idle time.
     const allowed = PER_SECOND * (1 + (await seconds()) - before);
     expect(new Set(on.institution.debits.map(({ attemptNo }) => attemptNo)).size).toBe(on.institution.debits.length);
     return { debited: on.institution.debits.length, allowed };

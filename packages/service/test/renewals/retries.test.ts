@@ -44,7 +44,7 @@ async function tried(orderNo: string, time: string): Promise<[status: string, ne
 }
 
 describe('a renewal that was PENDING and that a query finds declined', () => {
-  /** The institution has no result on 28 February at 12:00, and a query at 12:30 finds one. */
+  /** Creates an order whose debit is pending on 28 February at 12:00. A query at 12:30 finds it declined. */
   async function declinedLater(decline: 'retryable' | 'final') {
     const orderNo = await created(on);
     on.institution.reset();

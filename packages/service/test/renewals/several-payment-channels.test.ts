@@ -18,7 +18,7 @@ async function scene() {
   const { database } = on.service.fresh;
   const bank = institution();
   const orderNo = await created(on);
-  // More than may be in flight at once.
+  // Creates more orders than the number of debits that may be in flight at once.
   await copyOrder(database, orderNo, 100, { payment_channel_code: 'MOCKBANK' });
   const paidPeriods = async (code: string) => {
     const [row] = await database.query<{ n: number }>(

@@ -152,7 +152,7 @@ const CELLS: readonly [value: string | number | null, text: string][] = [
   ['a=1', 'a=1'],
   ['中文', '中文'],
   ['a,b', '"a,b"'],
-  // Unchanged, because reports have a hash.
+  // Not quoted, unlike in the files for Excel: a report has a hash, so its format must not change.
   ['a;b', 'a;b'],
   ['say "x"', '"say ""x"""'],
   ['two\nlines', '"two\nlines"'],
@@ -208,7 +208,8 @@ it('any closings: each cent is in exactly one month, and closed months do not ch
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.nat({ max: 5 }), async (steps, early) => {
       await fresh.database.query('truncate orders, payments, refunds, closed_months');
-      // One month was closed by the previous release while earlier months were open. 5 means that none was.
+      // The previous release has closed the month with the index `early`, while earlier months were open. 5 stands for
+      // no month.
       const closed = new Set(MONTHS.slice(early, early + 1));
       await fresh.database.query(
         `insert into closed_months (month, channel_id, figures, closed_by) select unnest($1::text[]), 0, '{"note": null}', 'fay'`,
@@ -256,7 +257,8 @@ it('any closings: each cent is in exactly one month, and closed months do not ch
         expect(later).toEqual(channels.find(({ appId }) => appId === APP)?.later ?? ZERO_SUMS);
         if (!closed.has(month)) expect(sinceClosed).toEqual(ZERO_SUMS);
       }
-      // Adds June: the last month stays open, or changes after its closing count in June.
+      // Adds the changes that count in June: they were made after the last of the five months was closed. If that month
+      // is still open, there are none.
       const june = await showSettlementMonth(operator, { month: '2026-06' });
       sum = june.channels.reduce((all, { later }) => addSums(all, later), sum);
       expect(subtractSums(sum, expected)).toEqual(ZERO_SUMS);

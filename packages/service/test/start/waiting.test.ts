@@ -9,7 +9,7 @@ import { type Running, serviceUrl, until } from '../support/processes.js';
 const fresh = ofEachTest(() => installation({ migrated: false }));
 const node = (more: Record<string, string>) => fresh.node({ MIGRATE: 'never', ...more });
 
-/** Returns the cause of the waiting that the node logs. */
+/** Returns the reason that the node logs for its waiting. */
 const waitsFor = (running: Running) =>
   until('a line of the log', () => {
     const line = running

@@ -67,7 +67,7 @@ describe('when periods are due', () => {
       fc.property(anyOrder, ({ anchor, cycleNo, ...cadence }) => {
         fc.pre(cadence.periodType === 'MONTH');
         const from = read(anchor);
-        // Two in a row, because the date of the anchor is cached.
+        // Tests two periods in a row, because the date of the anchor is cached.
         for (const period of [cycleNo, cycleNo + 1]) {
           const due = read(periodDueAt(anchor, cadence, period));
           expect(due).toEqual({

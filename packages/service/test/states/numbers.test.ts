@@ -43,7 +43,7 @@ describe('numbers', () => {
     );
   });
 
-  /** Texts of which only the canonical spelling of a number is accepted. */
+  /** Random texts, most of them similar to numbers. Only the canonical spelling of a number is accepted. */
   const anyText = fc.oneof(
     fc.string(),
     fc.stringMatching(/^[0-9]{1,25}$/),

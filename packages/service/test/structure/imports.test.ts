@@ -20,8 +20,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Layers of each folder, from the bottom. A folder may import only from folders before it in its list, and likewise for each
- * parent folder. Files beside folders belong to no layer.
+ * The layers of each folder, the lowest first. A folder may import only from the folders before it in its list, and the
+ * same is true of each of its parent folders. Files beside folders belong to no layer.
  */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   '': [

@@ -2,7 +2,7 @@ import type { Database } from '../../src/platform/db/database.js';
 
 /**
  * Creates a trigger that checks the agreement of every new attempt at the end of its statement, when all commits are
- * visible. Returns a function that lists the attempts, since its last call, that were stored without a bound agreement.
+ * visible. Returns a function that lists the attempts stored without a bound agreement since its last call.
  */
 export async function watchAttempts(database: Database): Promise<() => Promise<string[]>> {
   await database.query('create table attempts_not_bound (what text not null)');

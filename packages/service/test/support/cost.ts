@@ -12,8 +12,8 @@ interface Plan {
 }
 
 /**
- * Measures the database cost of a read. Runs each statement twice; the first run counts its pages. `plan` can force the
- * generic plan that a named statement gets after a while.
+ * Measures the database cost of a read. Runs each statement twice: first to count the pages that it reads, then for its
+ * result. `plan` can force the generic plan that a named statement gets after a while.
  */
 export async function costOf<T>(
   database: Database,

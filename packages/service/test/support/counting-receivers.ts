@@ -55,7 +55,7 @@ export async function countingReceivers() {
   }
 
   const server = http.createServer((request, response) => {
-    // A node that is killed during a push has sent half of it.
+    // Ignores an incomplete push: its node was killed while it was sending.
     buffer(request).then(
       (raw) => receive(request, response, raw),
       () => undefined,

@@ -33,8 +33,8 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
   });
   // Takes turns, because PostgreSQL copies a template for one session at a time, and test files run in parallel.
   await admin.query('select pg_advisory_lock(1)');
-  // Copies the template's files, which costs half as much as copying its rows. Dropping the database then costs a
-  // sixth.
+  // Copies the template's files, which costs half as much as copying its rows. To drop such a copy costs a sixth as
+  // much.
   await admin.query(`create database ${name} strategy file_copy${migrated ? ` template ${TEMPLATE}` : ''}`);
   await admin.query('select pg_advisory_unlock(1)');
   const url = databaseUrl(serverUrl, name);

@@ -10,7 +10,10 @@ export interface DueOrder {
 export interface DueOrders {
   readonly channelId: number;
   readonly productCode: string;
-  /** The age of the orders. In a daily product this many periods after the first are due, unless it has fewer. */
+  /**
+   * The age of the orders in days. In a daily product, as many periods after the first are due, unless the product has
+   * fewer.
+   */
   readonly daysAgo: number;
   readonly paymentChannelCode: string | null;
   readonly orders: readonly DueOrder[];

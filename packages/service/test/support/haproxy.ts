@@ -39,7 +39,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
   const example = await readFile(HAPROXY_EXAMPLE, 'utf8');
   const ours = example
     .replace('log /dev/log local0', 'log stderr format raw local0 err')
-    // Allows fewer connections, because a shell's limit of open files is lower.
+    // Allows fewer connections, because a shell's limit of open files is too low for 20,000 connections.
     .replace('maxconn 20000', 'maxconn 2000')
     .replace('bind 127.0.0.1:8443', `bind 127.0.0.1:${frontPort}`)
     .replace('inter 1s fastinter 200ms', `inter ${checkMs}ms`)

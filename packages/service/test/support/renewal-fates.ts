@@ -1,4 +1,7 @@
-/** What a card tail of the institution (docs/bridge.md) means for a due renewal. */
+/**
+ * What happens to a due renewal whose agreement number ends in `tail`. The tail selects the institution's behaviour
+ * (docs/bridge.md).
+ */
 export interface Fate {
   readonly tail: string;
   readonly becomes: 'paid' | 'failed' | 'tried again' | 'ended';

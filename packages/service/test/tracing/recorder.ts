@@ -24,7 +24,7 @@ export interface RecordedSpan {
   hasEnded: boolean;
 }
 
-/** Installs a minimal tracing SDK, which keeps spans in memory, and the context across promises and callbacks. */
+/** Installs a minimal tracing SDK. It keeps spans in memory, and it keeps the context across promises and callbacks. */
 export function recordSpans(): RecordedSpan[] {
   const spans: RecordedSpan[] = [];
   const tracer: Tracer = {

@@ -9,7 +9,7 @@ function read(bytes: Buffer, packets: readonly number[]): Answer | 'bad' {
   try {
     for (let at = 0, index = 0; at < bytes.length; index += 1) {
       const size = packets[index % packets.length] ?? bytes.length;
-      // Passes a copy, because a packet has no bytes beyond its end that could be read by mistake.
+      // Passes a copy. Like a real packet, it has no bytes beyond its end that the reader could use by mistake.
       const answer = reader.add(Buffer.from(bytes.subarray(at, at + size)));
       if (answer) return answer;
       at += size;

@@ -40,7 +40,7 @@ beforeAll(async () => {
      insert into due_events (shard, next_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at)
      select channel_id % 16, recorded_at, event_no, cycle_no, channel_id, order_no, is_payment, recorded_at from aside`,
   );
-  // Gives the oldest events of each channel the statuses that are not its main one, RARE events each.
+  // Gives the oldest events of each channel the statuses that are rare in it: RARE events for each status.
   await become(DELIVERED, 0, RARE, 'GIVE_UP');
   await become(DELIVERED, RARE, RARE, 'NO_CALLBACK');
   await become(DELIVERED, 2 * RARE, EVENTS - 2 * RARE - 20, 'DELIVERED');

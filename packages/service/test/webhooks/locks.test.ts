@@ -82,7 +82,7 @@ describe('another session locks', () => {
     await foreign.transaction(async (tx) => {
       await hold(tx);
       await running([one, two], async () => {
-        // Several rounds, each with its own read of the queue and its own statement that stores the outcomes.
+        // Makes several rounds, each with its own read of the queue and its own statement that stores the outcomes.
         for (let round = 0; round < 3; round += 1) {
           await create(held);
           await create(free);

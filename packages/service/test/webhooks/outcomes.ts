@@ -18,7 +18,7 @@ export function useStage(): void {
 }
 
 interface Waiting {
-  /** The eventId. A range of voided periods that is still one row is `4711-2..5`. */
+  /** The eventId. Periods that were voided together and are still one row have an id such as `4711-2..5`. */
   readonly id: string;
   readonly step: number;
   readonly retryNo: number;
@@ -73,7 +73,7 @@ export async function recordOutcome(
   if (gone.length < eventIds.length) throw new Error(`of ${eventIds.join(', ')} only ${gone.length} were waiting`);
 }
 
-/** Replaces the single row of a range of voided periods by one row per period. */
+/** Replaces the single row of periods that were voided together by one row per period. */
 export async function expandVoidedPeriods(database: Database, eventId: string): Promise<void> {
   await database.query(
     `with gone as (delete from due_events where event_no || '-' || cycle_no = $1 and cycle_to is not null returning *)

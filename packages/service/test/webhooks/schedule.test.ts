@@ -9,8 +9,8 @@ import { registerReceiver, sendingNodeOf } from './sending.js';
 /** Seconds from the end of each push to the next push. */
 const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
 /**
- * The interval at which a node reads again from the start. Only then does it find rows behind the test's clock, such as
- * replayed ones.
+ * The interval at which a node reads the queue again from the start. Only then does it find rows that are behind the
+ * test's clock, such as replayed events.
  */
 const READ_FROM_START = 300_000;
 

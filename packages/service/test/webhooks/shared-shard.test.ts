@@ -18,8 +18,8 @@ import {
 } from './sending.js';
 
 /**
- * The number of events of the hanging channel. More than its lane holds, so that the lane reads more events itself, and
- * twenty times the size of one read.
+ * The number of events of the hanging channel: twenty times the size of one read. It is more than the channel's lane
+ * (its queue in the node's memory) holds, so that the lane reads more events itself.
  */
 const MANY = 20_000;
 
