@@ -5,8 +5,8 @@ const COUNT = 4000;
 const POLL_MS = 20;
 
 /**
- * Creates orders at the end of their year, for the rows that read: each has twelve stored periods with benefits, most
- * of them expired.
+ * Creates orders at the end of their year, for the bench rows that only read. Each order has twelve stored periods with
+ * benefits, most of which have expired.
  */
 export async function makeOrders(database, channelId) {
   const last = FIRST + COUNT - 1;

@@ -1,6 +1,6 @@
-// A job queue that sends events, one job each, in a separate process. The job contains the event, so the process reads
-// nothing else. The service's own code composes and signs the push, and undici sends it. Only the queue itself records
-// anything about a push.
+// A job queue that sends events in a separate process, with one job per event. The job contains the event, so the
+// process reads nothing else. The service's own code composes and signs the push, and undici sends it. Only the queue
+// itself records anything about a push.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import pg from 'pg';

@@ -1,5 +1,5 @@
-// The channels' receivers in a separate process: each accepting receiver has its own port, and one more never answers.
-// A minimal server without checks, because it shares the cores with what it measures.
+// The channels' receivers in a separate process: each accepting receiver has its own port, and one more receiver never
+// answers. A minimal server without checks, because it shares the cores with what it measures.
 import { once } from 'node:events';
 import net from 'node:net';
 import { answer } from '../renewals/answer.mjs';

@@ -1,6 +1,6 @@
-// A job queue that does renewals, one job each, in a separate process. A job makes, for its order, the same writes as
-// the engine's statement for many orders, in one statement and so in one transaction. In mode A the job stores the
-// attempt, calls the institution and settles, as the engine does.
+// A job queue that renews orders in a separate process, with one job per order. A job makes, for its order, the same
+// writes as the engine's statement for many orders, in one statement and so in one transaction. In mode A the job
+// stores the attempt, calls the institution and settles, as the engine does.
 import { Logger, run as runGraphile, runMigrations } from 'graphile-worker';
 import PgBoss from 'pg-boss';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';

@@ -148,7 +148,7 @@ describe('orders/create with a number that another channel has', () => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
     const waiting = await share(channel, number);
     expect(waiting.data.orderStatus).toBe('INITIALIZING');
-    // While a debit of the number's channel is in flight, the other channel cannot share the number.
+    // While the owner's debit on this number is in flight, the other channel cannot share the number.
     expect((await share(other, number)).code).toBe('403004');
     on.institution.reset();
     await on.askPending();

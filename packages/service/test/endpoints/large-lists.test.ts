@@ -38,7 +38,7 @@ beforeAll(async () => {
      select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1, product_code
      from orders`,
   );
-  // The oldest agreements belong to one card and one owner, each replacing the previous one. Half of the other
+  // The oldest agreements belong to one card and one owner. Each of them replaced the one before it. Half of the other
   // agreements were never bound.
   await database.query(
     `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,

@@ -5,8 +5,8 @@ import { capturedLog } from '../support/captured-log.js';
 import { freshDatabase } from '../support/database.js';
 
 /**
- * Pushes have weekly partitions and requests daily ones. Housekeeping treats them like those of events
- * (housekeeping-events.test.ts).
+ * Pushes have weekly partitions and requests have daily partitions. Housekeeping treats them like the partitions of
+ * events (housekeeping-events.test.ts).
  */
 const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;

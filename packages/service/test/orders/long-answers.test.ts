@@ -178,8 +178,8 @@ describe('an answer', () => {
   it('has all started periods, even if they are too many for one statement', async () => {
     const user = unique('user');
     const texts: string[] = [];
-    // These orders have more started periods than one statement reads: from the third order on, each is read
-    // separately.
+    // Together these orders have more started periods than one statement reads. From the third order on, each order is
+    // therefore read separately.
     for (const started of [200, 250, 250, 3, 120]) {
       const ask = collectRequest(channel, { channelUserId: user, productCode: 'DAYS_250' });
       const { orderNo } = (await call('orders/create', ask)).data;

@@ -25,7 +25,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
       for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);
       return count;
     },
-    /** Lets this number of requests leave in each second, and admits a new one for each if possible. */
+    /** Lets this many requests leave in each second, and admits a new request for each of them if possible. */
     serve(perSecond: number, seconds: number): void {
       for (let n = 0; n < perSecond * seconds; n += 1) {
         now += 1_000 / perSecond;

@@ -255,7 +255,7 @@ async function faults() {
 
 /**
  * Returns the encodings in which a secret may appear: plain, JSON, URL, hex and base64. The base64 of a secret inside a
- * longer text depends on its offset, so there are three.
+ * longer text depends on its offset, so there are three base64 encodings.
  */
 function spellings(text: string): string[] {
   const bytes = Buffer.from(text);

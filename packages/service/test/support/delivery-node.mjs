@@ -1,5 +1,5 @@
-// A node that only sends events, from the compiled code, also to this machine. Each push names the node's process in an
-// unsigned header. It serves no requests, and reports its process id in place of a port.
+// A node that only sends events, also to receivers on this machine. It runs the compiled code. Each push names the
+// node's process in an unsigned header. It serves no requests, and reports its process id in place of a port.
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
 import { createPushClient } from '../../dist/delivery/transport/push-client.js';
 import { startDeliveries } from '../../dist/engine/jobs/deliveries.js';

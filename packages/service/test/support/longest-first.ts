@@ -2,8 +2,9 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files of `npm test` that take ten seconds or more, longest first. A fresh clone knows only a file's size, and a small
- * file may take a minute: started last, it would keep one core busy while the others idle.
+ * Files of `npm test` that take ten seconds or more, longest first. In a fresh clone only the sizes of the files are
+ * known, and a small file may take a minute. If it were started last, it would keep one core busy while the others
+ * idle.
  */
 const LONGEST = [
   'browser/console-journeys',

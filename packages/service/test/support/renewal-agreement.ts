@@ -56,7 +56,7 @@ interface StoredOrder {
   readonly nextDueAt: number | null;
   readonly paidCycles: number;
   readonly paidCent: number;
-  /** A text of each period's number, status and number of attempts. */
+  /** One text for all periods: the number, the status and the number of attempts of each. */
   readonly periods: string;
   /** The statuses in the payment events, in order. `toldOfOrder` has those of the order's own events. */
   readonly told: string;

@@ -76,7 +76,8 @@ describe('a random answer', () => {
         const whole = read(changed, [changed.length]);
         const inPackets = read(changed, sizes);
         if (whole === 'bad' || inPackets === 'bad') expect(inPackets).toBe(whole);
-        // Ignores keepAlive, because surplus bytes prevent it, and they are known only after they have arrived.
+        // Ignores keepAlive. Surplus bytes after the answer prevent it, but in packets they may arrive only after the
+        // answer was read.
         else expect({ ...inPackets, keepAlive: true }).toEqual({ ...whole, keepAlive: true });
       }),
       { numRuns: 2_000 },

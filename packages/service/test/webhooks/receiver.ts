@@ -131,7 +131,7 @@ export async function startReceiver(options: ReceiverOptions = {}) {
     pushes,
     /** For each push that was not genuine, the reason. Most tests expect that there are none. */
     forged,
-    /** The server, to observe its other events. */
+    /** The HTTP server, for tests that close its connections or listen to its events. */
     server,
     /** The number of connections made so far, and the number of open ones. */
     get connections() {

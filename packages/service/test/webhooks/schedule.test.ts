@@ -44,7 +44,10 @@ async function pushesNow(): Promise<number[]> {
   return receiver.pushes.slice(from).map(({ retryNo }) => retryNo);
 }
 
-/** Advances to each retry. There is no push one second before it is due, and one push when it is due. */
+/**
+ * Advances the clock to each retry. Checks that there is no push one second before the retry is due, and one push when
+ * it is due.
+ */
 async function throughSchedule(firstRetryNo: number): Promise<void> {
   for (const [index, seconds] of DELAYS.entries()) {
     clock.advance((seconds - 1) * 1000);

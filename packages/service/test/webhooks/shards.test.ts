@@ -159,8 +159,8 @@ describe('two nodes', () => {
     await other.balance();
     receiver.answer('accept');
     await other.turn();
-    // The payment's event was sent twice: by the node that lost the shard and by the node that took it over. One push
-    // counts.
+    // The payment's event was sent twice: by the node that lost the shard and by the node that took it over. Only one
+    // of these two pushes counts.
     await until('the end of the first push', () => late.untilQuiet().then(() => true));
     expect(await attempts()).toEqual([{ outcome: 'ACCEPTED' }, { outcome: 'ACCEPTED' }]);
     expect(await query('select * from due_events')).toEqual([]);

@@ -24,7 +24,9 @@ export function eventsOfOrder(order) {
   return [...told.findings, ...orderEvents(order, told), ...periodEvents(order, told)];
 }
 
-/** Replays the events in the order in which they were written, and checks each against the totals up to it. */
+/**
+ * Replays the events in the order in which they were written, and checks each event against the totals at that point.
+ */
 function replay(order) {
   const told = { findings: [], counts: new Map(), statuses: new Map(), paidCycles: 0, paidCent: 0, refundCent: 0 };
   const refunded = new Map();
