@@ -9,11 +9,6 @@ const SETTLE_SECONDS = 150;
  * usual delay.
  */
 const OLD_SECONDS = 30;
-/**
- * The same number of seconds for a stand with a single server, whose test has little time. Querying a debit that is in
- * flight is harmless, but proves less.
- */
-const OLD_SECONDS_ALONE = 2;
 const ASK_EVERY = 5;
 const RESENDERS = 12;
 const RESENDS = 20;
