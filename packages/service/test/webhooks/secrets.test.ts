@@ -144,7 +144,8 @@ describe('addresses', () => {
     await turnsUntil(() => other.pushes.length >= 32);
     expect(receiver.pushes).toHaveLength(8);
     expect(new Set([...ids(receiver), ...ids(other)]).size).toBe(40);
-    expect(other.pushes).toHaveLength(32);
+    // On a slow machine the eight that were cut off may be retried by now.
+    expect(other.pushes.filter(({ retryNo }) => retryNo === 0)).toHaveLength(32);
   });
 
   it('paused while events wait: nothing more is begun, and all are sent in order after the pause', async () => {
