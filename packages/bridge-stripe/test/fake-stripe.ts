@@ -591,7 +591,7 @@ class Fake {
   }
 
   /**
-   * Returns a booking. Amounts are in the account's currency, without the fee:
+   * Returns a booking. Its amount is in the account's currency, before the fee is deducted:
    * docs.stripe.com/api/balance_transactions/object
    */
   #showBooking({ source, ...booking }: Booking, withSource = true): Json {

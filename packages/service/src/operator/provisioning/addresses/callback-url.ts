@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../../catalog/channels/public-address.js';
 import { isThisMachine } from '../../../platform/this-machine.js';
 
-/** The maximum length of a callback URL. The host is not resolved here, but checked at each connection. */
+/** The maximum length of a callback URL. */
 const MAX_CHARACTERS = 1024;
 
 const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;

@@ -26,8 +26,8 @@ export interface Journey {
 }
 
 /**
- * Returns the period of the next step: the latest one if it waits for a retry, otherwise the next. A number after the
- * last period means that the order is only completed.
+ * Returns the number of the period that the next step processes: the latest period if it waits for a retry, otherwise
+ * the period after it. If the order has no such period, the step completes the order.
  */
 export function nextCycleNo(order: Order): number {
   return isWaitingForRetry(order.latestPaymentStatus) ? order.cycleNo : order.cycleNo + 1;
