@@ -10,9 +10,10 @@ import { print, readChannel, stop } from './client.mjs';
 const PATH = '/events';
 const channel = readChannel();
 const callbackSecret = Buffer.from(channel.callbackSecret, 'base64');
-// The ids of processed events. In production, store each id in the transaction of its changes, for 30 days.
+// The ids of processed events. In production, store an event's id in the same transaction as the event's changes, and
+// keep it for 30 days.
 const dealtWith = new Set();
-// The most age of a push. Each push is signed when it is sent, so a push with an older timestamp is a replay.
+// The greatest age of an accepted push. Each push is signed when it is sent, so an older timestamp means a replay.
 const MAX_AGE_MS = 5 * 60_000;
 // The size limit of a body, much larger than any event.
 const MAX_BYTES = 1_000_000;
@@ -41,7 +42,10 @@ async function receive(request, answer) {
   answer(200, '0');
 }
 
-/** Returns the body, or undefined if it is too large. Reads it to its end even then, so that the answer arrives. */
+/**
+ * Returns the body, or undefined if it is too large. Reads a too large body to its end too, so that the sender gets the
+ * answer.
+ */
 async function readBody(request) {
   const chunks = [];
   let size = 0;

@@ -4,7 +4,10 @@ import { EventEmitter } from 'node:events';
 import { isPerennialError, PerennialConnectionError } from 'perennial-channel';
 import { explain } from './words.mjs';
 
-/** Suffixes of an order number. The sandbox declines such an order's debits or leaves them pending. */
+/**
+ * Suffixes of order numbers. The sandbox declines the debits of an order with `_FAIL` and keeps those of an order with
+ * `_PENDING` pending.
+ */
 const PRETENDED = { declined: '_FAIL', pending: '_PENDING' };
 
 export function createSelling({ client, store }) {
@@ -15,7 +18,10 @@ export function createSelling({ client, store }) {
   // ---- Products
 
   let shelf;
-  /** Lists the products, or the last known list while the service is unavailable: an order is then sent to it later. */
+  /**
+   * Lists the products. While the service is unavailable, returns the last known list, so that users can still order:
+   * the shop sends their orders to the service later.
+   */
   async function listProducts() {
     try {
       shelf = await gather(client.products.listAll());
@@ -37,7 +43,8 @@ export function createSelling({ client, store }) {
   // ---- Users
 
   /**
-   * Creates a user with a made-up mobile, which never changes within a channel. Real shops know their users' mobiles.
+   * Creates a user with an invented mobile number. Real shops know their users' numbers. A user's number never changes
+   * within a channel.
    */
   function makeUser(name) {
     return { id: `shop-${randomUUID()}`, name, mobile: `1${String(randomInt(1e10)).padStart(10, '0')}` };

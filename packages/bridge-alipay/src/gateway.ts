@@ -58,7 +58,8 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
         ...(notifyUrl ? { notifyUrl } : {}),
         bizContent: { ...content },
       };
-      // The SDK resends a request once if the connection breaks. This is safe: Alipay executes each number only once.
+      // The SDK resends a request once if the connection breaks. This is safe: Alipay executes each trade number and
+      // each refund number only once.
       const asked = sdk.exec(method, request, { validateSign: true }).catch((error: unknown) => {
         throw new Unknown(`${method}: ${explain(error)}`);
       });

@@ -19,8 +19,8 @@ export interface AlipayOptions extends GatewaySettings {
   /** The text that the user reads in Alipay. */
   readonly subject: string;
   /**
-   * A prefix for every number (letters, digits, underscores), to tell this bridge's trades from the merchant's other
-   * trades.
+   * A prefix (letters, digits, underscores) for every trade and refund number, to tell this bridge's trades from the
+   * merchant's other trades.
    */
   readonly numberPrefix?: string | undefined;
   /** The public URL of this bridge's webhooks, to which Alipay sends notices. */

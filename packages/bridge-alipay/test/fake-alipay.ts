@@ -83,12 +83,12 @@ export interface FakeAlipayOptions {
 export class FakeAlipay {
   readonly trades = new Map<string, Trade>();
   readonly called: Called[] = [];
-  /** How often each number was paid. Tests expect 1. */
+  /** How often each trade number was paid. Tests expect 1. */
   readonly payments = new Map<string, number>();
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #unsigned = new Set<string>();
   readonly #tries = new Map<string, number>();
-  /** By method, the number of answers that are lost after the call was executed. */
+  /** For each method, how many of the next calls are executed but lose their answer. */
   readonly #losing = new Map<string, number>();
   readonly #said = new Map<string, Answer>();
   readonly #server = createServer((request, response) => {

@@ -53,7 +53,7 @@ export interface BridgeOptions {
   readonly basePath?: string;
   /** The port of /health and /metrics on the same host. 0 selects any free port. */
   readonly monitoringPort: number;
-  /** How long the book keeps ended records, default 400 days. A debit whose attempt began earlier is never paid. */
+  /** How long the book keeps ended records, default 400 days. A debit whose attempt began longer ago is never paid. */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -71,17 +71,25 @@ export interface BridgeOptions {
 export interface Bridge {
   readonly url: string;
   readonly monitoringUrl: string;
-  /** Stops accepting requests and waits for requests in flight. Throws after a timeout; exiting then loses nothing. */
+  /**
+   * Stops accepting requests and waits for requests in flight. Throws after a timeout. The process can exit even then
+   * without losing data.
+   */
   stop(): Promise<void>;
 }
 
 const CALL_MS = 6_500;
-/** The lease on a number, much longer than any call. After it, another process can take over the number. */
+/**
+ * How long a process leases a debit or refund number: much longer than any call. Then another process can take it over.
+ */
 const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
 const KEEP_DAYS = 400;
 const DRAIN_MS = 12_000;
-/** The timeout for the rest of a stop. With drainMs it is below the 30 s after which Kubernetes kills the process. */
+/**
+ * The timeout for the part of a stop after drainMs. Both together are below the 30 s after which Kubernetes kills the
+ * process.
+ */
 const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;
 

@@ -104,9 +104,9 @@ export interface WebhookReading {
 }
 
 /**
- * Finds the service's numbers by the institution's (`institutionRef`), for institutions that do not store the
- * service's. Call it once per page. Omits references that are unknown or that several numbers share; open numbers are
- * queried in any case.
+ * Finds attempt and refund numbers of the service by the institution's own numbers (`institutionRef`), for institutions
+ * that do not store the service's numbers. Call it once per page. Omits references that are unknown or that several
+ * numbers share; open numbers are queried in any case.
  */
 export interface RefLookUp {
   attemptNosOf(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -120,9 +120,15 @@ export interface RefLookUp {
 export interface Institution {
   /** The institution's name in logs and in the book, which belongs to one institution. The name must never change. */
   readonly name: string;
-  /** The currency of every amount: three letters, with hundredths. Services with another are refused. Default: CNY. */
+  /**
+   * The currency of every amount: a three-letter code whose unit has hundredths. Default: CNY. Refuses a service with a
+   * different currency.
+   */
   readonly currency?: string;
-  /** How long the institution executes a repeated number only once: one value, or one each for debits and refunds. */
+  /**
+   * How long the institution guarantees to execute a number only once: one value, or separate values for debits and
+   * refunds.
+   */
   readonly repeatableForMs: number | { readonly debits: number; readonly refunds: number };
   debit(debit: Debit, signal: AbortSignal): Promise<DebitOutcome>;
   /** Queries a debit. Must never pay it. */

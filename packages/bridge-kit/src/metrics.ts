@@ -46,7 +46,10 @@ export function createMetrics(book: Book, clock: Clock) {
   };
 }
 
-/** Creates the gauges that are read from the book: every process reports the same. One query sets several gauges. */
+/**
+ * Creates the gauges whose values come from the book, so that every process reports the same values. One query sets
+ * several gauges.
+ */
 function addBookGauges(book: Book, clock: Clock, registers: Registry[]): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name, help, labelNames, registers });

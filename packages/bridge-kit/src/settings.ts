@@ -67,7 +67,10 @@ function readPort(env: Env, name: string, usual: number): number {
   return Number(text);
 }
 
-/** After 30 days the service no longer resends a number, and the statement of its day has been reconciled. */
+/**
+ * The fewest days for which the book can keep records: 30 days after a debit or refund, the service no longer resends
+ * its number, and the statement of its day has been reconciled.
+ */
 const LEAST_KEEP_DAYS = 30;
 
 function readKeepDays(env: Env): number {

@@ -252,7 +252,8 @@ describe('debits', () => {
     const metrics = await (await fetch(`${world.bridge.monitoringUrl}/metrics`)).text();
     expect(metrics).toContain('bridge_contradictions_total{about="debit"} 1');
 
-    // The call takes so long that another process takes over the lease, which it keeps when the call fails.
+    // The call takes so long that another process takes over the lease. That process keeps the lease when the call
+    // fails.
     const call = gate();
     institution.mishaps.set('debit', { until: call.until.then(() => Promise.reject(new Error('cut off'))) });
     const failed = ask('debit', debitOf('D2'));

@@ -6,7 +6,7 @@ const CALLERS = 64;
 const SENT = 600;
 const NUMBERS = 450;
 const POOL = 8;
-/** The timeout of the test, which is only for a hang: a busy machine is slow. */
+/** The timeout of the test. It is long, because only a hang should fail the test, not a busy machine. */
 const LIMIT_MS = 180_000;
 /** How long the institution takes for a debit. */
 const ANSWER_MS = 20;

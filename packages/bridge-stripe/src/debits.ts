@@ -14,7 +14,10 @@ const SKEW_MS = 10 * MINUTE_MS;
 /** Search finds every payment older than an hour, even after an outage: docs.stripe.com/api/payment_intents/search */
 const SEARCHABLE_AFTER_MS = 75 * MINUTE_MS;
 
-/** A payment that waits for the customer is canceled after this time. Earlier, its own request may be in flight. */
+/**
+ * A payment that waits for the customer is canceled this long after its creation. Before that, the request that created
+ * the payment may still be in flight.
+ */
 const UNFINISHED_FOR_MS = 2 * MINUTE_MS;
 
 /** Makes Stripe include the booking: its time decides in which day's statement the payment is. */

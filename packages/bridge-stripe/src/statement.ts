@@ -4,10 +4,16 @@ import { idOf } from './agreements.js';
 import type { Marks } from './marks.js';
 import { PAGE_SIZE } from './pages.js';
 
-/** A page with this many lines is complete: one more Stripe page (100) stays below the protocol's limit of 1000. */
+/**
+ * A statement page is complete when it has this many lines. It was then filled by at most one Stripe page (100) too
+ * many, so it stays below the protocol's limit of 1000 lines.
+ */
 const LINES_ENOUGH = 500;
 
-/** A page with any line is complete after this many Stripe pages, because an account may have many other bookings. */
+/**
+ * A statement page with at least one line is complete after this many Stripe pages, because most bookings of an account
+ * may not be the bridge's.
+ */
 const PAGES_ENOUGH = 10;
 
 const DAY_MS = 86_400_000;

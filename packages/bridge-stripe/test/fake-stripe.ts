@@ -514,7 +514,10 @@ class Fake {
     );
   }
 
-  /** Latest first, up to 100 per page, after the item with the given id: docs.stripe.com/api/pagination */
+  /**
+   * Returns one page of a list: latest first, up to 100 items, after the item with the given id:
+   * docs.stripe.com/api/pagination
+   */
   #list<Item extends { readonly id: string }>(
     items: readonly Item[],
     params: URLSearchParams,

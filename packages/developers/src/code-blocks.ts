@@ -2,8 +2,8 @@ import { highlight } from './highlight.js';
 import { type Html, html, raw } from './html.js';
 
 /**
- * Renders a code block. It can get the focus, because it may scroll. It is a group, as a page has too many for
- * landmarks.
+ * Renders a code block. It can get the focus, because it may scroll. Its role is group: a page has too many code blocks
+ * to make each a landmark.
  */
 export function renderCode(code: string, grammar: string, label: string): Html {
   return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${raw(highlight(code, grammar))}</code></pre></div>`;

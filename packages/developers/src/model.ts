@@ -36,7 +36,7 @@ export interface Described {
   readonly hasEncrypted: boolean;
   /** The result codes that this endpoint lists as its own, in order of precedence. */
   readonly codes: readonly Code[];
-  /** The result codes that it shares with other endpoints. */
+  /** The result codes that the endpoint shares with other endpoints. */
   readonly commonCodes: readonly Code[];
   readonly examples: readonly Example[];
 }

@@ -17,7 +17,10 @@ export interface JsonSchema {
   readonly default?: unknown;
 }
 
-/** The export names of wire's schemas, by their `properties` object, which an optional copy of a schema shares. */
+/**
+ * The export names of wire's schemas. The key is a schema's `properties` object, because an optional copy of the schema
+ * has the same object.
+ */
 const NAMES: ReadonlyMap<unknown, string> = (() => {
   const names = new Map<unknown, string>();
   for (const [name, value] of Object.entries(wire)) {

@@ -52,7 +52,9 @@ export function pathFor(folder: string, user: User | undefined): string {
   return user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder;
 }
 
-/** Uids that neither distributions nor systemd nor useradd assign. Containers have them: they are below 65,536. */
+/**
+ * Uids that neither distributions nor systemd nor useradd assign. They are below 65,536, so containers have them too.
+ */
 const FIRST = 60_706;
 const COUNT = 478;
 

@@ -74,7 +74,7 @@ export async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
   if (rowCount !== 0) return;
   await client.query(`create database ${DATABASE}`).catch((error: unknown) => {
-    // Another process created it first. PostgreSQL notices by the name, or only by the unique index.
+    // Another process created the database first. PostgreSQL reports the existing name or, in a race, the unique index.
     if (errorCode(error) !== '42P04' && errorCode(error) !== '23505') throw error;
   });
 }

@@ -34,7 +34,8 @@ export interface Book {
 
 /**
  * Opens a book in a file of JSON lines, or only in memory if no file is given. Changes of one synchronous run are
- * written together, before any promise continues. So answered changes survive kill -9, and a run's changes all or none.
+ * written together, before any promise continues. So changes that were answered survive kill -9, and the changes of one
+ * run survive either all or not at all.
  */
 export function openBook(file?: string): Book {
   const lines = file === undefined ? [] : readLines(file);

@@ -60,7 +60,10 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
   };
 }
 
-/** Sets synchronous_commit to on if it is lower: a number must be on disk before the institution is called. */
+/**
+ * Sets synchronous_commit to on if it is lower: the number of a debit or refund must be on disk before the institution
+ * is called.
+ */
 async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
   await client.query(
     `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`,

@@ -36,7 +36,7 @@ const LONG_OPEN_MS = 86_400_000;
 /** Statistics on numbers without a result. */
 export interface OpenNumbers {
   readonly open: number;
-  /** How many of them have been open for more than a day. */
+  /** How many numbers have been open for more than a day. */
   readonly longOpen: number;
   readonly since: number | undefined;
   readonly oldest: string | undefined;

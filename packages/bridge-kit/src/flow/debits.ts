@@ -9,7 +9,9 @@ import type { DebitQuestion } from '../server/requests.js';
 import { type CallKind, NumberedCalls, type Pending, type Tools, toPendingMessage } from './numbered-calls.js';
 
 type Word = DebitResult | Pending | NotFound;
-/** A debit to query. A refund knows only the `attemptNo` of its debit; the service's query has every field. */
+/**
+ * A debit to query. The service's query has every field. A query that a refund needs has only the debit's `attemptNo`.
+ */
 export type DebitToFind = Pick<DebitQuestion, 'attemptNo'> & Partial<DebitQuestion>;
 
 /** Executes each debit number once, whichever requests or responses are lost. */

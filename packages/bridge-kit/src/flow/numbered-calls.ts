@@ -49,7 +49,7 @@ export interface CallKind<Asked, Terms extends object, Result extends object> {
   refuse?(entry: Entry<Terms, Result>): Result | undefined;
   /** Returns the result in the form to store. Throws if the protocol cannot express the institution's response. */
   clean(result: Result): Result;
-  /** Creates the notice for a result that the request itself was not answered with. */
+  /** Creates the notice about a result that came too late to be the answer to the request. */
   notice?(number: string, result: Result): OwedNotice;
 }
 

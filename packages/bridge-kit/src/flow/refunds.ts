@@ -29,7 +29,10 @@ export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResul
     return toMessage(refundNo, await this.sendShared(refundNo, refund, () => this.#send(refund)));
   }
 
-  /** Queries a refund. A refund that the book lost is not stored: its debit is unknown until the service resends it. */
+  /**
+   * Queries a refund. If the book was lost, does not store the refund: its debit is unknown until the service resends
+   * the refund.
+   */
   async query(refundNo: string): Promise<RefundMessage> {
     const findLost = () => this.askLost<Word>((signal) => this.#institution.findRefund({ refundNo }, signal));
     return toMessage(refundNo, await this.queryShared(refundNo, findLost));

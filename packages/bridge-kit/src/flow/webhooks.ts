@@ -45,7 +45,10 @@ export function createWebhooks(
   };
 }
 
-/** Records one event. Returns false if the number or the agreement cannot be in the book. */
+/**
+ * Records one event. Returns false if the book does not have the debit or refund, or if the agreement number is
+ * invalid.
+ */
 async function write({ debits, refunds, agreements }: Flows, told: Told): Promise<boolean> {
   switch (told.about) {
     case 'debit':

@@ -1,6 +1,9 @@
 import { currencyOf, type Fields } from '@perennial/wire/bridge';
 
-/** An error with an HTTP status other than 200, which says nothing about an outcome. Its message is for operators. */
+/**
+ * An error that is answered with an HTTP status other than 200. It says nothing about the outcome of a debit or refund.
+ * Its message is for operators.
+ */
 export class Refusal extends Error {
   readonly status: number;
 
@@ -25,7 +28,7 @@ export class NumberConflict extends Refusal {
   }
 }
 
-/** Throws unless the message has this currency: in another one the amount would mean something else. */
+/** Throws unless the message has this currency: in a different currency the amount would mean something else. */
 export function requireSameCurrency(fields: Fields, currency: string): void {
   const theirs = requireField(currencyOf(fields), 'currency');
   if (theirs !== currency) throw new Refusal(409, `the service uses ${theirs}, but this bridge uses ${currency}`);

@@ -6,7 +6,7 @@ const number = (fields: Fields, name: string) => requireField(numberOf(fields[na
 const text = (fields: Fields, name: string) => requireField(textOf(fields[name], MAX_TEXT_LENGTH), name);
 const cents = (fields: Fields) => requireField(positiveOf(fields['amountCent']), 'amountCent');
 
-/** The largest value that the book's column can hold. */
+/** The largest cycleNo that the book's column can hold. */
 const MAX_CYCLE = 2 ** 31 - 1;
 function cycleOf(value: unknown): number | undefined {
   const cycleNo = positiveOf(value);

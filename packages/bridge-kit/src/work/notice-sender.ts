@@ -33,7 +33,10 @@ const LONGEST_PAUSE_MS = 300_000;
 const LONGEST_RETRY_AFTER_S = 3_600;
 /** The path of the service's notice endpoint: docs/bridge.md. */
 const PATH = /\/gateway\/v1\/notices\/[^/?#]+$/;
-/** A notice is given up after this many 400 and 413 responses; the first may be due to a body truncated on the way. */
+/**
+ * A notice is given up after this many 400 and 413 responses, not after the first: its body may have been truncated on
+ * the way.
+ */
 const MOST_REFUSALS = 8;
 
 interface Answer {

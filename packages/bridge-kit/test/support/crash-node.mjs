@@ -1,6 +1,6 @@
-// The example bridge as a separate process, from the compiled code. It kills itself with SIGKILL once at each point
-// that a number names, such as D-KILL-book-written. Its clock is AHEAD milliseconds ahead, so that a test need not wait
-// until the killed process's leases end.
+// The example bridge as a separate process, from the compiled code. It kills itself with SIGKILL at a crash point if
+// the debit or refund number contains the point's name, such as D-KILL-book-written: once per number. Its clock is
+// AHEAD milliseconds ahead, so that a test need not wait until the killed process's leases end.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const clock = { now: () => Date.now() + Number(AHEAD) };
 
 function at(point, number) {
   const kill = path.join(KILLS, `${point}-${number.replaceAll(/\W/g, '')}`);
-  // A notice number names no point: the first notice of all kills the process.
+  // A notice number contains no crash point, so the first notice that any process sends kills the process.
   const isWanted =
     number.includes(`KILL-${point}`) || (point === 'notice-sent' && !existsSync(path.join(KILLS, point)));
   if (!isWanted || existsSync(kill)) return undefined;

@@ -36,7 +36,7 @@ export class FakeInstitution implements Institution {
   readonly calls: string[] = [];
   readonly mishaps = new Map<string, Mishap>();
   readonly canceled: string[] = [];
-  /** The lines of the statement, by the institution's own numbers only. */
+  /** The lines of the statement. They have only the institution's own numbers. */
   readonly booked: Record<'DEBIT' | 'REFUND', readonly string[]> = { DEBIT: [], REFUND: [] };
   readonly #debits = new Map<string, DebitOutcome>();
   readonly #refunds = new Map<string, RefundOutcome>();

@@ -1,6 +1,7 @@
-// The bridge as a process, from the compiled code. It kills itself with SIGKILL once at each of the kit's points that a
-// number names. Files in KILLS_DIR record the kills; without KILLS_DIR it never kills itself. Its clock is
-// CLOCK_AHEAD_MS ahead, so that the leases of a killed process have ended.
+// The bridge as a process, from the compiled code. It kills itself with SIGKILL at a crash point of the kit if the
+// debit or refund number contains the point's name: once per number. Files in KILLS_DIR record the kills; without
+// KILLS_DIR it never kills itself. Its clock is CLOCK_AHEAD_MS ahead, so that the leases of a killed process have
+// ended.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +23,7 @@ function isFirst(name) {
 
 function at(point, number) {
   if (!process.env['KILLS_DIR']) return undefined;
-  // A notice number names no point: the first notice of all kills the process.
+  // A notice number contains no crash point, so the first notice that any process sends kills the process.
   const isNotice = point === 'notice-sent';
   if (!(isNotice || number.includes(point)) || !isFirst(isNotice ? point : `${point} ${number}`)) return undefined;
   process.kill(process.pid, 'SIGKILL');

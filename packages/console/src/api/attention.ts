@@ -3,12 +3,12 @@ import { now } from '../clock.ts';
 /** DOM events that only a user causes. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
-/** How long after the last of these events the user counts as present. */
+/** How long the user counts as present after the last event of a kind in SIGNS. */
 const ATTENDED_MS = 60_000;
 
 let lastSignAt = now();
 
-/** Starts listening for these events. Called once, when the page starts. */
+/** Starts listening for the events in SIGNS. Called once, when the page starts. */
 export function watchForSigns(page: Pick<EventTarget, 'addEventListener'>): void {
   const note = () => {
     lastSignAt = now();

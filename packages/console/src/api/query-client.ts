@@ -1,7 +1,10 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { Unreachable } from './problem.ts';
 
-/** The key of the queries for waiting counts. They are repeated after every change, because any may affect them. */
+/**
+ * The key of the queries for waiting counts. They are repeated after every change, because any change may affect the
+ * counts.
+ */
 export const WAITING_KEY = '/waiting';
 
 export const queryClient: QueryClient = new QueryClient({

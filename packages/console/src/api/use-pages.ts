@@ -20,7 +20,8 @@ export function usePages<Path extends ListPath, Row>(
     queryFn: async ({ pageParam, signal }) => {
       const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
       let page = await read(pageParam);
-      // Skips empty pages that have a cursor: if matches are rare, the service ends a page early without any.
+      // Skips empty pages that have a cursor: if matching rows are rare, the service may end a page before it has found
+      // one.
       while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
       return page;
     },
@@ -31,7 +32,7 @@ export function usePages<Path extends ListPath, Row>(
   });
   return {
     rows: found.data?.pages.flatMap((page) => [...rowsOf(page)]),
-    /** The answer with the first page, for its other fields. */
+    /** The whole answer with the first page, for callers that need its fields other than the rows. */
     answer: found.data?.pages[0],
     error: found.error,
     isRefreshing: found.isPlaceholderData,

@@ -46,7 +46,7 @@ const useTexts = dictionary({
 
 const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
 
-/** For each kind that has statuses: the vocabulary of its statuses. */
+/** For each kind of result that has statuses: the kind of status, which selects the status's name. */
 const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
   order: 'order',
   payment: 'payment',

@@ -1,8 +1,8 @@
 type Answer = (given: boolean) => void;
 
 /**
- * A question to the operator. A dialog listens for it and settles it. Requests that need the answer wait, and share it
- * if there are several.
+ * A question to the operator. A dialog listens for it and settles it. Requests that need the answer wait for it;
+ * several requests share one answer.
  */
 export interface Question {
   /** Registers the dialog and returns a function that unregisters it. */

@@ -7,7 +7,8 @@ import { READING } from './story/reading.js';
 import { SELLING } from './story/selling.js';
 
 /**
- * The examples in the order of their story: calls use values from earlier answers. Tests send all to a real service.
+ * The documented examples in the order in which they are sent: a call uses values from earlier answers. Tests send all
+ * examples to a real service.
  */
 export const EXAMPLES: readonly Example[] = [
   ...CATALOG,

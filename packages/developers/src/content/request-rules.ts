@@ -53,7 +53,8 @@ export const REQUEST_RULES: Readonly<Record<string, object>> = {
 };
 
 /**
- * Enums only in the documentation, by `Schema.field`: the service refuses other values with another code than 400001.
+ * Enums that only the documentation states, by `Schema.field`. The service refuses other values with a result code that
+ * is not 400001.
  */
 export const CLOSED_SETS: Readonly<Record<string, readonly string[]>> = {
   'OrdersCreateRequest.periodType': periodTypes,

@@ -24,7 +24,7 @@ import { useTexts } from './texts.ts';
 type Task = { readonly what: 'import' | 'threshold' | 'source' | 'presentation'; readonly benefit: Benefit };
 
 const isLow = ({ codesLeft, lowStock }: Benefit) => codesLeft !== null && lowStock !== null && codesLeft < lowStock;
-/** The sort rank of a benefit: benefits that need codes have a higher one and come first. */
+/** The sort rank of a benefit. Benefits that need codes have a higher rank and are listed first. */
 const urgency = (benefit: Benefit) => (benefit.claimsWaiting > 0 ? 2 : 0) + (isLow(benefit) ? 1 : 0);
 
 export default function BenefitsPage() {

@@ -11,7 +11,7 @@ import {
 
 type Texts = readonly [label: (moment: Date) => string, tick: (moment: Date) => string];
 
-/** For each range, two formats of a column's time: for its label and for its tick on the axis. */
+/** For each time range of the overview, two formats of a column's time: for its label and for its tick on the axis. */
 const TEXTS: Readonly<Record<Overview['range'], Texts>> = {
   '24h': [(moment) => timeText(moment, BEIJING), (moment) => hourText(moment)],
   '30d': [(moment) => dayText(moment), (moment) => shortDayText(moment)],

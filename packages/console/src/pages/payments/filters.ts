@@ -1,4 +1,7 @@
-/** The filters, named like the API's parameters: a dry run of all matching payments selects what the list shows. */
+/**
+ * The filters. They are named like the API's parameters, so that a dry run of all matching payments selects the same
+ * payments as the list.
+ */
 export const PAYMENTS_FILTERS = [
   'status',
   'reason',

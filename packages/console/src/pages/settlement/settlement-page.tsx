@@ -74,7 +74,8 @@ function OneMonth({ month, months, onChoose }: OneMonthProps) {
     onError: notifyProblem,
   });
   const shown = found.data;
-  // The oldest open month. The list begins with the latest month; the first is skipped, because it is not over.
+  // The oldest open month that is over. The list begins with the current month, which is skipped because it is not
+  // over.
   const next = months.slice(1).findLast(({ status }) => status === 'OPEN')?.month;
   const known = months.some((one) => one.month === month) ? months : [{ month }, ...months];
   return (

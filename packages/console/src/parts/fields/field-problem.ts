@@ -14,7 +14,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   'svg-unusable': 'picture',
 };
 
-/** The field, by the first value of refusals whose first value names a field. */
+/** The field, for refusals whose first value is the field's name in words: maps this name to the field. */
 const BY_NAME: Readonly<Record<string, string>> = {
   'the display name': 'displayName',
   'the support address': 'support',

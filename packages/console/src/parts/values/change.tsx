@@ -29,11 +29,11 @@ interface ChangeProps {
   readonly more?: 'good' | 'bad' | 'neutral';
   /** Set for percentages: the difference is shown in percentage points. */
   readonly isShare?: boolean;
-  /** The range that the value is compared with, in words. */
+  /** The time range that the value is compared with, in words. */
   readonly than?: string;
 }
 
-/** Shows how a figure differs from that of the previous range. */
+/** Shows how a figure differs from the same figure in the previous time range. */
 export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
   // Shows nothing if a value is missing, or if both values are 0.

@@ -201,7 +201,9 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
   };
 }
 
-/** For each kind whose status is shown beside the title: the vocabulary of its statuses. */
+/**
+ * For each kind of entry whose status is shown beside the title: the kind of status, which selects the status's name.
+ */
 export const STATUS_OF: Readonly<Partial<Record<TimelineEntry['kind'], StatusKind>>> = {
   period: 'payment',
   refund: 'refund',
