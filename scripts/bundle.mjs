@@ -83,7 +83,9 @@ function gatherTypes(folder) {
 
 const isIn = (folder, name) => name.startsWith(folder + path.sep);
 
-/** Collects the licences of this project and of the bundled packages, because the latter require it. */
+/**
+ * Collects the licences of this project and of the bundled packages. The licences of the bundled packages require this.
+ */
 function gatherLicences(file) {
   const inside = ['@noble/ciphers', '@noble/hashes', 'commander'].map((name) => [
     name,

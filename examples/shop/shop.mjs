@@ -9,8 +9,8 @@ const channelFile = process.argv[2] ?? 'data/demo-channel.json';
 const port = Number(process.argv[3] ?? process.env['PORT'] ?? 3100);
 
 const channel = readChannel();
-// Imported after readChannel(): before the first npm start the channel's file and the SDK are missing, and
-// readChannel() explains this, but a failed import would not.
+// Imported only after readChannel(). Before the first npm start, both the channel's file and the SDK are missing.
+// readChannel() then explains what to do; a failed import would not.
 const { PerennialClient, PerennialConnectionError } = await import('perennial-channel');
 const { createSelling } = await import('./selling.mjs');
 const { createEventReceiver } = await import('./events.mjs');

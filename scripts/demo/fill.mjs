@@ -96,8 +96,9 @@ const times = (count, story) =>
   Array.from({ length: count }, (_, nth) => (seller, index) => story(seller, nth + index));
 
 /**
- * The stories of one channel's orders. Each story returns its order with a `kind`, by which `operate` finds the order.
- * `nth` numbers the orders of a story, and starts with a different number in each channel.
+ * One function for each order of a channel. It creates the order, continues it, and returns it with a `kind`, by which
+ * `operate` finds the order. `nth` numbers the calls of the same function, and starts with a different number in each
+ * channel.
  */
 const STORIES = [
   ...times(5, async (seller, nth) => {

@@ -121,8 +121,8 @@ export interface Institution {
   /** The institution's name in logs and in the book, which belongs to one institution. The name must never change. */
   readonly name: string;
   /**
-   * The currency of every amount: a three-letter code whose unit has hundredths. Default: CNY. Refuses a service with a
-   * different currency.
+   * The currency of every amount: a three-letter code whose unit has hundredths. A service with a different currency is
+   * refused. Default: CNY.
    */
   readonly currency?: string;
   /**

@@ -5,8 +5,8 @@ import type { Marks } from './marks.js';
 import { PAGE_SIZE } from './pages.js';
 
 /**
- * A statement page is complete when it has this many lines. It was then filled by at most one Stripe page (100) too
- * many, so it stays below the protocol's limit of 1000 lines.
+ * A statement page ends as soon as it has this many lines. The last Stripe page (100 bookings) can add more lines, but
+ * the total stays below the protocol's limit of 1000.
  */
 const LINES_ENOUGH = 500;
 

@@ -60,7 +60,8 @@ const COUNT = 478;
 
 /**
  * Returns the user under which root runs the server. This is the owner of the data folder, so that an ordinary user can
- * continue after a start with sudo. If root owns the folder, it is a uid reserved for it, which the database keeps.
+ * continue after a start with sudo. If root owns the data folder, it is the reserved uid that already owns the
+ * database's files, otherwise a new reserved uid.
  */
 async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User> {
   if (owner.uid !== 0) return owner;

@@ -20,7 +20,7 @@ type ByOrder<Body> = Omit<Body, keyof OrderReference> & OrderReference;
 
 type CreateBody = Plain<OrdersCreateRequest>;
 type CreateCommon = Omit<CreateBody, 'settlementMode' | 'bindOrderNo' | 'sharedAgreement' | 'channelAgreementRef'>;
-/** The user's fields, which are required in orders that no binding connects with a user. */
+/** The fields that identify the user. Required in orders without a bindOrderNo, which would identify the user. */
 type WithUser = Required<Pick<CreateBody, 'channelUserId' | 'mobile'>>;
 
 /** A.1: the service debits a card that the user has bound. */

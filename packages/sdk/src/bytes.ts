@@ -3,7 +3,9 @@ export interface ByteReader {
   cancel(): Promise<unknown>;
 }
 
-/** Reads at most `most` bytes. Returns undefined if there are more: it stops there, because a body may be endless. */
+/**
+ * Reads at most `most` bytes. Returns undefined if there are more, without reading all of them: a body may be endless.
+ */
 export async function readAtMost(reader: ByteReader, most: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

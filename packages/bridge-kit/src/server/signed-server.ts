@@ -50,7 +50,9 @@ const LIMITS = {
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16_384,
 };
-/** The service and the institution need few. Idle connections without a request end after 10 s. */
+/**
+ * The most open connections. The service and the institution need few. A connection without a request ends after 10 s.
+ */
 const MAX_CONNECTIONS = 4_000;
 /** Memory for unverified bodies: of operations, and of the other paths. A flood of one does not affect the other. */
 const OPERATION_BYTES = 16 * 2 ** 20;

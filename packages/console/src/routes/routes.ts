@@ -39,8 +39,9 @@ const signedInRoute = createRoute({
 type LoadPage = () => Promise<{ default: ComponentType }>;
 
 /**
- * Loads a page when it is opened. Throws PageMissing if the import fails: after an import error the router would reload
- * the whole console, which offline would leave nothing. `stale-build.ts` decides about a reload instead.
+ * Loads a page when it is opened. If the import fails, throws PageMissing instead of the browser's error. After the
+ * browser's error the router would reload the whole console, which offline would leave an empty window.
+ * `stale-build.ts` decides about a reload instead.
  */
 const lazyPage = (load: LoadPage) =>
   lazyRouteComponent(() =>

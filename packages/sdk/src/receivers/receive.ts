@@ -82,7 +82,10 @@ export function createReceive<AesKey extends string | undefined>(
     }
   }
 
-  /** Returns whether the event is new. Throws if the store answers otherwise: the event would be lost as known. */
+  /**
+   * Returns whether the event is new. Throws if the store answers neither 'new' nor 'known', because an event that
+   * counts as known is not processed.
+   */
   async function isNew({ eventId }: EventFor<AesKey>): Promise<boolean> {
     const said: unknown = await store.remember(eventId);
     if (said === 'new' || said === 'known') return said === 'new';

@@ -264,7 +264,7 @@ function listLayoutChanges({ method }: ReceivedRequest): Change[] {
 }
 
 /**
- * Lists every swap of two lines and every move of one line, without duplicates: between neighbours both are the same.
+ * Lists every swap of two lines and every move of one line. Omits duplicates: to swap two neighbours is to move one.
  */
 export function listOrders(): Change[] {
   const places = IN_ORDER.flatMap((from) => IN_ORDER.map((to) => [from, to] as const));

@@ -33,7 +33,10 @@ export function readSignature(signature: string): ReadSignature[] {
   return ways.filter((way) => way !== undefined);
 }
 
-/** Decodes `text` in other ways. It was extracted from `before`, if given, because of the mistake `wrong`. */
+/**
+ * Decodes `text` in encodings other than the correct one. If `before` is given, `text` was extracted from it, and
+ * `wrong` has the mistake that made this necessary.
+ */
 function readOtherForms(text: string, before?: string, wrong: readonly Finding[] = []): (ReadSignature | undefined)[] {
   if (text === before) return [];
   const inner = decodeText(text);

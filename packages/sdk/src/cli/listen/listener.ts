@@ -94,7 +94,9 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   if (state.from !== from) state.write();
 }
 
-/** The most age of a pulled push. It was signed when it was pulled, and receivers refuse old signatures. */
+/**
+ * The greatest age of a pulled push that is still sent. It was signed when pulled, and receivers refuse old signatures.
+ */
 const MAX_AGE_MS = 60_000;
 /** After this many broken connections, the receiver is not just restarting. */
 const MAX_BROKEN = 3;

@@ -11,7 +11,10 @@ export interface Known {
   readonly writtenAt: string;
 }
 
-/** How long a written event may stay invisible. Writing statements take at most half of it (docs/decisions/0031). */
+/**
+ * How long a written event may stay invisible to a poll. Writing statements take at most half of this time
+ * (docs/decisions/0031).
+ */
 const OVERLAP_MS = 60_000;
 
 /** The first line of the file: a complete snapshot. */

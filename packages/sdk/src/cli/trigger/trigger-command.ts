@@ -49,7 +49,7 @@ async function trigger(call: Call): Promise<number> {
   if (scenario === undefined) throw new UsageError('name a scenario: trigger --list shows them');
   const client = createClient(readChannel(call), { onResponse: createRetryReporter(io) });
   const before = await findOrder(client, scenario, given);
-  // The events that are not shown. For a new order the events of its creation are shown too.
+  // The ids of events from before the scenario, which are not shown. A new order has none: its creation is shown too.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
   await scenario.act?.(client, before.order);
   const order = await client.orders.query({ orderNo: before.order.orderNo });

@@ -89,7 +89,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const words = { amount: moneyText(amountCent ?? 0) };
   const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
   const close = () => {
-    // Forgets requests that the order already has. Until now the dialog showed that they have arrived.
+    // Forgets requests whose refunds the order already has. While it was open, the dialog told the operator about them.
     for (const one of unanswered) if (hasArrived(shown.timeline, one.key)) requests.forget(one);
     onClose();
   };
@@ -112,7 +112,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
           .catch((error: unknown) => {
             if (isAnswer(error)) requests.forget(request);
             else requests.leaveOpen(request);
-            // The refund may have been made in spite of the error: reloads the rest and the preview.
+            // The refund may have been made in spite of the error: reloads the order and the preview.
             changed();
             void preview.refetch();
             throw error;
