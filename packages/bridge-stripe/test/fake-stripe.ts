@@ -594,8 +594,8 @@ class Fake {
   }
 
   /**
-   * Returns a booking. Its amount is in the account's currency, before the fee is deducted:
-   * docs.stripe.com/api/balance_transactions/object
+   * Returns a booking. At Stripe its amount is in the account's currency, before the fee is deducted. Here its amount
+   * is always 1, because the bridge must not use it: docs.stripe.com/api/balance_transactions/object
    */
   #showBooking({ source, ...booking }: Booking, withSource = true): Json {
     const shown = source && this.#showSource(source);

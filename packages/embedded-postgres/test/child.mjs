@@ -1,5 +1,5 @@
 // A separate process that holds an embedded database open until its standard input ends. Uses the built package (npx
-// tsc -b), because plain Node cannot run TypeScript.
+// tsc -b), because Node 20 cannot run TypeScript.
 import { FolderInUse, openEmbedded } from '../dist/index.js';
 
 const [dataDir, role, description] = process.argv.slice(2);

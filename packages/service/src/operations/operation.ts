@@ -151,7 +151,7 @@ export function operation<
     readonly command?: CommandRules<InputOf<Path, Query, Body>, Result>;
   },
 ): TypedOperation<Method, Path, InputOf<Path, Query, Body>, Static<Answer>>;
-/** Overload for operations that answer with the step's result. */
+/** Overload for operations without `toAnswer`: the answer is the result of `run`. */
 export function operation<
   const Method extends Operation['method'],
   const Path extends Operation['path'],

@@ -139,7 +139,7 @@ async function pressAll(buttons: readonly Button[], node: KeptAlive): Promise<vo
   );
 }
 
-/** Posts the form repeatedly until there is an answer, as a user does. */
+/** Posts the form repeatedly until the service accepts it, as a user does. */
 async function press({ claimNo, form }: Button, node: KeptAlive): Promise<void> {
   await until(
     `an answer about ${claimNo}`,

@@ -64,7 +64,7 @@ export const DEBIT_TRIALS: readonly Trial[] = [
     run: async ({ caller, outcomes, findings }) => {
       const attempt = outcomes.newAttempt({ once: 'debit-hang-up' });
       await caller.send('debit', caller.compose(outcomes.debitOf(attempt)), 'hang-up');
-      // NOT_FOUND is allowed too, because the debit may still be in flight.
+      // The query may be answered NOT_FOUND, because the debit may still be in flight.
       await outcomes.query(attempt);
       const said = await outcomes.settledDebit(attempt);
       // A decline breaks the rule only if the agreement accepts debits at all. So a further debit must succeed;

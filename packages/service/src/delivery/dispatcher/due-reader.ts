@@ -45,7 +45,10 @@ export class DueReader {
 
   constructor(private readonly deps: DueReaderDeps) {}
 
-  /** Reads one page of each part of the shards. Returns true if more may be due now. `nowMs` is the database's time. */
+  /**
+   * Reads from each shard one page of the new rows, and one page of each look-back that is due. Returns true if more
+   * may be due now. `nowMs` is the database's time.
+   */
   async readPage(nowMs: number): Promise<boolean> {
     const { database, reads, shards, now } = this.deps;
     const open = [...shards.values()].filter(({ isLeaving }) => !isLeaving);

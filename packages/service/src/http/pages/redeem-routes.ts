@@ -255,7 +255,7 @@ export function addRedeemRoutes(
     return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, halfCloseMs);
   }
 
-  /** Sends the confirmation, or redirects to the order's page if the order has not ended. */
+  /** Sends the confirmation of a cancellation. Redirects to the order's page if the order was not cancelled. */
   const sendEndedPage = (reply: FastifyReply) =>
     open(
       reply,

@@ -32,7 +32,7 @@ export function renderExpiredPage(frame: Frame, seller: Seller): string {
   return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main });
 }
 
-/** The layout of all pages with little content. */
+/** Renders the layout of pages with one message. */
 export const renderMessage = (drawing: Illustration, title: string | Html, content: Html): Html =>
   html`<main class="page page-narrow"><section class="panel message">
 ${renderIllustration(drawing)}

@@ -45,7 +45,7 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must contain ${description}`;
-  // Does not count v2: only a holder of the key can produce it. In v1, a caller can alter the text by changing bytes.
+  // Counts failures of v1 only. In v1, a caller without the key can change the text by changing bytes; in v2 it cannot.
   if (!isV1) throw new Rejection('PARAM_INVALID', message);
   channel.fieldFailures.add();
   throw new UnreadableField('PARAM_INVALID', message, true);

@@ -25,7 +25,7 @@ export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]
 /** The maximum number of attempts per period, because an attempt number has two digits for the attempt. */
 export const MAX_TRIES = 99;
 
-/** Seconds before each further query to the institution. The last value repeats. */
+/** Seconds before each further query to an institution or a supplier of benefits. The last value repeats. */
 const ASK_DELAYS_SECONDS = [30, 60, 300, 900, 3600];
 
 export function nextAskSeconds(asked: number): number {

@@ -13,9 +13,9 @@ export interface AgreementEnderDeps {
 }
 
 /**
- * Ends all agreements with an institution number that the institution reports as ended, and all active orders on them.
- * A repeated report changes nothing. An order whose first debit is in flight is ended or kept by that debit's
- * settlement.
+ * The institution reports that an agreement has ended. Ends all agreements with the same institution number, and all
+ * active orders on them. A repeated report changes nothing. If an order's first debit is in flight, the settlement of
+ * that debit decides whether the order ends.
  */
 export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
   return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {

@@ -20,8 +20,8 @@ export interface SettledRefund {
 }
 
 /**
- * Stores the outcome of a refund. Called only by the operator's command and by the job. Takes the order's row lock, so
- * that the second caller finds the refund settled and changes nothing.
+ * Stores the outcome of a refund. The operator's command, the sandbox's refund endpoint and the job may all call this
+ * for one refund. Takes the order's row lock, so that a second caller finds the refund settled and leaves it unchanged.
  */
 export async function settleRefund(
   tx: Queryable,

@@ -29,8 +29,8 @@ const ordersOnAgreementSql = (agreementId: string) =>
   `select o.order_no from orders o where o.agreement_id = ${agreementId} and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)}`;
 
 /**
- * Returns the given agreements, and all bound agreements of any channel that have the institution's number of one of
- * them. Omits ended agreements that were not given, because there may be very many.
+ * Returns the given agreements that have a number at the institution, and all bound agreements of any channel with one
+ * of these numbers. Omits ended agreements that were not given, because there may be very many.
  */
 export const findAgreementsOfSameNumbers = declareList({
   text: `with asked as materialized (
