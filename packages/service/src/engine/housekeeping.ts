@@ -68,7 +68,7 @@ export function createHousekeeping({
   };
   type Chore = keyof typeof chores;
 
-  /** Runs all chores and returns the count of each. Logs a chore that fails and continues with the others. */
+  /** Runs all chores and returns the counts above 0. Logs a chore that fails and continues with the others. */
   return async function runChores(): Promise<Partial<Record<Chore, number>>> {
     const done: Partial<Record<Chore, number>> = {};
     for (const [chore, run] of Object.entries(chores) as [Chore, () => Promise<number>][]) {

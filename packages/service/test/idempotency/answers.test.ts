@@ -15,7 +15,7 @@ const nodes: Running[] = [];
 /** Client of a node that keeps its lease on a request for an hour. `b` is a client of the other node. */
 let a: ChannelClient;
 let b: ChannelClient;
-/** Client of a node that waits for a duplicate at most 400 ms. */
+/** Client of a node on which a duplicate waits at most 400 ms for the answer to the first request. */
 let impatient: ChannelClient;
 let port: number;
 const masterKey = randomBytes(32);

@@ -10,7 +10,7 @@ export interface Recovery<One> {
   readonly onFailure: (one: One, error: unknown) => Promise<void>;
 }
 
-/** The most queries in flight from one node to one institution or supplier. */
+/** The most queries of one kind of work in flight from one node, for one payment channel or one benefit. */
 const MAX_IN_FLIGHT = 64;
 /** Waits until at least this many items can be leased, because each statement is a commit. */
 const MIN_LEASED_TOGETHER = 16;

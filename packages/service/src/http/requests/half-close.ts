@@ -9,7 +9,10 @@ import type { FastifyReply } from 'fastify';
  * answer is sent first, and further input is discarded until the client stops or the time limit is reached.
  */
 
-/** For an answer with `connection: close`. Ends answer and connection after the client has sent its whole request. */
+/**
+ * For an answer with `connection: close`. Ends answer and connection after the client has sent its whole request, or
+ * after `halfCloseMs`.
+ */
 export function answerAndHalfClose(reply: FastifyReply, text: string, halfCloseMs: number): FastifyReply {
   const request = reply.request.raw;
   if (request.complete) return reply.send(text);

@@ -120,8 +120,8 @@ function requireSameRequest(
 }
 
 /**
- * Answers with the refund of an approval. If the approver's process died before it made the refund, makes the refund
- * now.
+ * Answers a refund request that has an approval. While the approval waits, answers with the approval, later with its
+ * refund. If the approver's process died before it made the refund, makes the refund now. Throws if there is no refund.
  */
 async function answerApproval(
   operator: OperatorWithGateways,

@@ -41,8 +41,8 @@ interface RunReconciliationInput {
 }
 
 /**
- * Compares an institution's statement of a day with the service's records. The same day can be reconciled again, from
- * the same or a different file.
+ * Compares an institution's statement of a day, from a file or from its bridge, with the service's records. The same
+ * day can be reconciled again, from either source.
  */
 export async function runReconciliation(
   operator: OperatorWithGateways,

@@ -6,8 +6,8 @@ import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
 /**
- * Cancels an agreement and unsubscribes every active order on it, in one transaction. Returns these orders as
- * `unsubscribed`. The institution is notified in the background.
+ * Cancels an agreement and all others with the same institution number, and unsubscribes every active order on them, in
+ * one transaction. Returns these orders as `unsubscribed`. The institution is notified in the background.
  */
 export async function cancelAgreement(
   operator: OperatorWithClock,

@@ -138,8 +138,8 @@ const SUM_MS = 50;
 const FIRST_SUMMED = 200;
 
 /**
- * Returns up to `limit` payments, or fewer if the time is over. `next` is the key at which the list continues.
- * Undefined at the end.
+ * Returns up to `limit` payments, or fewer if the time is over. `next` is the key after which the list continues, or
+ * undefined at the end.
  */
 export async function walkFailedPayments(
   { database, clock }: OperatorWithClock,

@@ -190,7 +190,7 @@ const byUserId: LookUp = async ({ db, text }) => {
   return users.map((user) => describeUser(user, 'user-id'));
 };
 
-/** The role that may search by mobile number. Others could find out masked digits by trying numbers. */
+/** Only this role and admins may search by mobile number. Others could find out masked digits by trying numbers. */
 const ROLE_FOR_MOBILES: Role = 'support';
 
 const byMobile: LookUp = async ({ db, mobileHashes }) => {

@@ -264,7 +264,7 @@ function describeNext({ what, cycleNo, tryNo, tries }: NextStep): string {
   }
 }
 
-/** Returns the actions that the order's status allows. */
+/** Returns the actions that the order, its agreement and its payments allow, and whether the role may do them. */
 function findActions(
   order: OrderOfAnyChannel,
   view: OrderView,

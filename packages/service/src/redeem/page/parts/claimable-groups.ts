@@ -22,7 +22,7 @@ export interface RenderedGroups {
   readonly count: number;
 }
 
-/** Renders as many groups as fit into the given bytes, but at least one. */
+/** Renders as many benefits as fit into the given bytes, but at least one. The last group may be incomplete. */
 export function renderGroups(
   frame: Frame,
   visit: Visit,

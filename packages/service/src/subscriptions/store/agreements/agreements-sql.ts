@@ -6,7 +6,10 @@ import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
-/** A card, encrypted and hashed with the channel's keys. */
+/**
+ * A card. Its details are encrypted, and the card and certificate numbers hashed, with the channel's keys. The last
+ * four digits and the bank code are plain text.
+ */
 export type CardColumns = Pick<AgreementRow, keyof typeof CARD_PARAMETERS>;
 
 export type AgreementRow = RowOf<typeof AGREEMENT_COLUMNS>;
