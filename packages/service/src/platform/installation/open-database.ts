@@ -284,7 +284,7 @@ async function waitUntilReachable(
       if (encoding !== 'UTF8') {
         throw new SettingsError(`DATABASE_URL: the database has the encoding ${encoding}; UTF8 is needed`);
       }
-      // The service sets its own value of synchronous_commit. Other programs with the same role, such as a bridge, do
+      // The service sets its own value of synchronous_commit. Other programs with the same role, such as psql, do
       // not set it and may lose data.
       if (synchronousCommit === 'off' && role === 'service' && environment === 'production') {
         throw new SettingsError(
