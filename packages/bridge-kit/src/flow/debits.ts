@@ -61,7 +61,8 @@ export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
   }
 
   /**
-   * Returns true if the debit is so old that the institution might execute it twice or the book may have deleted it.
+   * Returns true if the debit is so old that the institution might pay it again if it were sent again, or that the book
+   * may have deleted it.
    */
   #mayBeForgotten({ startedAt }: Debit): boolean {
     const { clock, repeatableForMs, keepMs } = this.#tools;

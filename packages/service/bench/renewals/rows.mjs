@@ -9,7 +9,7 @@ import { makeCollected, makeDeducted } from './orders.mjs';
 /** The number of attempts that must be settled before a node is killed, in the measurement of a take-over. */
 const SETTLED_BEFORE_KILL = 500;
 
-/** Measures mode B, done by the engine or by a peer. */
+/** Measures renewals in mode B, by the service's engine or by the job queue that it is compared with. */
 export async function collected(bench, { label, due, idle = 0, productCode = 'MONTHLY', peer }) {
   return bench.server.withDatabase('renewals_b', async (row) => {
     const { channelId } = row.channel;

@@ -7,9 +7,7 @@ const MAX_ROWS = 20_000;
 /** Consecutive rows of a list that one statement has scanned. */
 export interface Stretch<Found, Key> {
   readonly found: Found;
-  /**
-   * The number of rows scanned. If the list is sorted by due time within a channel, the number of minutes of due time.
-   */
+  /** The length of the stretch: a number of rows, or of minutes for the due orders of a channel. */
   readonly walked: number;
   /** The key of the last row, after which the next stretch begins. */
   readonly last: Key | undefined;

@@ -301,7 +301,10 @@ const FRESH = new Set([
 
 const formOf = (number: string): string => number.replaceAll(/\d+/g, '0');
 
-/** Maps the numbers in the examples, which tell one story, to the numbers that the service assigned. */
+/**
+ * Maps each number in the documentation's examples to the number that the service assigned. An example may use a number
+ * of an earlier example.
+ */
 class Numbers {
   private readonly real = new Map<string, string>();
 

@@ -17,7 +17,10 @@ const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from d
   where t.outcome <> 'ACCEPTED' and t.channel_id = ${x}.channel_id and t.event_no = ${x}.event_no and t.at >= ${x}.recorded_at
   order by t.at desc limit 1)`;
 
-/** SQL: the latest answer to the newest event that waits for a retry, was given up, or was accepted. */
+/**
+ * SQL: the receiver's latest answer. Compares three events: the newest that waits for a retry, the newest that was
+ * given up, and the newest that was accepted.
+ */
 const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from (
     (select f.* from (select * from due_events d where d.channel_id = c.channel_id and d.next_at <> d.recorded_at
        order by d.event_no desc limit 1) d, lateral ${lastFailure('d')} f)
