@@ -143,7 +143,7 @@ describe('a refund over the bridge', () => {
     expect(await alerts(fresh.database)).toContainEqual({
       kind: 'refund-wrong-amount',
       subject: `R${periodNo(orderNo)}01`,
-      detail: 'asked for 5, refunded 6',
+      detail: 'requested 5, refunded 6',
     });
     await ask();
     expect(await statusOf(orderNo)).toBe('REFUND_PART');
