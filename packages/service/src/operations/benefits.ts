@@ -14,7 +14,7 @@ import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
 import { benefitTable, benefitText, importText, lowStockText, presentationText } from './texts/benefit-text.js';
 
-/** The maximum size of the request body. A file of 20 MB fits, sent as JSON. */
+/** The maximum size of the request body. A file of 20 MB, which is sent as JSON, fits. */
 const MAX_CODES_BYTES = 25_000_000;
 
 /** Includes the role support, because a pool may become empty at night and must be refilled then. */
@@ -131,7 +131,7 @@ export const benefitOperations = [
   }),
 ];
 
-/** Shows the number of codes left only if the benefit has a pool or has had codes. */
+/** Shows the number of codes left only if the benefit has a pool or if codes were ever imported. */
 function toBenefitView(view: BenefitFulfilmentView) {
   const { codesLeft, codesGiven, waitingClaims: claimsWaiting, waitingSince: _, ...benefit } = view;
   const hasPool = benefit.kind === 'POOL' || codesLeft + codesGiven > 0;

@@ -15,7 +15,7 @@ export interface Tools {
   readonly consoleUrl: () => string;
   /** The URL at which channels reach the API. */
   readonly publicUrl: () => string;
-  /** Refunds above this amount need a second operator's approval. 0: none do. */
+  /** Refunds above this amount need a second operator's approval. 0: no refund needs it. */
   readonly refundApprovalCent: number;
 }
 
@@ -45,7 +45,10 @@ interface OperationRules {
    * viewers.
    */
   readonly role: Role | readonly Role[];
-  /** True if the operator must have confirmed their identity within the last minutes, to move money or see a secret. */
+  /**
+   * True if the operator must have confirmed their identity within the last minutes, for example to move money or to
+   * see a secret.
+   */
   readonly needsProof?: boolean;
   /** True if the operation concerns the operator's own session or account. It is then allowed on a read-only node. */
   readonly isOwn?: boolean;
@@ -86,7 +89,10 @@ export interface CommandRules<Input, Result> {
   readonly needsEngine?: boolean;
   /** Returns false if the command must exit with code 1. */
   readonly isGood?: (result: Result) => boolean;
-  /** Formats the result for a terminal. With --json the result is printed as JSON instead, and a list as `items`. */
+  /**
+   * Formats the result for a terminal. With --json the result is printed as JSON instead. A list is then printed as an
+   * object with the field `items`.
+   */
   readonly text: (result: Result, money: MoneyText, input: Input) => string | SafeText;
 }
 

@@ -18,7 +18,7 @@ import { advanceText, orderReport, refundText } from './texts/order-text.js';
 
 const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
 
-/** Refuses spellings such as `01` of the period's number, so that each period has one URL. */
+/** Refuses a period's number that is spelled like `01`, so that each period has one URL. */
 const withPeriod = <Input extends { readonly cycleNo: string | number }>(input: Input) => ({
   ...input,
   cycleNo: requireInteger(

@@ -16,7 +16,7 @@ import { readFileInPieces, toBytes } from './command/files.js';
 import { type Context, command, operation } from './operation.js';
 import { dayTable, differenceTable, reconciliationText } from './texts/reconciliation-text.js';
 
-/** The maximum size of the request body. A statement of 20 MB fits, sent as JSON. */
+/** The maximum size of the request body. A statement of 20 MB, which is sent as JSON, fits. */
 const MAX_STATEMENT_BYTES = 25_000_000;
 
 const listFilter = { paymentChannelCode: Type.Optional(Type.String()), limit: Type.Optional(Type.Integer()) };

@@ -7,7 +7,10 @@ const MAX_ROWS = 20_000;
 /** Consecutive rows of a list that one statement has scanned. */
 export interface Stretch<Found, Key> {
   readonly found: Found;
-  /** The length of the stretch: a number of rows, or of minutes for the due orders of a channel. */
+  /**
+   * The number of rows that the statement scanned. The due orders of one channel are read in windows of time, so for
+   * these orders it is the length of a window in minutes. It is less than requested at the end of the list.
+   */
   readonly walked: number;
   /** The key of the last row, after which the next stretch begins. */
   readonly last: Key | undefined;
@@ -15,15 +18,15 @@ export interface Stretch<Found, Key> {
 
 interface WalkOptions {
   readonly clock: Clock;
-  /** The length of the first stretch, in rows or minutes like `walked`. */
+  /** The length of the first stretch, as a number of rows or minutes, like `walked`. */
   readonly first: number;
   /** The time limit. */
   readonly waitMs: number;
 }
 
 /**
- * Reads a list in stretches until it ends or the time is over. The speed of a stretch determines the length of the
- * next. A search for rare matches thus scans many rows if they are cached, and few if they are read from disk.
+ * Reads a list in stretches until it ends or the time is over. The speed of a stretch determines the length of the next
+ * stretch. A search for rare matches thus scans many rows if they are cached, and few if they are read from disk.
  */
 export async function* walkInStretches<One extends { readonly walked: number }>(
   { clock, first, waitMs }: WalkOptions,

@@ -92,7 +92,10 @@ export function readSettings(env: Env = process.env) {
     databaseUrl,
     // A node needs at least two connections to start.
     databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
-    /** The current master key, then previous ones that old values may be wrapped under. Unset: created in `dataDir`. */
+    /**
+     * The current master key, then the previous master keys under which some keys may still be wrapped. Unset: created
+     * in `dataDir`.
+     */
     masterKeys,
     /** auto: a node migrates the schema when it starts. never: only the command `migrate` does. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
@@ -122,7 +125,7 @@ export function readSettings(env: Env = process.env) {
     consoleHost,
     /** The URL of the console. Unset: /console below `publicUrl`, or on its own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
-    /** Refunds above this amount, in cents, need a second operator. 0: none do. */
+    /** Refunds above this amount, in cents, need a second operator. 0: no refund needs one. */
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
     singleSignOn: readSingleSignOn(env),
     /** ENGINE=off: the node serves reads only and runs no jobs. */

@@ -1,11 +1,11 @@
-/** A sentence in a form that can be translated: its code, and the values of its blanks in order. */
+/** A sentence in a form that can be translated: its code, and the values of its placeholders in order. */
 export interface Said {
   readonly code: string;
   readonly values: readonly string[];
 }
 
 /**
- * Sentences by code. Blanks are {1}, {2}, …, in this order. If a code has a list, the service writes the first
+ * Sentences by code. Placeholders are {1}, {2}, …, in this order. If a code has a list, the service writes the first
  * sentence. It still recognizes the others, which earlier releases wrote.
  */
 type Sentences = Readonly<Record<string, string | readonly [current: string, ...earlier: string[]]>>;
@@ -26,7 +26,7 @@ export function createWordings<const S extends Sentences>(sentences: S): Wording
   const patterns = Object.entries(sentences)
     .flatMap(([code, spelled]) => [spelled].flat().map((sentence) => ({ code, sentence })))
     .map(({ code, sentence }) => ({ code, pattern: patternOf(sentence), letters: sentence.replace(BLANK, '').length }))
-    // Tries the sentences with most fixed text first, because a blank may contain another sentence.
+    // Tries the sentences with most fixed text first, because the value of a placeholder may contain another sentence.
     .toSorted((a, b) => b.letters - a.letters);
   return {
     say: (code, ...values) =>

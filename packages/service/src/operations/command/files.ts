@@ -10,7 +10,9 @@ const cannotRead = (what: string) => (error: unknown) => {
   throw new OperatorError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
 };
 
-/** Returns the picture in base64, or `none` unchanged. Of a file that is too large, reads just enough to refuse it. */
+/**
+ * Returns the picture in base64, or `none` unchanged. If the file is too large, reads only enough of it to refuse it.
+ */
 export const readPictureFile = (file: string) =>
   file === 'none' ? file : () => readStart(file).catch(cannotRead('the picture'));
 

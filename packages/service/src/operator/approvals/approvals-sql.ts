@@ -115,7 +115,7 @@ export async function storeResult(
   return queryOne(tx, STORE_RESULT, [approvalId, status, result, refusal && JSON.stringify(refusal)]);
 }
 
-/** Marks an approval as acknowledged. The caller holds its lock. */
+/** Marks an approval as acknowledged. The caller holds the approval's lock. */
 export const storeSeen: Query<[approvalId: number], Approval> = declareRequire({
   text: `update approvals a set seen_at = now() where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint'],
@@ -142,7 +142,7 @@ export const findApprovals: Query<[status: string | undefined, before: number | 
     columns: APPROVAL_COLUMNS,
   });
 
-/** Returns approvals without a result that were approved at least this many seconds ago. */
+/** Returns approvals without a result that were approved at least `seconds` seconds ago. */
 export const findUnfinishedApprovals: Query<[seconds: number, limit: number], Approval[]> = declareList({
   text: `select ${APPROVAL_FIELDS} from approvals a
      where a.status = 'APPROVED' and a.result is null and a.decided_at <= now() - $1::double precision * interval '1 s'
@@ -157,7 +157,7 @@ export const startApprovedRun: Query<[runId: number], boolean> = declareHas({
   parameters: ['bigint'],
 });
 
-/** Ends a run that waits for approval, because it was declined or its requester canceled it. */
+/** Ends a run that waits for approval, because the approval was declined or the requester withdrew the request. */
 export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = declareWrite({
   text: `with ended as (
        update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'

@@ -79,8 +79,8 @@ export async function requestRefund(
 
 /**
  * Refunds without asking a second operator, as the command line does. Throws if the refund needs an approval, or if
- * refunds that wait for approval leave too little money. A reason in `withoutApproval`, which the audit log keeps,
- * lifts both restrictions.
+ * refunds that wait for approval leave too little money. If `withoutApproval` gives a reason, does not throw in these
+ * two cases, and the audit log stores the reason.
  */
 export async function refundAlone(
   operator: OperatorWithGateways,
@@ -120,8 +120,9 @@ function requireSameRequest(
 }
 
 /**
- * Answers a refund request that has an approval. While the approval waits, answers with the approval, later with its
- * refund. If the approver's process died before it made the refund, makes the refund now. Throws if there is no refund.
+ * Answers a refund request that has an approval. While the approval waits, answers with the approval. Later, answers
+ * with the refund. If the approver's process died before it made the refund, makes the refund now. Throws if the
+ * request was declined or withdrawn, or if the refund was not made.
  */
 async function answerApproval(
   operator: OperatorWithGateways,

@@ -15,7 +15,10 @@ export function requireMonth(month: string): TimeBounds {
   return { from, to: parseTime(`${monthAfter(month)}-01 00:00:00`) ?? from };
 }
 
-/** Like `requireMonth`, but refuses future months, except in the sandbox, where time travel creates payments. */
+/**
+ * Like `requireMonth`, but refuses future months, except in the sandbox, where time travel creates payments in the
+ * future.
+ */
 export function requireBegunMonth(
   month: string,
   { clock, environment }: Pick<OperatorWithClock, 'clock' | 'environment'>,

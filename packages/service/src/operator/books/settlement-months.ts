@@ -122,7 +122,10 @@ function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]>
   return channels;
 }
 
-/** Sums later changes to the closed months right before `month`. They count in the first open month. */
+/**
+ * Sums the changes that were made to the closed months right before `month` after those months were closed. These
+ * changes count in the first open month.
+ */
 async function findLaterFor(
   db: Queryable,
   month: string,

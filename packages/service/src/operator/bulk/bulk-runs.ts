@@ -81,7 +81,7 @@ function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): Bulk
   throw refusal('run-without-choice')`give either items or a filter`;
 }
 
-/** A run that was prepared longer ago cannot be started, because its dry run is outdated. */
+/** The maximum age of a prepared run. An older run cannot be started, because its dry run is outdated. */
 const MAX_AGE_MS = 86_400_000;
 
 const runSubject = (runId: number): string => `run-${runId}`;

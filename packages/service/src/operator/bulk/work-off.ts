@@ -37,7 +37,10 @@ const LEASE_SECONDS = 60;
  */
 const ITEMS_PER_TURN = 50;
 
-/** Processes items of started runs, in turn, and returns their number. An item runs the step of a single action. */
+/**
+ * Processes items of started runs, in turn, and returns the number of processed items. Each item runs the same step as
+ * the action on one order, period or event.
+ */
 export async function workOffRuns(
   operator: Omit<OperatorWithGateways, 'actor'>,
   options: WorkOffOptions = {},

@@ -69,7 +69,10 @@ const FIND_LAST_WRITE = statement({
   columns: columns({ at: 'text?', secondsAgo: 'bigint?' }),
 });
 
-/** Returns the time of the service's last write, except by a restore itself. Null in an empty database. */
+/**
+ * Returns the time of the service's last write. Writes that belong to a restore do not count. Null in an empty
+ * database.
+ */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
   return (await queryOne(db, FIND_LAST_WRITE)) ?? { at: null, secondsAgo: null };
 }

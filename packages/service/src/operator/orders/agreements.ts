@@ -6,8 +6,8 @@ import { createNotFound, requireName } from '../rules.js';
 import { type AgreementView, findAgreement } from './agreements-sql.js';
 
 /**
- * Cancels an agreement and all others with the same institution number, and unsubscribes every active order on them, in
- * one transaction. Returns these orders as `unsubscribed`. The institution is notified in the background.
+ * Cancels an agreement and all other agreements with the same institution number, and unsubscribes every active order
+ * on them, in one transaction. Returns these orders as `unsubscribed`. The institution is notified in the background.
  */
 export async function cancelAgreement(
   operator: OperatorWithClock,
@@ -24,7 +24,7 @@ export async function cancelAgreement(
         'agreement-ended',
       )`agreement ${agreementNo} is ${agreement.agreementStatus}: there is nothing to cancel`;
     }
-    // Takes only this agreement if it was already canceled: a newer one may use the same institution number.
+    // Takes only this agreement if it was already canceled: a newer agreement may use the same institution number.
     const agreementIds = wasCanceled ? [agreementId] : agreements.map((one) => one.agreementId);
     const running = [...orders.values()].filter((order) => agreementIds.includes(order.agreementId ?? 0));
     if (wasCanceled && running.length === 0) return { ...agreement, unsubscribed: [], changed: false };

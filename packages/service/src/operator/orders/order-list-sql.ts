@@ -20,8 +20,8 @@ export interface OrderFilter {
   readonly dueFrom?: number | undefined;
   readonly dueTo?: number | undefined;
   /**
-   * True: only orders whose latest period failed, whether it waits for a retry or failed finally. False: only other
-   * orders.
+   * True: only orders whose latest period failed, whether it waits for a retry or failed finally. False: only orders
+   * whose latest period did not fail.
    */
   readonly failed?: boolean | undefined;
   /** True: only orders with a debit or a refund that has no final result yet. */
@@ -44,8 +44,8 @@ export interface Walk {
   /** The position after which the stretch begins. Undefined: the start of the list. */
   readonly after: OrderListKey | undefined;
   /**
-   * The length of the stretch, as a number of orders. For the due orders of a channel, a number of minutes of due time
-   * instead, because a statement reads them in windows of time.
+   * The length of the stretch, as a number of orders. The due orders of one channel are read in windows of time, so for
+   * these orders it is the length of a window in minutes.
    */
   readonly orders: number;
 }

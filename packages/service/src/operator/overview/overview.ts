@@ -23,7 +23,7 @@ const ALERTS_SHOWN = 10;
 interface RangeRules {
   readonly bucket: Bucket;
   readonly count: number;
-  /** Returns the start of an hour, day or month: the one that is `buckets` later than the one that contains `at`. */
+  /** Returns the start of the hour, day or month that is `buckets` after the hour, day or month of `at`. */
   start(at: number, buckets: number): number;
 }
 

@@ -73,8 +73,9 @@ function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { tex
 }
 
 /**
- * Selects payments that wait for a retry, soonest first. Repeats the condition of the partial index that also finds
- * orders to complete. So this index also contains orders with a single period, which have no failed payment.
+ * Selects payments that wait for a retry, soonest first. Repeats the condition of a partial index, so that PostgreSQL
+ * can use this index. The index also serves to find orders to complete. It therefore contains orders with a single
+ * period too, which have no failed payment.
  */
 function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const conditions = [
@@ -93,8 +94,8 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
 }
 
 /**
- * Selects all other failures, latest first, by the index of one filter. `lead` forces this index, as in
- * order-list-sql.ts.
+ * Selects failures for every filter other than the status FAIL_RETRY, latest first. Uses the index of one of the given
+ * fields. `lead` forces this index, as in order-list-sql.ts.
  */
 function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
   const { reason, productCode, channelId } = filter;

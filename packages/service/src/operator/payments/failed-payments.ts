@@ -23,8 +23,8 @@ import {
 type FailedFilterInput = Asked<Static<typeof failedFilter>>;
 
 /**
- * Returns a page. Payments that wait for a retry are sorted by the time of the retry, soonest first. Others are sorted
- * by the time of failure, latest first.
+ * Returns a page. With the status FAIL_RETRY, the payments are sorted by the time of the retry, soonest first.
+ * Otherwise they are sorted by the time of failure, latest first.
  */
 export async function listFailedPayments(operator: OperatorWithClock, input: FailedFilterInput & PageInput) {
   const filter = await parseFailedFilter(operator, input);
@@ -139,7 +139,7 @@ const FIRST_SUMMED = 200;
 
 /**
  * Returns up to `limit` payments, or fewer if the time is over. `next` is the key after which the list continues, or
- * undefined at the end.
+ * undefined at the end of the list.
  */
 export async function walkFailedPayments(
   { database, clock }: OperatorWithClock,

@@ -30,7 +30,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** A hash that no password has, for unknown names. Checking it takes as long as checking a real one. */
+/** A hash that no password has, for unknown names. Checking it takes as long as checking a real hash. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /** Returns false if nothing is stored, but takes the same time, so that the time does not reveal which names exist. */

@@ -96,7 +96,7 @@ export async function setRole(
   });
 }
 
-/** Removes the password and the second factor, if the operator has lost either, and creates a setup link. */
+/** Removes the password and the second factor of an operator who has lost one of them, and creates a setup link. */
 export async function resetPerson(operator: Operator, { name }: Named): Promise<PersonWithToken> {
   const setupToken = createSetupToken();
   const person = await changePerson(operator, name, 'person.reset', async (tx, { personId }) => {
@@ -131,7 +131,9 @@ export async function completeSetup(
 const createSetupRefusal = () =>
   refusal('setup-link-invalid')`this link is invalid, was used, or is older than a day; ask for a new one`;
 
-/** Changes the operator's own password. The caller has checked the current one. Ends the operator's other sessions. */
+/**
+ * Changes the operator's own password. The caller has checked the current password. Ends the operator's other sessions.
+ */
 export async function changePassword(
   operator: Operator,
   { name, password, sessionId }: Named & { readonly password: string; readonly sessionId: string },

@@ -82,9 +82,9 @@ export type ImportedCodes = Awaited<ReturnType<typeof importCodes>>;
 const CODES_AT_ONCE = 5_000;
 
 /**
- * Imports a file of codes, completely or not at all. Waiting claims get codes first, oldest claim first; `served`
- * counts them. `knownBefore` counts codes that an earlier import already stored. `repeated` counts duplicates within
- * the file.
+ * Imports a file of codes, completely or not at all. Waiting claims get codes first, oldest claim first; `served` is
+ * the number of these claims. `knownBefore` counts codes that an earlier import already stored. `repeated` counts
+ * duplicates within the file.
  */
 export async function importCodes(
   operator: OperatorWithClock,

@@ -114,7 +114,7 @@ export async function setUpcomingNotices(
   });
 }
 
-/** Sets the origins whose pages may embed the redemption page in a frame. An empty list allows none. */
+/** Sets the origins whose pages may embed the redemption page in a frame. An empty list allows no origin. */
 export async function setFrameOrigins(
   operator: Operator,
   input: { readonly appId: string; readonly origins: readonly string[] },

@@ -97,8 +97,8 @@ const MAX_OVERLAP_HOURS = 168;
 
 /**
  * Replaces secrets and returns the new ones, which are shown only now. The old secrets and all access tokens become
- * invalid at once. With an overlap, the old app secret stays valid for that time, and tokens until they expire. The
- * other secrets cannot overlap, because each side uses a single value at a time.
+ * invalid at once. With an overlap, the old app secret stays valid for that time, and access tokens stay valid until
+ * they expire. The other secrets cannot overlap, because each side uses a single value at a time.
  */
 export async function resetCredentials(
   operator: Operator,

@@ -8,7 +8,7 @@ import type { periodWarning } from '../schemas/setup.js';
 /**
  * Warnings about Alipay's rules for periodic debits (https://opendocs.alipay.com/open/00a05b). The service cannot
  * enforce the rules, because they concern agreements that are signed elsewhere. It warns the operator who allows a
- * channel to sell a product that may break them.
+ * channel to sell a product that may break these rules.
  */
 export type PeriodWarning = Static<typeof periodWarning>;
 type PeriodRule = PeriodWarning['rule'];

@@ -94,7 +94,7 @@ export const settlementMonth = Type.Object({
        * month.
        */
       laterCent: cents,
-      /** The same changes in detail. */
+      /** The changes of `laterCent` in detail. */
       later: Type.Object(sums),
       unsettled: count,
       products: Type.Array(Type.Object({ productCode: Type.String(), settlementMode: Type.String(), ...sums })),

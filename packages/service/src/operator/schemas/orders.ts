@@ -28,8 +28,8 @@ const filterFields = {
   dueFrom: Type.Optional(moment),
   dueTo: Type.Optional(moment),
   /**
-   * True: only orders whose latest period failed, whether it waits for a retry or failed finally. False: only other
-   * orders.
+   * True: only orders whose latest period failed, whether it waits for a retry or failed finally. False: only orders
+   * whose latest period did not fail.
    */
   failed: Type.Optional(oneOf('true', 'false')),
   /** True: only orders with a debit or a refund that has no final result yet. */

@@ -25,7 +25,7 @@ export const session = Type.Object({
   provenUntil: time,
   /** The end of the session, even if the operator is active. */
   expiresAt: time,
-  /** Refunds above this amount need a second operator. 0: none do. */
+  /** Refunds above this amount need a second operator. 0: no refund needs one. */
   refundApprovalCent: Type.Integer(),
 });
 

@@ -87,8 +87,8 @@ export const channelChange = Type.Object({
 });
 
 /**
- * The branding, with the tones derived from the accent colour. Each tone has its lowest contrast. Without an accent
- * colour there are no tones.
+ * The branding, with the tones derived from the accent colour. `contrast` is the lowest contrast of a tone with the
+ * texts on it or the backgrounds behind it. Without an accent colour there are no tones.
  */
 export const branding = Type.Object({
   ...brandingFields,

@@ -39,7 +39,10 @@ function readPort(text: string): number {
   return /^\d+$/.test(text) && port > 0 && port < 65_536 ? port : refuse('port must be a number from 1 to 65535');
 }
 
-/** Supports four of libpq's modes. Refuses the others, because with these a connection may or may not be encrypted. */
+/**
+ * Supports four of libpq's modes. Refuses libpq's other modes, because with those modes a connection may or may not be
+ * encrypted.
+ */
 function readTlsOptions({ sslmode, sslrootcert, sslcert, sslkey }: Parameters): false | ConnectionOptions {
   const files = { sslrootcert, sslcert, sslkey };
   const nameOfFile = Object.entries(files).find(([, file]) => file !== undefined)?.[0];

@@ -1,6 +1,6 @@
 import type { Statement, ValuesOf, ValueType } from './statement.js';
 
-/** Runs statements, on the connection of a transaction, or each statement on any connection of the pool. */
+/** Runs statements: all on the connection of a transaction, or each on any connection of the pool. */
 export interface Queryable {
   readonly query: RunQuery;
 }

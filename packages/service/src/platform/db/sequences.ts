@@ -60,7 +60,10 @@ export async function lockSequence(tx: Queryable, name: string): Promise<void> {
   await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
 }
 
-/** Returns the sequences that lag. Order numbers come in blocks, so a sequence advances by the size of a block. */
+/**
+ * Returns the sequences that lag. Order numbers come in blocks, so the sequence of order numbers advances by the size
+ * of a block.
+ */
 const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]> =>
   db.query<Lagging>(
     names

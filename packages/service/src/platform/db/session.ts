@@ -11,7 +11,7 @@ export const STATEMENT_TIMEOUT_MS = 6_000;
 
 /**
  * Settings that affect query plans. Random pages cost as much as sequential pages, as in memory. With a higher cost,
- * PostgreSQL found a page of due events by sorting all of them. JIT is off, because it doubled the time of a batch of
+ * PostgreSQL sorted all due events to find the first of them. JIT is off, because it doubled the time of a batch of
  * bills. `byIndex` of a statement changes enable_seqscan.
  */
 export const PLAN_SETTINGS: SessionSettings = { enable_seqscan: 'on', random_page_cost: '1', jit: 'off' };

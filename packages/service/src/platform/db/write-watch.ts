@@ -10,8 +10,8 @@ export interface WriteWatchOptions {
 
 const ATTEMPT_MS = 1_000;
 /**
- * The database counts as writable only after this time without a failed statement: an attempt may use a different
- * tablespace, which has space.
+ * The database counts as writable only after this time without a failed statement. A successful attempt is not enough,
+ * because it may have used a different tablespace, which has space.
  */
 const QUIET_MS = 5_000;
 

@@ -24,7 +24,9 @@ export interface Target {
 /** The size of the read buffer. Most answers are shorter and arrive in one read. */
 const READ_BUFFER_BYTES = 4_096;
 
-/** Opens a connection before the deadline, or within `withinMs`. */
+/**
+ * Opens a connection before the deadline. If `withinMs` is given, the connection must also be open within that time.
+ */
 export function openConnection(target: Target, deadline: Deadline, withinMs?: number): Promise<Connection> {
   return deadline.runStep((resolve, reject) => {
     const bytes = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);

@@ -2,7 +2,8 @@ import { createExpiryQueue, type Expiring } from '../expiry-queue.js';
 import type { Connection } from './connection.js';
 
 /**
- * How long an idle connection is kept. Short, so that DNS changes are noticed, and most servers have not closed it yet.
+ * How long an idle connection is kept. The time is short, so that changes in DNS are noticed soon. Most servers keep a
+ * connection longer, so it is rarely closed when it is used again.
  */
 export const USUAL_IDLE_MS = 4_000;
 const MAX_AGE_MS = 60_000;
@@ -40,8 +41,8 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
 
   return {
     take(origin: string): Connection | undefined {
-      // Takes the most recently used connection. It is the least likely to be closed already, and older ones can expire
-      // if unneeded.
+      // Takes the connection that was used last, because the server is least likely to have closed it. If fewer
+      // connections are needed than before, those that were used earlier stay unused and expire.
       const all = byOrigin.get(origin);
       for (let idle = all?.pop(); idle; idle = all?.pop()) {
         stopExpiring(idle);

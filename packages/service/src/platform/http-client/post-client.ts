@@ -13,7 +13,8 @@ export class ClientClosed extends Error {}
 /** Maximum time in ms to keep an idle connection, even if the other end keeps it longer. */
 const LONGEST_IDLE_MS = 60_000;
 /**
- * Idle connections are dropped this many ms before the other end closes them, so that no request meets a closed one.
+ * An idle connection is dropped this time, in ms, before the other end closes it. So no request is sent over a
+ * connection that the other end has closed.
  */
 const CLOSE_MARGIN_MS = 1_000;
 

@@ -28,7 +28,10 @@ export interface Request {
   readonly encoding: 'latin1' | 'utf8';
 }
 
-/** Returns a request as text, which saves a buffer. Headers are ASCII, and few bodies contain other characters. */
+/**
+ * Returns a request as text, which saves a buffer. If all characters are ASCII, as in most bodies, the encoding is
+ * latin1.
+ */
 export function createRequest({ requestStart }: Endpoint, { headers, body }: Message): Request {
   const length = Buffer.byteLength(body);
   return {

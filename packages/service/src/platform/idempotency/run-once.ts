@@ -18,8 +18,8 @@ import {
 /**
  * Lets a write action store its answer together with its effects. An action with one transaction calls `finish` in it.
  * An action that calls another system between two transactions calls `begin` in the first, and `finish` in the second.
- * `begin` stores the name of the action's subject, such as an order. If the process dies between the two, a resend
- * receives that name as `interrupted` and continues.
+ * `begin` stores the name of the action's subject, such as an order. If the process dies between the two transactions,
+ * a resend receives that name as `interrupted` and continues.
  */
 export interface IdempotentRun {
   readonly interrupted: string | undefined;
@@ -67,7 +67,10 @@ const RUN_WITHOUT_KEY: IdempotentRun = {
   finish: async (_tx, answer) => answer,
 };
 
-/** An entry in `running`. `run` is cleared at the end: V8 keeps deleted Map entries alive (see `LinkedList`). */
+/**
+ * An entry in `running`. `run` is cleared when the request ends, because V8 keeps deleted Map entries alive (see
+ * `LinkedList`).
+ */
 interface Running {
   run: Promise<Answer | undefined>;
 }

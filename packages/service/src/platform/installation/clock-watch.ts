@@ -5,7 +5,10 @@ import { epochMs } from '../db/time-sql.js';
 
 export interface ClockLimits {
   readonly warnSeconds: number;
-  /** If the clock differs by more than this, the node is not ready and starts no work that depends on the time. */
+  /**
+   * If the clock differs from the database's by more than this, the node is not ready and starts no work that depends
+   * on the time.
+   */
   readonly maxSeconds: number;
 }
 
@@ -75,11 +78,14 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
         resolveFirstLook();
       }
     },
-    /** Seconds by which this node's clock is at least ahead. Negative if behind, 0 before the first comparison. */
+    /**
+     * The number of seconds by which this node's clock is at least ahead of the database's. Negative if it is behind, 0
+     * before the first comparison.
+     */
     skewSeconds: (): number => skew,
-    /** Returns true if the clock was compared and is close enough. */
+    /** Returns true if the clock was compared and is close enough to the database's. */
     isRight: (): boolean => verdict === 'right' || verdict === 'off',
-    /** Returns true if the clock was compared and is too far off. */
+    /** Returns true if the clock was compared and is too far from the database's. */
     isWrong: (): boolean => verdict === 'wrong',
   };
 }

@@ -70,7 +70,7 @@ const CHANGE_MASTER_KEY_CHECK = statement({
 
 /**
  * Binds the database to the current master key. Call it only after every key is wrapped under this master key: nodes
- * that have only the previous one are refused afterwards.
+ * that have only the previous master key are refused afterwards.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
   const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault)[0] ?? null]);
@@ -90,7 +90,10 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
   return `some keys in this database are ${named}: requests that need them will fail (see master-key status)`;
 }
 
-/** Returns a hash of each master key that this node has. The database stores one, to recognize its master key. */
+/**
+ * Returns a hash of each master key that this node has. The database stores one of these hashes, to recognize its
+ * master key.
+ */
 export function computeMasterKeyChecks(vault: Vault): string[] {
   return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
 }

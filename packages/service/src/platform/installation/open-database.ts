@@ -30,7 +30,7 @@ import {
 } from './installation.js';
 
 export interface OpenOptions extends DatabaseEvents {
-  /** One service and any number of tools may use an embedded folder. */
+  /** One service and any number of tools may use the folder of an embedded database at the same time. */
   readonly role: 'service' | 'tool';
   /** The name in the database's list of sessions. Default: depends on the role. */
   readonly name?: string;
@@ -204,7 +204,7 @@ async function retryWhileUnavailable(
   }
 }
 
-/** Describes an error that may end without a change of the settings. Returns undefined for other errors. */
+/** Describes an error whose cause may pass without a change of the settings. Returns undefined for other errors. */
 function describePassing(error: unknown): string | undefined {
   if (error instanceof UnconfirmedCopy) return error.message;
   // Happens while a restore or a migration has locked the tables.
@@ -317,8 +317,8 @@ const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
 /**
- * Returns the reason of an error that only a change of settings can end: a refused password, a missing database, a
- * wrong certificate, a pooler. Returns undefined for other errors.
+ * Returns the message of an error whose cause only a change of settings can remove: a refused password, a missing
+ * database, a wrong certificate, a pooler. Returns undefined for other errors.
  */
 function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;

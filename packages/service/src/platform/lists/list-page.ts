@@ -8,7 +8,10 @@ export interface ListDefinition<Row, K extends RowKey> {
   keyOf(row: Row): K;
 }
 
-/** Where to begin reading: after a given row or at the newest one, and `offset` rows further. */
+/**
+ * Where to begin reading: after the row `after`, or at the newest row if it is undefined. `offset` further rows are
+ * skipped.
+ */
 export interface ListPosition<K extends RowKey> {
   readonly after: K | undefined;
   readonly offset: number;
@@ -26,7 +29,9 @@ export interface PageData {
   readonly nextCursor: string | null;
 }
 
-/** The maximum time in ms that a page occupies a connection. A page by cursor usually takes a hundredth of it. */
+/**
+ * The maximum time in ms that a page occupies a connection. A page by cursor usually takes a hundredth of this time.
+ */
 export const MAX_LIST_MS = 3_000;
 
 /** Thrown if a page cannot be read in time: it is too far from the beginning, or the database is overloaded. */

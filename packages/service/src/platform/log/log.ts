@@ -85,7 +85,8 @@ const DATABASE_AWAY = 'the database is away';
 function findCause(fields: unknown): string | undefined {
   if (typeof fields !== 'object' || fields === null) return undefined;
   const err = 'err' in fields && fields.err instanceof Error ? fields.err : undefined;
-  // An Unavailable error with a `cause` comes from the database or the network. One without comes from this service.
+  // An Unavailable error with a `cause` comes from the database or the network. An Unavailable error without one comes
+  // from this service.
   if (err instanceof DatabaseUnresponsive || (isDatabaseAway(err) && err.cause !== undefined)) return outageCause(err);
   if (!('cause' in fields) || typeof fields.cause !== 'string') return undefined;
   return err === undefined ? fields.cause : `${fields.cause}: ${errorCode(err) ?? err.name}`;

@@ -57,8 +57,8 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 }
 
 /**
- * Polls for the lock instead of waiting in a statement: a waiting statement keeps a snapshot open, for whose end CREATE
- * INDEX CONCURRENTLY would wait.
+ * Polls for the lock instead of waiting in a statement. A waiting statement keeps a snapshot open, and CREATE INDEX
+ * CONCURRENTLY would wait until that snapshot is closed.
  */
 async function waitForLock(database: Database): Promise<void> {
   for (;;) {

@@ -8,7 +8,10 @@ export async function readOrCreateMasterKeys(settings: Settings): Promise<readon
   return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];
 }
 
-/** Returns the master keys, or undefined if there are none. A new key would not open existing data. */
+/**
+ * Returns the master keys, or undefined if there are none. Creates no key, because a new key would not open existing
+ * data.
+ */
 export async function readExistingMasterKeys(settings: Settings): Promise<readonly Uint8Array[] | undefined> {
   if (settings.masterKeys) return settings.masterKeys;
   const file = path.join(settings.dataDir, 'master-key');

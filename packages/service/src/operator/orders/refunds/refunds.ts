@@ -190,7 +190,10 @@ export function findRefundOfKey(
   return same;
 }
 
-/** Returns the amount to refund: the requested amount, or the whole rest. Throws if less than that is left. */
+/**
+ * Returns the amount to refund: the requested amount, or all that is left if no amount was requested. Throws if the
+ * period cannot be refunded, or if too little is left.
+ */
 export function requireRefundableAmount(
   period: PeriodToRefund,
   askedCent: number | undefined,

@@ -20,8 +20,8 @@ export const sumWaiting = (waiting: readonly Pick<WaitingRefund, 'amountCent'>[]
   waiting.reduce((sum, { amountCent }) => sum + amountCent, 0);
 
 /**
- * Returns the amount to request: the given amount, or the whole rest. Waiting refunds reduce the rest, so that the same
- * money is not requested twice.
+ * Returns the amount to request: the given amount, or all that is left if no amount is given. Waiting refunds reduce
+ * the amount that is left, so that the same money is not requested twice.
  */
 export function requireAskableAmount(
   period: PeriodToRefund,

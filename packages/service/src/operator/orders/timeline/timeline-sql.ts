@@ -31,7 +31,7 @@ const FIND_SURROUNDINGS = statement({
     /** The period of the debit whose outcome is unknown. Null if there is no such debit. */
     openCycleNo: 'integer?',
     openTryNo: 'integer?',
-    /** When the service will query the institution about that debit next. */
+    /** When the service will next query the institution about the debit whose outcome is unknown. */
     askAt: 'bigint?',
   }),
 });

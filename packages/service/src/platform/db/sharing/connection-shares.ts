@@ -37,8 +37,8 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
             caller,
           );
         } catch (error) {
-          // Throws Unavailable instead of TooManyAtOnce, which would say that nothing was done: an earlier statement
-          // may have written.
+          // An earlier statement may have written. TooManyAtOnce would say that nothing was done, so throws
+          // Unavailable.
           throw hasBegun && error instanceof TooManyAtOnce
             ? new Unavailable('no connection of the channel became free in time')
             : error;

@@ -28,7 +28,10 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
   if (!served) throw new Rejection('BANK_NOT_SUPPORTED');
 }
 
-/** The result for an unauthorized payment channel. orders/create answers 403004, as if it were not shareable. */
+/**
+ * The result code if the channel is not authorized for the payment channel. orders/create answers 403004, as for a
+ * payment channel that is not shareable.
+ */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 
 export function requireShareablePaymentChannel(

@@ -22,7 +22,10 @@ export class UnreadableField extends Rejection {
   constructor(
     name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
     message: string,
-    /** True for v1, where the rejection reveals something about the ciphertext to a caller without the key. */
+    /**
+     * True if the failure counts towards the channel's limit. This is so for v1, where the rejection reveals something
+     * about the ciphertext to a caller without the key.
+     */
     readonly isCounted: boolean,
     /** The ciphertext as it was received. Undefined if it could be decrypted. */
     readonly ciphertext?: string,
@@ -45,7 +48,8 @@ export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext:
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must contain ${description}`;
-  // Counts failures of v1 only. In v1, a caller without the key can change the text by changing bytes; in v2 it cannot.
+  // Counts only failures of v1. In v1, a caller without the key can change the decrypted text by changing bytes of the
+  // ciphertext. In v2, only a caller with the key can get this far.
   if (!isV1) throw new Rejection('PARAM_INVALID', message);
   channel.fieldFailures.add();
   throw new UnreadableField('PARAM_INVALID', message, true);

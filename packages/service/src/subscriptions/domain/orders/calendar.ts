@@ -27,7 +27,7 @@ export function periodDueAt(anchor: number, { periodType, period }: Cadence, cyc
 
 /**
  * SQL: the time `count` periods after the creation of the order named `o`, by the rule of `periodDueAt`. For statements
- * that advance thousands of orders. A test compares the two.
+ * that advance thousands of orders. A test compares this SQL with `periodDueAt`.
  */
 export const afterPeriodsSql = (count: string, o: string) =>
   addByCalendar(

@@ -49,7 +49,10 @@ export interface Payment {
 
 export const formatTimeOrNull = (at: number | null): string | null => (at === null ? null : formatTime(at));
 
-/** Returns the time of the next planned debit or billing. Null if none is planned, as when only completion is left. */
+/**
+ * Returns the time of the next planned debit or billing. Null if none is planned, for example if the order only has to
+ * be completed.
+ */
 export function nextPayAt(order: Order): number | null {
   if (order.status !== 'ACTIVE') return null;
   if (isWaitingForRetry(order.latestPaymentStatus)) return order.nextDueAt;

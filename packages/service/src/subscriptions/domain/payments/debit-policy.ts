@@ -16,7 +16,7 @@ export const RENEWAL_LEASE_SECONDS = 18;
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-/** Seconds from each failed attempt of a renewal to the next, for products that define no delays. */
+/** Seconds from each failed attempt of a renewal to the next attempt, for products that define no delays. */
 export const DEFAULT_RETRY_DELAYS: Readonly<Record<PeriodType, readonly number[]>> = {
   DAY: [1 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
   MONTH: [1 * DAY, 3 * DAY, 5 * DAY, 7 * DAY],

@@ -40,8 +40,8 @@ export async function sendDebit(
 
 /**
  * Queries a debit at the institution. If the institution does not know the attempt number, sends the debit again with
- * it, unless `onUnseen` decides otherwise. This is safe even if the first request arrives late, because the attempt
- * number is the idempotency key.
+ * the same number, unless `onUnseen` decides otherwise. This is safe even if the first request arrives late, because
+ * the attempt number is the idempotency key.
  */
 export async function askDebit(
   gateway: Gateway,

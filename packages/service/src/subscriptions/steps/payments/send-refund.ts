@@ -21,7 +21,10 @@ export async function sendRefund(
   );
 }
 
-/** Queries a refund at the institution. If it does not know the refund number, sends the refund again with it. */
+/**
+ * Queries a refund at the institution. If the institution does not know the refund number, sends the refund again with
+ * the same number.
+ */
 export async function askRefund(
   gateways: Gateways,
   refund: Refund,

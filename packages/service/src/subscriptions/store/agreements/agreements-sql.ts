@@ -205,14 +205,14 @@ export const countCodeTry = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Takes the count back if the institution did not say that the code was wrong. */
+/** Takes back the count of `countCodeTry` if the institution did not say that the code was wrong. */
 export const uncountCodeTry = declareWrite({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,
   parameters: { agreementId: 'bigint', details: 'text' },
 });
 
-/** Stores a bound agreement with the confirmed card, because a concurrent request may have stored a different one. */
+/** Stores a bound agreement with the confirmed card, because a concurrent request may have stored a different card. */
 export const storeBoundAgreement = declareWrite({
   text: `update agreements set status = $2, agreement_no = $3, institution_no = $4, card_hash = $5,
        certificate_hash = $6, card_tail = $7, details = $8, bank_code = $9, changed_at = ${fromEpochMs('$10')},

@@ -40,8 +40,8 @@ const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
  * completion are derived from the updated rows. So no period is billed twice, even if several nodes run this
  * concurrently. If a period already existed, the whole statement would fail.
  *
- * An order with a single period was billed when it was created, and is only completed. `moment` computes the values
- * that all orders share.
+ * An order with a single period was billed when it was created, so this statement only completes it. `moment` computes
+ * the values that all orders share.
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (

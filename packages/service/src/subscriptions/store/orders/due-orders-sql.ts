@@ -20,7 +20,7 @@ export interface DueCursor {
 export interface DueBatch {
   /** The number of orders that were advanced. */
   readonly orders: number;
-  /** The row after which the next statement begins. Undefined at the end. */
+  /** The row after which the next statement begins. Undefined at the end of the due orders. */
   readonly last: DueCursor | undefined;
 }
 

@@ -10,7 +10,9 @@ import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/** SQL: true if the order named `o` waits for a retry although its next period is due. It is then not retried. */
+/**
+ * SQL: true if the order named `o` waits for a retry although its next period is due. The period is then not retried.
+ */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 

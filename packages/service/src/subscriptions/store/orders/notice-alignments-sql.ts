@@ -3,8 +3,8 @@ import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
 /**
- * How often the orders of a channel get its new notice days. During the first round, a concurrent request may still
- * store an order with the former notice days.
+ * How many times all orders of a channel are given its new notice days. During the first round, a concurrent request
+ * may still store an order with the former notice days.
  */
 const ROUNDS = 2;
 /** The pause between two rounds. Requests that began before the notice days were changed have ended after this time. */

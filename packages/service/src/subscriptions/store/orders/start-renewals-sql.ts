@@ -25,7 +25,7 @@ export interface StartedRenewal extends Attempt {
 
 export interface StartedBatch {
   readonly renewals: readonly StartedRenewal[];
-  /** The agreements of due orders that are not bound. Nothing was stored for their orders. */
+  /** Agreements that are not bound although orders on them are due. Nothing was stored for these orders. */
   readonly notBound: readonly number[];
   readonly last: DueCursor | undefined;
 }
