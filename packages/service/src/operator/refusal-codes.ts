@@ -1,4 +1,4 @@
-/** Codes for invalid input. Such a request is refused whatever is stored. */
+/** Codes for invalid input. A request with invalid input is refused, whatever data is stored. */
 const MALFORMED = [
   'accent-malformed',
   'address-malformed',

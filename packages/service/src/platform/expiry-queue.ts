@@ -16,7 +16,10 @@ export function createExpiryQueue<Item>(lifetimeMs: number, onExpired: (item: It
     setTimeout(expireItems, waitMs).unref();
   }
 
-  /** Leaves `isTimerSet` true until the end, so that an item added by `onExpired` does not start a second timer. */
+  /**
+   * Leaves `isTimerSet` true until all expired items are handled, so that an item added by `onExpired` does not start a
+   * second timer.
+   */
   function expireItems(): void {
     for (let next = waiting.first; next; next = waiting.first) {
       const remainingMs = next.at - performance.now();

@@ -123,7 +123,7 @@ export function readSettings(env: Env = process.env) {
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
     consolePort,
     consoleHost,
-    /** The URL of the console. Unset: /console below `publicUrl`, or on its own port. */
+    /** The URL of the console. Unset: /console below `publicUrl`, or on the console's own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
     /** Refunds above this amount, in cents, need a second operator. 0: no refund needs one. */
     refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),

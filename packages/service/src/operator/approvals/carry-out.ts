@@ -61,7 +61,7 @@ export function isRefusal(error: unknown): error is OperatorError {
   return error instanceof OperatorError && !(error instanceof BusyError) && error.cause === undefined;
 }
 
-/** Longer than an approved refund takes, so a process that is still working on it is not disturbed. */
+/** Longer than an approved refund takes, so that a process which is still making the refund is not disturbed. */
 const UNFINISHED_AFTER_SECONDS = 30;
 const APPROVALS_PER_TURN = 20;
 

@@ -163,7 +163,7 @@ export async function findMonthState(db: Queryable, month: string, channelId: st
 
 export type MonthInList = Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'>;
 
-/** Returns the months from the creation of the first channel to the current one, latest first. */
+/** Returns the months from the creation of the first channel to the current month, latest first. */
 export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
   return listMonths(database, clock.now());
 }
@@ -210,8 +210,8 @@ export async function closeSettlementMonth(
 }
 
 /**
- * Throws unless the month is the earliest open one. A month before the first listed month may be closed if it has
- * figures; the list then begins with it.
+ * Throws unless the month is the earliest open month. A month before the first listed month may be closed if it has
+ * figures. The list then begins with that month.
  */
 function requireNextMonth(
   month: string,

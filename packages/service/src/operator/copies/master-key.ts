@@ -12,7 +12,7 @@ import type { Vault } from '../../platform/secrets/vault.js';
 import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
-/** Keys rewrapped per transaction. Small, so that nodes can use the other rows at the same time. */
+/** The number of keys rewrapped per transaction. It is small, so that nodes can use the other rows at the same time. */
 const KEYS_PER_STEP = 100;
 
 /**

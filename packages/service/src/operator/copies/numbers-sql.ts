@@ -19,7 +19,7 @@ const NUMBER_SEQUENCES = [
 
 /**
  * Returns sequences whose next number is already used by a row. Checks only tables that the migrations create, because
- * the service may not be allowed to read others.
+ * the service may not be allowed to read other tables.
  */
 export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {
   const identities = await db.query<{ sequence: string; table: string; column: string }>(

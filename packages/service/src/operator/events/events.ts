@@ -62,8 +62,8 @@ export async function showEvent(
 }
 
 /**
- * Sends these events again with the same eventId, from the first step of the retry schedule. Throws and sends none if
- * one of them cannot be replayed.
+ * Sends these events again with the same eventId, from the first step of the retry schedule. If one of the events
+ * cannot be replayed, throws and sends no event.
  */
 export async function replayNamedEvents(
   operator: Operator,

@@ -15,7 +15,7 @@ const AGREEMENT_VIEW_COLUMNS = columns({
   bankCode: 'text?',
   bankCardTailNo: 'text',
   createTime: 'text',
-  /** True if the institution must still be notified of the end. */
+  /** True if the institution must still be notified of the agreement's end. */
   cancelPending: 'boolean',
 });
 

@@ -117,7 +117,7 @@ async function createDemo(operator: Operator): Promise<void> {
   }
 }
 
-/** Writes the file atomically, and readable by its owner only. */
+/** Writes the file atomically. Only its owner can read it. */
 async function writePrivateFile(folder: string, name: string, content: object): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, name);

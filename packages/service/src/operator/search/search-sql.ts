@@ -154,7 +154,7 @@ export const findUsersByMobile: Query<
   columns: USER_COLUMNS,
 });
 
-/** Needs no index: operators create channels, so there are few of them. */
+/** Needs no index: operators create channels, so there are few channels. */
 export const findChannelsByPrefix = declareList({
   text: `select c.app_id as "appId", c.name, c.status from channels c
     where starts_with(lower(c.app_id), lower($1)) or starts_with(lower(c.name), lower($1)) order by c.app_id limit $2`,

@@ -45,7 +45,7 @@ const SHOWN = 20;
 /** One result more than is shown, to detect that there are more. */
 const MOST = SHOWN + 1;
 const MAX_STATEMENT_MS = 3_000;
-/** The minimum number of digits to search for orders whose number begins with them. */
+/** The minimum number of digits to search for orders whose number begins with these digits. */
 const MIN_PREFIX = 4;
 /** Maximum length of an order number. */
 const MAX_DIGITS = 15;
@@ -190,7 +190,9 @@ const byUserId: LookUp = async ({ db, text }) => {
   return users.map((user) => describeUser(user, 'user-id'));
 };
 
-/** Only this role and admins may search by mobile number. Others could find out masked digits by trying numbers. */
+/**
+ * Only this role and admins may search by mobile number. Other roles could find out masked digits by trying numbers.
+ */
 const ROLE_FOR_MOBILES: Role = 'support';
 
 const byMobile: LookUp = async ({ db, mobileHashes }) => {

@@ -82,7 +82,7 @@ export const declareRequire = <const Types extends Parameters, Row, Value = Row>
     return first;
   });
 
-/** Declares a statement that returns true if it has at least one row, such as a row that was found or changed. */
+/** Declares a statement whose result is true if it returns at least one row, for example a row that it has changed. */
 export const declareHas = <const Types extends Parameters>(
   one: Declaration<Types, never, never>,
 ): Ask<Types, boolean> => declare(one, (values) => values.length > 0);

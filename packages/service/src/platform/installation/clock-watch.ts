@@ -32,8 +32,8 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * Compares this node's clock with the database's, at the middle of the round trip. Half the round trip is uncertain, so
- * the reported difference is reduced by it.
+ * Compares this node's clock with the database's, at the middle of the round trip. The comparison may be wrong by half
+ * the round trip, so the reported difference is reduced by that time.
  */
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };

@@ -56,7 +56,10 @@ export async function claimCurrency(database: Queryable, asked: string | undefin
   return checkCurrency(await findInstallation(database), asked);
 }
 
-/** Returns the installation's currency, or the one that a new installation would get. Throws if `asked` differs. */
+/**
+ * Returns the installation's currency, or the one that a new installation would get. Throws if `asked` is a different
+ * currency.
+ */
 export function checkCurrency(installation: Installation | undefined, asked: string | undefined): string {
   const currency = installation?.currency ?? asked ?? DEFAULT_CURRENCY;
   if (asked === undefined || asked === currency) return currency;

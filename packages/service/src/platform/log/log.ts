@@ -44,7 +44,7 @@ export interface LogOptions {
 const STDOUT = 1;
 
 /**
- * Creates the log. Lines at warn or above with the same `cause` are summarized after the first. All errors of an
+ * Creates the log. Lines at warn or above with the same `cause` are summarized after the first line. All errors of an
  * unreachable database count as one cause.
  */
 export function createLog(level: LogLevel, destination?: DestinationStream, options: LogOptions = {}): Logger {

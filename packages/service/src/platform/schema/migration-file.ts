@@ -12,7 +12,7 @@ export async function readMigrations(folder: URL = MIGRATIONS_FOLDER): Promise<M
   return Promise.all(names.map(async (name) => parseMigration(name, await readFile(new URL(name, folder), 'utf8'))));
 }
 
-/** Returns the names of all tables and sequences that migrations create, even if later ones drop them. */
+/** Returns the names of all tables and sequences that migrations create, even if later migrations drop them. */
 export async function readCreatedNames(): Promise<string[]> {
   const texts = (await readMigrations()).flatMap(({ sql, afterwards }) => [sql, ...afterwards]);
   return texts.flatMap((text) => [...text.matchAll(/^create (?:table|sequence) (\w+)/gm)].map(([, name = '']) => name));

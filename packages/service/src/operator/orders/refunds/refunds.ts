@@ -76,14 +76,15 @@ export async function refundPayment(operator: OperatorWithGateways, input: Refun
   return finishRefund(operator, begun);
 }
 
-/** A stored refund: a new one, or the refund of an earlier request with the same key. */
+/** A stored refund: a new refund, or the refund of an earlier request with the same key. */
 interface BegunRefund extends RefundState {
   /** False if an earlier request with the same idempotency key has created the refund. */
   readonly isNew: boolean;
 }
 
 /**
- * Sends a new refund to the institution, or queries an earlier one. Returns the state of the period after the result.
+ * Sends a new refund to the institution, or queries the institution about an earlier refund. Returns the state of the
+ * period after the result.
  */
 export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
   const { gateways } = operator;

@@ -23,7 +23,8 @@ export function checkCallbackUrl(text: string, { local }: CallbackUrlRules): { u
   if (text.includes('#')) return { refusal: 'it contains a fragment (#)' };
   // Refuses a query, because the signature of a webhook covers only the path.
   if (text.includes('?')) return { refusal: 'it contains a query (?)' };
-  // The URL parser has already converted numeric hosts such as 0x7f.1 to dotted form, so they cannot hide an address.
+  // The URL parser has already converted numeric hosts such as 0x7f.1 to dotted form, so a numeric host cannot hide its
+  // address.
   const host = url.hostname.replace(/\.$/, '');
   if (host.split('.').includes('')) return { refusal: 'its host is not a name' };
   if (url.port === '0') return { refusal: 'there is no port 0' };

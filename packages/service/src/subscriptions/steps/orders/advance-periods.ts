@@ -127,7 +127,10 @@ async function takeStep(
   return settledStep(await settleDebit(tx, renewal, outcome, at), at);
 }
 
-/** If an outcome ends the agreement, locks all orders on it at once, in the usual order, to avoid deadlocks. */
+/**
+ * If an outcome ends the agreement, locks all orders on that agreement together, by ascending number, to avoid
+ * deadlocks.
+ */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
   const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
   const order =

@@ -177,8 +177,8 @@ export async function lockBinding(
 }
 
 /**
- * Prepares a binding for a new code, perhaps for a different card. The earlier code becomes invalid, and wrong attempts
- * with it no longer count.
+ * Prepares a binding for a new code, perhaps for a different card. The earlier code becomes invalid, and the count of
+ * wrong codes begins at 0 again.
  */
 export const restartBinding = declareWrite({
   text: `update agreements set status = $2, card_hash = $3, certificate_hash = $4, card_tail = $5, details = $6,

@@ -67,7 +67,7 @@ export const findOrdersOnAgreements = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-/** Cancels the bound agreements among $1. A job then cancels agreement $2, if it is one of them, at the institution. */
+/** Cancels the bound agreements among $1. If agreement $2 is one of these, a job then cancels it at the institution. */
 export const cancelAgreements = declareWrite({
   text: `update agreements set status = ${statusLiteral(CANCELED)}, changed_at = now(), cancel_at = case when agreement_id = $2 then now() end
      where agreement_id = any($1::bigint[]) and ${agreementStatusIs('status', 'BIND_SUCCESS')}`,

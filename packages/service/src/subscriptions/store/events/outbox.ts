@@ -6,12 +6,15 @@ import type { Order, Payment } from '../../domain/orders/order.js';
 /**
  * An event for the channel, stored in the transaction of the change that it reports. The trigger `queue_events`
  * (migrations/000021) queues each row of `events` in the same transaction. It inserts a row into `due_events`, or into
- * `undelivered_events` if the channel has no callback URL for it.
+ * `undelivered_events` if the channel has no callback URL for the event.
  */
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
-  /** The last period, if several were voided together. They share this row, but one event is sent for each period. */
+  /**
+   * The last period, if several periods were voided together. These periods share this row, but one event is sent for
+   * each period.
+   */
   readonly cycleTo: number | null;
   readonly data: string;
 }

@@ -44,8 +44,8 @@ const LIST_ORDER_TEXTS = statement({
 });
 
 /**
- * Lists a user's orders by creation time, newest first. Not by order number, because each node has its own block of
- * numbers.
+ * Lists a user's orders by creation time, newest first. Does not sort by order number, because each node has its own
+ * block of numbers.
  */
 export async function listOrderTexts(
   db: Queryable,

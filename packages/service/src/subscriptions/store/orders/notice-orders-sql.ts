@@ -83,7 +83,10 @@ select count(*)::integer as orders from noticed`,
   columns: columns({ orders: 'integer' }),
 });
 
-/** Announces an order's next period if the notice is due by `until` on its own clock. The caller holds the lock. */
+/**
+ * Announces an order's next period if the notice is due by `until` on the order's own clock. The caller holds the
+ * order's lock.
+ */
 export async function noticeOrder(tx: Queryable, orderNo: number, until: number): Promise<boolean> {
   return (await queryOne(tx, NOTICE_ORDER, [orderNo, isoTime(until)]))?.orders === 1;
 }

@@ -1,6 +1,6 @@
 import { columns, declareRequire, type RowOf } from '../../../platform/db/database.js';
 
-/** The data that determine an order's next step, besides those in `Order`. */
+/** The data that determine an order's next step, besides the fields of `Order`. */
 export type OrderStanding = RowOf<typeof findOrderStanding>;
 
 /** Reads the standing. Call it after the order's lock was granted: its previous holder may have taken a step. */

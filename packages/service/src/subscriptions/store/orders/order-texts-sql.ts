@@ -45,7 +45,9 @@ const PAYMENT_RECORD_SQL = jsonSql(PaymentRecord.properties, {
 export const startedPeriodsSql = (isFew: string) => `case when ${isFew} then coalesce((
   select string_agg(${PAYMENT_RECORD_SQL}, ',' order by p.cycle_no) from payments p where p.order_no = o.order_no), '') end`;
 
-/** SQL: true if something is left to redeem. Reads the newest benefits first, because old ones have mostly expired. */
+/**
+ * SQL: true if something is left to redeem. Reads the newest benefits first, because old benefits have mostly expired.
+ */
 export const redeemableSql = (
   now: string,
 ) => `coalesce((select true from benefits b where b.order_no = o.order_no and b.status = 'ISSUED' and

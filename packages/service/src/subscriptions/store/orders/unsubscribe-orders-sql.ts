@@ -27,7 +27,7 @@ export interface UnsubscribedRow {
   /** The order's open period after it was voided. Undefined if no period is open. */
   readonly payment: Payment | undefined;
   readonly events: readonly NewEvent[];
-  /** Events about voided periods. Sent after `events`, and only to channels that want them. */
+  /** Events about voided periods. Sent after `events`, and only to channels that want these events. */
   readonly voidedEvents: readonly NewEvent[];
 }
 

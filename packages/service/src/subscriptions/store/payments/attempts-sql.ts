@@ -59,7 +59,9 @@ export async function findAgreementsOfAttempts(
   return rows.map(({ agreementId }) => agreementId);
 }
 
-/** Finds the last attempt to debit an order's first period. A creation that was interrupted continues with it. */
+/**
+ * Finds the last attempt to debit an order's first period. A creation that was interrupted continues with this attempt.
+ */
 export const findLastTryOfFirstPeriod = declareFind({
   text: `select ${ATTEMPT_FIELDS} from debit_attempts a where a.order_no = $1 and a.cycle_no = 1 order by a.try_no desc limit 1`,
   parameters: ['bigint'],
