@@ -1,6 +1,6 @@
 /**
  * Characters that a terminal would execute, reverse or hide: control characters, escape sequences, line breaks,
- * direction marks, zero-width and other invisible characters, unpaired surrogates. Excepts two invisible characters
+ * direction marks, zero-width and other invisible characters, unpaired surrogates. Two invisible characters are allowed
  * within an emoji.
  */
 const INVISIBLE =

@@ -61,13 +61,16 @@ export function isRefusal(error: unknown): error is OperatorError {
   return error instanceof OperatorError && !(error instanceof BusyError) && error.cause === undefined;
 }
 
-/** Longer than an approved refund takes, so that a process which is still making the refund is not disturbed. */
+/**
+ * An approved refund without a result is carried out again after this time. The time is longer than a refund takes, so
+ * that a process which is still making the refund is not disturbed.
+ */
 const UNFINISHED_AFTER_SECONDS = 30;
 const APPROVALS_PER_TURN = 20;
 
 /**
  * Carries out approved refunds that a dead process left undone, and returns their number. Reports a failure to
- * `onFailure` and continues with the next refund. The next call retries the failed one.
+ * `onFailure` and continues with the next refund. The next call retries the failed refund.
  */
 export async function finishApprovals(
   operator: OperatorWithGateways,

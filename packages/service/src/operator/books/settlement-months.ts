@@ -30,8 +30,8 @@ import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 export type SettlementMonth = Awaited<ReturnType<typeof readMonth>>;
 
 /**
- * Time limit of the statement. Long, because it reads all settlement lines of the month and of the closed months before
- * it.
+ * Time limit of the statement. It is long, because the statement reads all settlement lines of the month and of the
+ * closed months before it.
  */
 const MAX_READ_MS = 120_000;
 

@@ -198,7 +198,7 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/** Leases a run to this node: of all free runs, the one whose last lease ended first. */
+/** Leases a run to this node. Of all free runs, takes the run whose last lease ended first. */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (

@@ -29,7 +29,10 @@ export interface WorkOffOptions {
   readonly leaseSeconds?: number;
 }
 
-/** Longer than any item takes. If this node dies, another node continues the run after this time. */
+/**
+ * The time for which a node leases a run. It is longer than any item takes. If this node dies, another node continues
+ * the run after this time.
+ */
 const LEASE_SECONDS = 60;
 /**
  * The number of items of one run that are processed before the next run gets a turn. So a long run does not delay short

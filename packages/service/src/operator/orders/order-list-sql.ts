@@ -215,8 +215,9 @@ function dueSql({ settlementMode }: OrderFilter, pick: (where: readonly string[]
 const MAX_DUE = 2_000;
 
 /**
- * Reads a channel's due orders in windows of some minutes. Each next window begins at the next due order of any
- * channel. Without windows, a search could scan all orders of other channels in the same index.
+ * Reads a channel's due orders in windows of some minutes. The next window begins at the next due order of any channel,
+ * or after the last order read if MAX_DUE orders were read. Without windows, a search could scan all orders of other
+ * channels in the same index.
  */
 function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, { value }: Question): string {
   const at = 't.next_due_at';

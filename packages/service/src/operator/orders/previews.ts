@@ -56,7 +56,7 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   };
 }
 
-/** Previews a refund. Refunds above `approvalCent` need a second operator; with 0, none do. */
+/** Previews a refund. Refunds above `approvalCent` need a second operator. If it is 0, no refund needs one. */
 export async function previewRefund(
   { database, clock, currency }: OperatorWithClock,
   input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },

@@ -34,8 +34,8 @@ const RANGES: Readonly<Record<Static<typeof overview>['range'], RangeRules>> = {
 };
 
 /**
- * Returns the figures of a range, their change against the preceding range, and the current state. Reads stored counts,
- * not the orders. `to` is the end of the current hour, day or month, so it lies in the future.
+ * Returns the figures of a time range, their change against the preceding time range, and the current state. Reads
+ * stored counts, not the orders. `to` is the end of the current hour, day or month, so it lies in the future.
  */
 export async function showOverview(
   operator: OperatorWithClock,

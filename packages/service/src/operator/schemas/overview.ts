@@ -17,7 +17,7 @@ export const overview = Type.Object({
   /** When the engine last updated the figures. */
   asOf: timeOrNull,
   totals: Type.Object(figures),
-  /** The totals of the preceding range of the same length. */
+  /** The totals of the preceding time range, which has the same length. */
   before: Type.Object(figures),
   /** One entry for each hour, day or month, oldest first. Entries without figures are included. */
   series: Type.Array(Type.Object({ at: time, ...figures })),

@@ -77,8 +77,8 @@ interface SessionReading extends Backend {
 }
 
 /**
- * Sets all settings of a connection by a statement, because a pooler may drop startup options, and reads them back by a
- * second statement. Throws if the two statements reached different sessions, or if a different client has used the
+ * Sets all settings of a connection by a statement, because a pooler may drop startup options. Reads the settings back
+ * by a second statement. Throws if the two statements reached different sessions, or if a different client has used the
  * session before.
  */
 export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {

@@ -120,7 +120,7 @@ const createEntry = (
   ...fields,
 });
 
-/** Lists causes before their effects. The sort by time keeps this order for entries of the same second. */
+/** Lists causes before their effects. The sort by time keeps this sequence for entries of the same second. */
 function createPast(view: OrderView, history: History, currency: string | undefined): TimelineEntry[] {
   return [
     createEntry({

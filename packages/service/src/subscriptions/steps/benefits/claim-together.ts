@@ -12,7 +12,7 @@ import { nowInWholeSeconds } from './settle-claim.js';
 
 /**
  * Claims a benefit. Resolves to true if the claim is stored with its code. Resolves to false, without effect, if the
- * claim is refused, needs more than one statement, or the channel has changed since the link was checked.
+ * claim is refused or needs more than one statement, or if the channel has changed since the link was checked.
  */
 export type SharedClaimer = (
   channel: Channel,

@@ -179,6 +179,6 @@ const settledStep = ({ order, payment }: SettledDebit, at: number): AdvanceStep 
   orderStatus: order.status,
 });
 
-/** An error for a due order that no step advances. Without it the loop would never end. */
+/** An error for a due order that no step advances. Without this error the loop would never end. */
 const createStuckError = (order: Order) =>
   new Error(`order ${order.orderNo} is due and nothing could be done about it`);

@@ -11,7 +11,8 @@ export interface SettlementOfAttempt extends Settlement {
 export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<SettledDebit>;
 
 /**
- * Settles outcomes that arrive at the same time in one transaction. If one outcome fails, the others are still settled.
+ * Settles in one transaction the outcomes that arrive at the same time. If one outcome cannot be settled, the others
+ * still are.
  */
 export function createBatchSettler(database: Database, clock: Clock, counts?: SubscriptionCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>

@@ -38,8 +38,9 @@ export interface SettledDebit {
 
 /**
  * Stores the outcomes of debits, even if their orders have changed since the debits were sent. Called for renewals,
- * recovery, notices and time travel, and for creations that `settleKnownDebits` could not settle. Takes the orders' row
- * locks, so a second caller finds the attempt settled and changes nothing. A batch contains each order at most once.
+ * recovery, notices from institutions and time travel, and for creations that `settleKnownDebits` could not settle.
+ * Takes the orders' row locks, so a second caller finds the attempt settled and changes nothing. A batch contains each
+ * order at most once.
  */
 export async function settleDebits(
   tx: Queryable,

@@ -48,7 +48,7 @@ export function planKnownSettlement(
 export type SettleKnown = (settlement: KnownSettlement, answer: OwedAnswer | null, caller: Caller) => Promise<boolean>;
 
 /**
- * Settles debits whose outcomes arrive at the same time in one statement (docs/decisions/0034). If it resolves to
+ * Settles in one statement the debits whose outcomes arrive at the same time (docs/decisions/0034). If it resolves to
  * false, the caller settles the debit with `settleDebits`. That is the case if its rows have changed, or if the
  * statement failed.
  */

@@ -47,7 +47,7 @@ export const findAgreementsOfSameNumbers = declareList({
   parameters: ['bigint[]'],
   columns: columns({
     agreementId: 'bigint',
-    /** A text that is the same for all agreements with the same number. */
+    /** A text that is the same for all agreements with the same number at the institution. */
     number: 'text',
     /** The agreement's orders in ACTIVE or INITIALIZING. */
     orderNos: column<readonly number[]>('json'),

@@ -15,7 +15,7 @@ import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
 /** The unique index by which a card has at most one binding in force per user and payment channel. */
 export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
-/** Finds the earlier binding of the same card that is in force. The conditions match the index. */
+/** Finds the earlier binding that is in force for the same card. The conditions match the index. */
 export const findBindingOfCard = declareFind({
   text: `select agreement_id as "agreementId" from agreements
      where channel_id = $2 and key_of(channel_user_id) = key_of($3) and payment_channel_code = $4 and card_hash = $5

@@ -16,7 +16,7 @@ type Part = { readonly text: string } | { readonly sql: string };
  * and storing it fails, because the columns are not null.
  *
  * Concatenates texts, because json_build_object takes twice as long. Merges adjacent fixed texts, because PostgreSQL
- * would join them for each row, which took a tenth of the time to render an order's periods.
+ * would join them for each row, which took a tenth of the cost of rendering an order's periods.
  */
 export function jsonSql<Fields extends object>(fields: Fields, expressions: FieldExpressions<Fields>): string {
   const parts = Object.entries(fields).flatMap(([name, field], place): Part[] => [

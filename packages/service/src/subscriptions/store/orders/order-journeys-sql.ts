@@ -1,8 +1,8 @@
 import { declareHas, declareWrite } from '../../../platform/db/database.js';
 
 /**
- * Longer than a step usually takes, which is a debit of at most 8 s and a few statements. After this time a different
- * journey may take the order.
+ * The lease of an order. It is longer than a step usually takes: a debit of at most 8 s and a few statements. After
+ * this time a different journey may take the order.
  */
 const LEASE_SECONDS = 45;
 

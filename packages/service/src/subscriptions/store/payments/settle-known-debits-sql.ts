@@ -44,8 +44,8 @@ export interface OwedAnswer {
  * the agreement in force, and the owner of the idempotency row. Skips rows that have changed or are locked by a
  * different transaction, so it never waits for a lock.
  *
- * The values to write and the conditions are two lists, in which the n-th rows belong together, because one object for
- * both was slow to create.
+ * The values to write and the conditions are passed as two lists, because one object for both was slow to create. The
+ * n-th rows of the two lists belong together.
  *
  * Locks in the order of docs/decisions/0010: orders, then agreements. The locks are granted after the statement's
  * snapshot was taken, but a subquery with `for update` compares and returns the row as of the grant. Such a subquery
