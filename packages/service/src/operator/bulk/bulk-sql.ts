@@ -187,7 +187,7 @@ const LIST_ITEMS = statement({
   columns: ITEM_COLUMNS,
 });
 
-/** Returns items after a given item number, in order. */
+/** Returns items after a given item number, sorted by item number. */
 export async function findItems(
   db: Queryable,
   runId: number,

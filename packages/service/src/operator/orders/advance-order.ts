@@ -18,7 +18,7 @@ interface AdvanceInput {
   readonly cycles?: number;
   /** The time to advance to, unless `cycles` is given. */
   readonly to?: string;
-  /** The outcomes of the periods, in order. Further periods succeed. */
+  /** The outcomes of the next periods, one after another. Further periods succeed. */
   readonly outcomes?: readonly string[];
 }
 

@@ -100,17 +100,17 @@ interface Source {
   readonly at: string;
   /**
    * The leading column. Comparing it with an array and sorting by it forces this index, because only this index has the
-   * rows in that order. (PostgreSQL would ignore a constant as a sort key.) With an index on the time alone, PostgreSQL
-   * may scan all rows for a channel that has no new rows.
+   * rows sorted that way. (PostgreSQL would ignore a constant as a sort key.) With an index on the time alone,
+   * PostgreSQL may scan all rows for a channel that has no new rows.
    */
   readonly lead?: { readonly column: string; readonly given: string } | undefined;
   readonly where: readonly string[];
 }
 
 /**
- * Returns keys of orders in list order. Scans the index of the rarest filter, and checks the other filters order by
- * order. There is no index on columns that change with each renewal. There are indexes on external order numbers, which
- * never change, on ended orders, and on orders whose latest period failed.
+ * Returns the keys of orders, sorted as in the list. Scans the index of the rarest filter, and checks the other filters
+ * for each order. There is no index on columns that change with each renewal. There are indexes on external order
+ * numbers, which never change, on ended orders, and on orders whose latest period failed.
  */
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;

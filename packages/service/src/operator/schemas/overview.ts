@@ -60,7 +60,7 @@ export const overview = Type.Object({
   ),
 });
 
-/** The numbers of open tasks. Each is at most 1,000, even if there are more. */
+/** The numbers of open tasks. Each number is at most 1,000, even if there are more tasks. */
 export const waitingCounts = Type.Object({
   alerts: count,
   approvals: count,

@@ -28,8 +28,8 @@ export class HeldUp extends Unavailable {}
 export class OutdatedConnection extends Unavailable {}
 
 /**
- * A sequence returned a number that a row already has, because the sequence was behind, as after a restore. It was
- * moved forward, and nothing else was changed. A repetition of the work gets a new number.
+ * A sequence returned a number that a row already has, because the sequence was behind, as after a restore. The
+ * sequence was moved forward, and nothing else was changed. A repetition of the work gets a new number.
  */
 export class NumberTaken extends HeldUp {}
 

@@ -97,7 +97,10 @@ async function lockForSettlement(tx: Queryable, settlements: readonly Settlement
   return { orders, agreements: [] };
 }
 
-/** Releases the numbers of shared agreements whose order failed in its first debit. The agreements are locked. */
+/**
+ * Releases the institution numbers of shared agreements whose order failed in its first debit. The agreements are
+ * locked.
+ */
 async function releaseNumbersOfFailedFirstDebits(tx: Queryable, rows: readonly SettledDebitRow[]): Promise<void> {
   const undebited = rows.flatMap(({ order }) =>
     order.status === 'TERMINATED' && order.agreementId !== null ? [order.agreementId] : [],

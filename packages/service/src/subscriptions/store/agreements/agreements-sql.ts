@@ -279,7 +279,7 @@ const LIST_BOUND_AGREEMENTS = Array.from({ length: 2 ** AGREEMENT_FILTERS.length
 
 /**
  * Lists agreements that match all filters, newest first. Includes only agreements that are or were bound, because only
- * these have a number.
+ * these have an agreement number.
  */
 export async function listBoundAgreements(
   db: Queryable,

@@ -16,7 +16,10 @@ export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released
     and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)} and o.order_no is distinct from ${exceptOrderNo} and ${counts})`;
 
-/** SQL: true if a different order of the same channel uses the number. Orders of other channels do not count. */
+/**
+ * SQL: true if a different order of the same channel uses the agreement's institution number. Orders of other channels
+ * do not count.
+ */
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
 /**
@@ -54,7 +57,7 @@ const CANCEL_UNUSED = statement({
 /**
  * Ends the agreement if no other order uses it: immediately in the database, and at the institution in the background,
  * when `cancel_at` is due. A channel may have shared one institution number for several orders. The institution knows
- * only the number, so all rows of the channel with this number count, and end together. The institution is not told
+ * only the number, so all rows of the channel with this number count, and end together. The institution is not notified
  * while a different channel still uses the number.
  */
 export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, exceptOrderNo: number): Promise<void> {
@@ -70,9 +73,9 @@ export async function cancelUnusedAgreement(tx: Queryable, agreementId: number, 
 }
 
 /**
- * Releases the numbers of shared agreements whose order was unsubscribed or terminated, so that other channels can use
- * them. A binding keeps its number even without orders. The caller must have locked the agreements if there are
- * several.
+ * Releases the institution numbers of shared agreements whose order was unsubscribed or terminated, so that other
+ * channels can use them. A binding keeps its number even without orders. The caller must have locked the agreements if
+ * there are several.
  */
 export const releaseNumbers = declareWrite({
   text: `update agreements set number_released = true

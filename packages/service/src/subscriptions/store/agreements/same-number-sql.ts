@@ -17,13 +17,15 @@ export const sameNumberSql = (
 ) => `${other}.payment_channel_code = any(array[${a}.payment_channel_code])
   and ${other}.institution_hash = any(array[${a}.institution_hash])`;
 
-/** SQL: locks a number for sharing until the transaction ends. `hash` is SQL for the number's hash in hex. */
+/**
+ * SQL: locks an institution number for sharing until the transaction ends. `hash` is SQL for the number's hash in hex.
+ */
 export const lockNumberForSharingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
 
 /**
- * SQL: locks a number for ending its agreements. This lock is taken after the orders' locks and before the agreements'
- * locks. It differs from the lock for sharing, because a transaction that waits for the lock for sharing may already
- * have locked agreements.
+ * SQL: locks an institution number for ending its agreements. This lock is taken after the orders' locks and before the
+ * agreements' locks. It differs from the lock for sharing, because a transaction that waits for the lock for sharing
+ * may already have locked agreements.
  */
 export const lockNumberForEndingSql = (hash: string) => `pg_advisory_xact_lock(hashtextextended(${hash}, 1))`;
 
@@ -39,8 +41,8 @@ const IS_NUMBER_OF_ANOTHER_CHANNEL = statement({
 });
 
 /**
- * Locks the number, so that concurrent requests of different channels run one after another. Returns true if no other
- * channel uses the number.
+ * Locks the institution number, so that concurrent requests of different channels run one after another. Returns true
+ * if no other channel uses the number.
  */
 export async function lockNumberAndCheckShareable(
   tx: Queryable,

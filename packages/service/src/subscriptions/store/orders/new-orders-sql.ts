@@ -207,7 +207,7 @@ select order_no, refusal from judged where refusal is not null`,
   columns: columns({ order_no: 'bigint', refusal: column<NewOrderRefusal>('text') }),
 });
 
-/** Inserts orders. Returns for each row, in order, why it was refused, or undefined if it was stored. */
+/** Inserts orders. Returns one entry for each row: why the row was refused, or undefined if it was stored. */
 export async function insertOrders(
   db: Queryable,
   rows: readonly NewOrderRow[],
@@ -222,7 +222,10 @@ export async function insertOrders(
   return rows.map(({ order }) => refusals.get(order.order_no));
 }
 
-/** Sorts rows by the binding or shared number that they lock, because all statements must lock in the same order. */
+/**
+ * Sorts rows by the binding or shared number that they lock, because all statements must take their locks in the same
+ * sequence.
+ */
 function compareByLockOrder(a: OrderInsert, b: OrderInsert): number {
   const [one, other] = [a.exclusive_number ?? '', b.exclusive_number ?? ''];
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
