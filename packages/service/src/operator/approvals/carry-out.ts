@@ -62,8 +62,8 @@ export function isRefusal(error: unknown): error is OperatorError {
 }
 
 /**
- * An approved refund without a result is carried out again after this time. The time is longer than a refund takes, so
- * that a process which is still making the refund is not disturbed.
+ * `finishApprovals` carries out an approved refund that has no result after this time. The time is longer than a refund
+ * takes, so that a process which is still making the refund is not disturbed.
  */
 const UNFINISHED_AFTER_SECONDS = 30;
 const APPROVALS_PER_TURN = 20;

@@ -122,7 +122,7 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
    * True: the statement is planned without sequential scans. This is the default for named statements, because they
    * keep their plan: a plan made while a table was small would scan the whole table until the next analyze. False:
    * PostgreSQL plans freely, for statements that read many rows. Undefined, for most other statements: PostgreSQL plans
-   * each execution. These statements find few rows by their keys, and PostgreSQL uses the indexes anyway.
+   * each execution. Such a statement finds few rows by their keys in any case.
    */
   readonly byIndex?: boolean | undefined;
   /** Statements that create the temporary tables which this statement needs. */
