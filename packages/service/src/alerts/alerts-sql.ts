@@ -44,8 +44,8 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /**
- * SQL: reopens an acknowledged or resolved alert and requests a message about it. Requests no message if the message
- * about its end was not sent yet, because its readers still believe that the alert is open.
+ * SQL: reopens an acknowledged or resolved alert and requests a message that the alert is open. Requests no message if
+ * the message that the alert was resolved is not sent yet: the operators then still believe that the alert is open.
  */
 const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
   to_tell = case
@@ -184,12 +184,15 @@ export const storeAlertOwner = declareWrite({
   parameters: ['text', 'text', 'text?'],
 });
 
-/** The letter before an order's number in longer numbers: '' for periods and attempts, R for refunds, C for claims. */
+/**
+ * Numbers of periods, attempts, refunds and claims contain the order's number. This is the letter before it: R for
+ * refunds, C for claims, '' for periods and attempts.
+ */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
 
 /**
- * `$1`: the order's number; `$2`: its agreement's number. An order's number may be followed by four digits of the
- * period and two of the attempt.
+ * `$1`: the order's number; `$2`: its agreement's number. In the subject of an alert, the order's number may be
+ * followed by four digits of the period and two digits of the attempt, refund or claim.
  */
 const FIND_ALERTS_ABOUT = statement({
   text: `select ${COLUMNS} from (

@@ -8,7 +8,7 @@ export interface AlertMessage {
   /** A summary in one line. */
   readonly text: string;
   readonly kind: string;
-  /** The number of alerts. `alerts` lists only the first of them. */
+  /** The number of alerts that the message is about. If there are many, `alerts` lists only the first alerts. */
   readonly count: number;
   readonly alerts: readonly ReportedAlert[];
   readonly environment: string;

@@ -26,7 +26,10 @@ export interface ReportedAlert {
 /** Alerts of one kind that were all opened, are all still open or were all resolved. They are sent in one message. */
 export type AlertGroup = RowOf<typeof takeAlertsToReport>;
 
-/** Lets one node at a time write messages: two nodes would split a message's alerts. Held until the commit. */
+/**
+ * This lock lets only one node at a time write messages. Without it, two nodes would each write a message about a part
+ * of the alerts. The lock is held until the commit.
+ */
 const MESSAGE_WRITING_LOCK = 7_366_373_662;
 export const lockMessageWriting = declareRequire({
   text: `select pg_try_advisory_xact_lock(${MESSAGE_WRITING_LOCK}) as mine`,

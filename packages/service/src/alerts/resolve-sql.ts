@@ -105,8 +105,8 @@ const ALERT_ENDS: {
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,
   },
   'database-full': {
-    // Resolved after two minutes without a repetition: a node that cannot write raises the alert every few seconds, as
-    // soon as the database accepts it.
+    // Resolved after two minutes without a repetition: while a node sees write failures, it tries to raise the alert
+    // again every few seconds.
     when: `a.last_seen_at < now() - interval '2 min'`,
   },
   'bridge-currency': 'by the step that removes the cause',

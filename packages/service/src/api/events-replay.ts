@@ -12,7 +12,7 @@ const MAX_REPLAYED_BY_RANGE = 10_000;
 
 /**
  * Time for which a replay waits for the channel's other replays on all nodes. Equal to the time for which a duplicate
- * request waits for the first.
+ * request waits for the first request.
  */
 const MAX_WAIT_MS = 10_000;
 const PAUSE_MS = 100;

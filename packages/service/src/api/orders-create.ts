@@ -34,8 +34,9 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A repeated request may now violate a business rule. If its order exists, answers that instead of the rule's
-      // rejection. Business rules are checked before storing, so the order was not stored by this request.
+      // A repeated request may now violate a business rule. If an order with its externalOrderNo exists, the answer is
+      // that the subscription already exists, not the rejection by the rule. This request has not stored that order,
+      // because business rules are checked before storing.
       if (
         error instanceof Rejection &&
         error.result.isOutcome &&

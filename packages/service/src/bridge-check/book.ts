@@ -15,7 +15,10 @@ export interface Attempt {
   readonly never?: RuleName;
   /** The latest outcome that the bridge reported. */
   said?: Said;
-  /** The rule that is broken if the amount changes from now on. */
+  /**
+   * Set after a request that must not change the amount: the rule that is broken if the bridge then reports a different
+   * amount.
+   */
   blame?: RuleName;
   /** True if the attempt has two references, or two lines in the statement. */
   isTwice?: boolean;

@@ -17,8 +17,8 @@ export class NotTried extends Error {}
 export class BridgeGone extends Error {}
 
 /**
- * The observations of each rule. A single breach breaks the rule. Otherwise one observation that the rule was kept is
- * enough.
+ * The observations of each rule. A single breach breaks the rule. A rule without a breach holds if it was seen to be
+ * kept at least one time.
  */
 export class Findings {
   readonly #kept = new Set<RuleName>();

@@ -32,7 +32,10 @@ export interface Given {
   readonly bankCode?: string;
   readonly smsCode?: string;
   readonly wrongSmsCode?: string;
-  /** The past day to test, if today's statement does not exist yet. */
+  /**
+   * The past day whose statement is read instead of the statements of the run's own days, for a bridge that has no
+   * statement of today yet.
+   */
   readonly statementDay?: string;
   readonly restart?: () => Promise<void>;
   /** Where to listen for notices. */

@@ -11,7 +11,7 @@ export interface ActionContext<Data> {
   /** Identifies the request in the log and in calls made for it. */
   readonly origin: Origin;
   readonly caller: Caller;
-  /** The database, through the channel's share of this node's connections. */
+  /** Access to the database. Uses only the channel's share of this node's connections. */
   readonly database: Transactional;
   /** Stores the answer in the same transaction as the effects. For endpoints that write. */
   readonly once: IdempotentRun;

@@ -16,5 +16,5 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const code = await runCommand(argv, process);
-// Keeps exit code 1 if a write has already failed. If a write fails later, the handler above sets it.
+// Keeps exit code 1 if a write has already failed. If a write fails later, the handler above sets exit code 1.
 process.exitCode = isWritten ? code : 1;

@@ -30,8 +30,8 @@ const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
 /**
- * Some orders of a batch are stored one by one. If this many of a channel's orders then time out, its remaining orders
- * are not attempted.
+ * The number of timeouts per channel while orders of a batch are stored one by one. After that many timeouts, the
+ * channel's remaining orders in the batch are not attempted.
  */
 const MAX_OUT_OF_TIME = 1;
 
@@ -83,7 +83,8 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     // An unreachable database fails the whole batch. After any other error each order is judged on its own.
     if (isDatabaseAway(error)) throw error;
     const taken = await toNumberTaken(database, error);
-    // The whole batch gets new order numbers, because its numbers come from the same block or the next.
+    // The whole batch gets new order numbers, because all its numbers come from the same block of numbers or from the
+    // next block.
     if (taken) for (const row of first) keep([row], [taken]);
     else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
     else await storeOneByOne(first);

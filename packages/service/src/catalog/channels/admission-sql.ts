@@ -11,7 +11,10 @@ export interface AdmissionQuery {
   /** 32 hex characters in lower case. */
   readonly nonce: string;
   readonly slot: number;
-  /** True if the request takes a token of the channel's rate. A request that is refused anyway takes none. */
+  /**
+   * True if the request takes a token from the channel's rate limit. A request that is refused for another reason takes
+   * no token.
+   */
   readonly counted: boolean;
   readonly idempotencyKey: string | undefined;
 }
@@ -71,17 +74,18 @@ export const ADMISSION_PARAMETERS = [
  * answered before? A request whose channel has changed gets no row.
  *
  * The rate is checked before the nonce is stored, so that a request over the rate stores nothing. A used nonce is found
- * before the rate is checked, so a copy of a request takes nothing from the rate. If both arrive at the same time, both
- * take from the rate, and the primary key then stops one of them. The slot of a nonce comes from the signed timestamp,
- * so a copy always has the same slot. The other slots are read to find the same nonce with another timestamp.
+ * before the rate is checked, so a copy of a request takes nothing from the rate. If a request and its copy arrive at
+ * the same time, both take from the rate, and the primary key then stops one of them. The slot of a nonce comes from
+ * the signed timestamp, so a copy always has the same slot. The other slots are read to find the same nonce with
+ * another timestamp.
  *
  * The idempotency key is looked up for each request (offset 0), because a plain join was planned while the table was
  * small and later read the whole table. The stored nonces are compared by a hashed subquery, because the planner's join
  * would compare every nonce with every other: a fifth of the cost of 64 requests.
  *
- * A subquery hides the lengths of the arrays from the planner. If it sees them, a plan for one request looks cheaper
- * than one for any number, and PostgreSQL plans the statement again each time: measured at twice the cost of executing
- * it.
+ * A subquery hides the lengths of the arrays from the planner. If the planner sees the lengths, a plan for one request
+ * looks cheaper than a plan for any number of requests. PostgreSQL then plans the statement again each time, which
+ * costs twice as much as executing it (measured).
  */
 export function admissionSql(along: ReadAlong = NOTHING_ALONG): string {
   const arrays = Object.entries(along.arrays);
@@ -188,7 +192,8 @@ export function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   const chosen = row.chosen === true;
   return {
     current: true,
-    // The rate allowed the request, but another statement stored the nonce of its copy first.
+    // The second condition: the rate allowed the request, but another statement has already stored the same nonce for a
+    // copy of the request.
     reused: row.reused || (chosen && !row.stored),
     granted: chosen && row.stored,
     idempotency: row.state === null ? undefined : (row as IdempotencyRow),

@@ -58,7 +58,7 @@ export const describeChannels = declareList({
     rateBurst: 'integer',
     ipAllowList: 'text[]',
     voidedPeriodEvents: 'boolean',
-    /** The days between a notice and its period. Null sends no notice. */
+    /** How many days before a period its notice is sent. If null, no notice is sent. */
     upcomingNoticeDays: 'integer?',
     /** Origins whose pages may show the redemption page in a frame. */
     frameOrigins: 'text[]',
@@ -66,7 +66,7 @@ export const describeChannels = declareList({
     answerEncryption: column<EncryptionVersion>('text'),
     acceptsV1: 'boolean',
     callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
-    /** Event types that an operator has paused; `*` is all of them. */
+    /** Event types that an operator has paused. `*` stands for all event types. */
     pausedEvents: column<readonly CallbackEventType[]>('text[]'),
     products: 'text[]',
     paymentChannels:
@@ -127,8 +127,8 @@ export const keepFormerAppSecret = declareWrite({
 });
 
 /**
- * For the sandbox: keeps the current app secret as an ended one, which is recognised but not accepted. Its end is so
- * long past that it has ended by any clock. Must run before the new app secret is stored.
+ * For the sandbox: keeps the current app secret as an ended one, which is recognised but not accepted. Its end is set
+ * to 1970, so that it has ended by any clock. Must run before the new app secret is stored.
  */
 export const keepEndedAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,

@@ -34,7 +34,7 @@ export interface Channel {
   /** The operators' name for the channel. */
   readonly name: string;
   readonly branding: Branding;
-  /** The days between a notice and its planned debit. Undefined sends no notice. */
+  /** How many days before a planned debit its notice is sent. If undefined, no notice is sent. */
   readonly upcomingNoticeDays: number | undefined;
   readonly sealing: Sealing;
   /** Returns true for every address if the channel has no IP allow list. */

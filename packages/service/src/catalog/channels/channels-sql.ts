@@ -46,7 +46,7 @@ export const findChannel = declareFind({
     formerAppSecret: 'text?',
     /** The time until which the former app secret is accepted, in Unix milliseconds. */
     formerSecretUntil: 'bigint?',
-    /** The days between a notice and its planned debit. Null sends no notice. */
+    /** How many days before a planned debit its notice is sent. If null, no notice is sent. */
     upcomingNoticeDays: 'integer?',
     /** Null if the channel has no branding. */
     branding: column<Branding>('json?'),

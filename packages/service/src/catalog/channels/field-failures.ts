@@ -5,9 +5,9 @@ export const MAX_FIELD_FAILURES = 20;
 const MINUTE_MS = 60_000;
 
 /**
- * This node's count of a channel's unreadable fields in the current minute. Its own failures count before they are
- * stored, because requests that arrive together are read together. It learns of other nodes' failures when it stores
- * one of its own.
+ * This node's count of a channel's unreadable fields in the current minute. A failure on this node counts before it is
+ * stored, because requests that arrive together are all decrypted before the first failure is stored. The node reads
+ * the count of all nodes each time it stores a failure.
  */
 export class FieldFailures {
   #failures = 0;
@@ -24,7 +24,7 @@ export class FieldFailures {
 
   /** Sets the count to 0 when the minute is over. */
   forgetEndedMinute(now: number): void {
-    // If the clock was set back, the end must not be more than a minute away.
+    // If the clock was set back, the end of the minute must not be more than a minute away.
     this.#endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : Math.min(this.#endsAt, now + MINUTE_MS);
     if (now < this.#endsAt) return;
     this.#failures = 0;

@@ -2,7 +2,7 @@ import { toArrayText } from '../../platform/db/array-text.js';
 import { columns, declareList, type Queryable, statement } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 
-/** One call of the interface with its result, without its body. */
+/** One request to the API with its result, without its body. */
 export interface LoggedRequest {
   /** The time of the answer, in Unix milliseconds. */
   readonly at: number;

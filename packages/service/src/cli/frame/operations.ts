@@ -80,7 +80,10 @@ const isRequired = ({ query, body }: Row, field: string) =>
 
 const isNullable = (schema: object) => 'anyOf' in schema;
 
-/** Returns the parser of a field: the row's own, or one by the schema. Keeps `none` if the field is nullable. */
+/**
+ * Returns the parser of a field: the row's own parser, or a parser for the type in the schema. The parser returns the
+ * text `none` unchanged if the field is nullable.
+ */
 function readerOf(row: Row, field: string, own: CommandField[2]): (value: string, before: unknown) => unknown {
   const schema = schemaOf(row, field);
   const [inner = schema] = (schema['anyOf'] ?? []) as readonly (typeof schema)[];

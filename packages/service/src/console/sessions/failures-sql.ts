@@ -8,7 +8,7 @@ import { declareWrite, type Query } from '../../platform/db/declared.js';
 export interface LockOut {
   /** The number of failures after which a lock begins. */
   readonly tries: number;
-  /** The duration of the first lock and of the longest. Each further failure doubles the duration. */
+  /** The duration of the first lock, and the maximum duration of a lock. Each further failure doubles the duration. */
   readonly firstSeconds: number;
   readonly longestSeconds: number;
   /** The time without a failure after which the count is reset. */

@@ -3,9 +3,11 @@ import { column, columns, type RowOf } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareList, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** The longest session, the longest time without use, and the time for which a confirmed identity counts. */
+/** The maximum duration of a session. */
 export const SESSION_HOURS = 12;
+/** A session ends if it is not used for this time. */
 export const IDLE_MINUTES = 30;
+/** The time for which an operator's identity counts as confirmed. */
 export const PROOF_MINUTES = 5;
 
 export type SessionRow = RowOf<typeof SESSION_COLUMNS>;

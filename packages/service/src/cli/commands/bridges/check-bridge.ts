@@ -15,7 +15,10 @@ import { checkedText, isGood } from './check-bridge-text.js';
 
 const KEY_VARIABLE = 'BRIDGE_KEY';
 const DAY_FORM = /^\d{4}-\d\d-\d\d$/;
-/** The prefix is limited to 32 characters: a number has up to 64, and the command appends a counter. */
+/**
+ * The prefix is limited to 32 characters: a number has up to 64 characters, and the command appends a counter to the
+ * prefix.
+ */
 const PREFIX_FORM = /^[\x21-\x7e]{1,32}$/;
 const RESTART_MS = 120_000;
 
