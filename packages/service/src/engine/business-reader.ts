@@ -16,8 +16,8 @@ export interface BusinessReaderDeps {
 /** The time limit of each statement of a reading. */
 const MAX_STATEMENT_MS = 3_000;
 /**
- * Each reading covers the refunds settled in this time before it, to find refunds that were committed late. A refund
- * that the previous reading found is not counted again.
+ * Each reading covers the refunds that were settled in the ten minutes before it, although a reading runs every 15 s.
+ * So it also finds refunds that were committed late. A refund that the previous reading found is not counted again.
  */
 const OVERLAP_MS = 600_000;
 

@@ -34,7 +34,9 @@ const ZONE_MS = 8 * HOUR_MS;
 export const floorToHour = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
 export const floorToDay = (at: number): number => Math.floor((at + ZONE_MS) / DAY_MS) * DAY_MS - ZONE_MS;
 
-/** Returns the start of the month in Asia/Shanghai that contains `at`, or of the month that many `months` later. */
+/**
+ * Returns the start of the month in Asia/Shanghai that contains `at`, or of the month that is `months` months later.
+ */
 export function startOfMonth(at: number, months = 0): number {
   const local = new Date(at + ZONE_MS);
   return Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + months, 1) - ZONE_MS;

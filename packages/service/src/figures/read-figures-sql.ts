@@ -16,7 +16,10 @@ const SUMS = FIGURE_NAMES.map((name) => `coalesce(sum(f.${FIGURE_COLUMNS[name]})
 
 const SUM_COLUMNS = columns(perFigure('bigint' as const));
 
-/** For each bucket: the smallest table that has it, the table's time column, and SQL for the start of a bucket. */
+/**
+ * For each bucket: the smallest table from which the bucket can be summed up, the table's time column, and SQL for the
+ * start of the bucket.
+ */
 const TABLES = {
   hour: { table: 'hourly_figures', at: 'f.hour', start: 'f.hour' },
   day: { table: 'daily_figures', at: 'f.day', start: 'f.day' },

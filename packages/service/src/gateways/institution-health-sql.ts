@@ -44,7 +44,10 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
 
-/** Lists institutions without an answer for two minutes, with at least three failed calls over at least a minute. */
+/**
+ * Lists institutions that have not answered for two minutes. At least three calls must have failed in a row, the last
+ * at least a minute after the first.
+ */
 export const findSilentInstitutions = declareList({
   text: `select h.payment_channel_code as "paymentChannelCode", ${shanghaiText('h.failing_since')} as since, h.failures
      from institution_health h

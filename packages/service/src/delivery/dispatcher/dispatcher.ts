@@ -62,7 +62,10 @@ export function createDispatcher(deps: DispatcherDeps) {
       await reader.recheckHeldBack();
       loop.run();
     },
-    /** Reads due events. Returns true if more may be due now. The next call retries events that could not be read. */
+    /**
+     * Reads due events. Returns true if more events may be due now. The next call retries events that could not be
+     * read.
+     */
     async read(): Promise<boolean> {
       if (isStopped || !shards.maySend()) return false;
       try {

@@ -13,7 +13,7 @@ const MAX_DEFERRED = 20_000;
 export class OrderSequence {
   /** Orders for which the first push of some event is in flight. */
   private readonly firstPushInFlight = new Set<number>();
-  /** The messages that wait until their order's first push has ended, by order. */
+  /** The messages that wait because a first push of their order is in flight, by order. */
   private readonly waitingByOrder = new Map<number, Message[]>();
   /** The keys that come after the waiting messages, by order. Their events are not yet read in full. */
   private readonly deferredByOrder = new Map<number, DueEvent[]>();
@@ -31,7 +31,10 @@ export class OrderSequence {
     return true;
   }
 
-  /** Ends a push. Returns the order's next message, and with the last message also the deferred keys to read now. */
+  /**
+   * Ends a push. Returns the order's next waiting message. If no other message of the order is waiting, also returns
+   * the order's deferred keys, which must be read now.
+   */
   finish({ step, orderNo }: DueEvent): { readonly message?: Message; readonly keys?: readonly DueEvent[] } {
     if (step > 0) return {};
     this.firstPushInFlight.delete(orderNo);

@@ -27,7 +27,9 @@ export interface OutcomeWriterDeps {
 const MAX_UNWRITTEN = 2_000;
 const MAX_PER_STATEMENT = 512;
 const MAX_STATEMENTS_AT_ONCE = 2;
-/** The shortest time between the starts of two statements, unless the second is full. */
+/**
+ * The shortest time between the starts of two statements. A statement with MAX_PER_STATEMENT outcomes starts earlier.
+ */
 const PAUSE_MS = 20;
 /** Delay before a retry when the database fails or a row is locked. */
 const RETRY_MS = 200;

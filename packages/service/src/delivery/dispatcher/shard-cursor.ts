@@ -11,8 +11,8 @@ const LOOK_BACKS = [
   { everyMs: 300_000, backMs: Number.POSITIVE_INFINITY },
 ] as const;
 /**
- * After a read that skipped some kinds, reading continues this long before the time of that read. Rows due in this time
- * are read twice.
+ * If a read skipped some kinds and reached the last due row, the next read starts this time before that read, or at the
+ * last row of that read if that is later. Rows due within this time may be read twice.
  */
 const SKIPPED_MARGIN_MS = 2_000;
 
@@ -79,7 +79,10 @@ export type ShardCursor = ReturnType<typeof createShardCursor>;
 function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   const isFurthest = backMs === Number.POSITIVE_INFINITY;
   let last: Moment | undefined;
-  /** The position from which the node first read on after `last`, and the oldest transaction that was running then. */
+  /**
+   * The first read of new rows after `last`: the position from which it read, and the oldest transaction that was
+   * running then.
+   */
   let read: { readonly from: DuePosition; readonly horizon: string } | undefined;
   let unread: Omit<ReadPart, 'wasRead'>[] = [];
 

@@ -83,7 +83,7 @@ export function newestEvents(
 
 const NEWEST = 'order by c.recorded_at desc, c.event_no desc';
 
-/** One event type, or all types that are not about payments. In the index these are adjacent. */
+/** One event type, or all types that are not about payments. The index entries of such a kind are adjacent. */
 type Kind = EventType | 'not of payments';
 /** Together these two kinds include every event. */
 const BOTH_HALVES: readonly Kind[] = ['payment.status.changed', 'not of payments'];

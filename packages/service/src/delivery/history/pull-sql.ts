@@ -10,8 +10,9 @@ export type PushRow = RowOf<typeof LIST_PUSHES>;
 export type PushKey = readonly [recordedMicros: number, eventNo: number, cycleNo: number];
 
 /**
- * SQL: one page of pushes. An event may stand for a range of periods, and has one push for each of them. If the last
- * page ended within such a range, continues there. Creates no more rows for a range than a page has.
+ * SQL: one page of pushes. An event may stand for a range of periods, and has one push for each period. If the previous
+ * page ended within a range, this page begins with the next period of that range. At most one page of rows is created
+ * for a range.
  */
 const LIST_PUSHES = statement({
   text: `with place as (select greatest(coalesce(${fromEpochMs('$2')}, '-infinity'),
@@ -41,8 +42,8 @@ const LIST_PUSHES = statement({
 });
 
 /**
- * SQL: the oldest events of a kind. Reads one extra event, because the event that ended the last page may have no
- * period left.
+ * SQL: the oldest events of a kind. Reads one extra event, because the event with which the previous page ended may
+ * have no further period.
  */
 function oldestOfKind(isOfKind: string): string {
   return `(select c.* from events c where c.channel_id = $1 and (${isPayment('c')}) is ${isOfKind}

@@ -70,7 +70,7 @@ const LIST_BACKLOGS = statement({
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',
-    /** The number of pushes in the last 24 hours, accepted and failed. */
+    /** The numbers of accepted pushes and of failed pushes in the last 24 hours. */
     accepted: 'bigint',
     failed: 'bigint',
     /** The answer to the latest push that LAST_ANSWER finds. */

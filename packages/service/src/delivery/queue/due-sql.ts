@@ -80,9 +80,9 @@ export const channelOf = (kind: number): Pick<DueEvent, 'channelId' | 'typeNo'> 
 const KIND = `d.channel_id * 4 + ${typeNoSql('d')}`;
 
 /**
- * Reads due events in parts of shards, each from a position on. Each part has its own subquery, because PostgreSQL
- * would otherwise sort the whole backlog (measured: 8,000 rows a second instead of 38,000). Locks nothing, because only
- * one node reads a shard.
+ * Reads due events from several parts of shards. Each part begins at a given position. Each part has its own subquery,
+ * because PostgreSQL would otherwise sort the whole backlog (measured: 8,000 rows a second instead of 38,000). Locks
+ * nothing, because only one node reads a shard.
  *
  * With `since`, reads only rows that the transaction `since` or a later transaction wrote. Without `since`, reads all
  * rows except those of the skipped kinds.
@@ -109,7 +109,10 @@ const READ_SHARDS = statement({
   ],
   columns: joinColumns(DUE_ROW, columns({ part: 'integer' })),
 });
-/** Returns the oldest running transaction. Rows that are committed from now on were written by it or by a later one. */
+/**
+ * Returns the oldest running transaction. Rows that are committed from now on were written by that transaction or by a
+ * later transaction.
+ */
 export const readHorizon = declareRequire({
   name: 'read-horizon',
   text: 'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as horizon',

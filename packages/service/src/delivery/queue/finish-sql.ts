@@ -14,8 +14,8 @@ export interface PushOutcome {
   readonly httpStatus: number | null;
   readonly latencyMs: number;
   /**
-   * When the push ended, by `performance.now()`. Stored as a time of the database's clock: now minus the time passed
-   * since.
+   * When the push ended, by `performance.now()`. The stored time is by the database's clock: its current time minus the
+   * time that has passed since the push ended.
    */
   readonly endedAt: number;
   /** For tests: the time when the push ended in Unix milliseconds, instead of `endedAt`. */
@@ -27,9 +27,9 @@ export interface PushOutcome {
 
 /**
  * Stores the outcomes of a batch: deletes due rows, adds attempts, and schedules retries or gives events up. Skips
- * shards whose epoch has changed since the push began, because their new holder pushes again and stores that outcome.
- * Other nodes cannot take the locked shards until the commit. The retry step is read from the row, because the event
- * may have been replayed while the push was in flight.
+ * shards whose epoch has changed since the push began, because the node that now holds the shard pushes the event again
+ * and stores that outcome. The statement locks the shards, so that no other node can take them before the commit. The
+ * retry step is read from the row, because the event may have been replayed while the push was in flight.
  *
  * `wait` waits up to 1 s for locked rows. `skip` skips them, which costs more and delays no other outcome.
  */
@@ -230,7 +230,10 @@ const EXPAND_RANGE = statement({
   columns: DUE_ROW,
 });
 
-/** Expands the first `max` periods of a range into rows. The remaining periods stay one row, which comes after them. */
+/**
+ * Expands the first `max` periods of a range into rows. The remaining periods stay one row, which comes after the
+ * expanded rows.
+ */
 export async function expandRange(db: Queryable, held: HeldShard, range: DueEvent, max: number): Promise<DueEvent[]> {
   return db.query(EXPAND_RANGE, [held.shard, held.epoch, range.nextAt, range.eventNo, range.cycleNo, max]);
 }

@@ -15,7 +15,10 @@ import { SHARDS } from './shards-sql.js';
 
 const REPLAYS = 5_700_002;
 
-/** Lets a channel's replays run one after another, so that each sees the previous one's rows and no two deadlock. */
+/**
+ * Lets a channel's replays run one after another, so that each replay sees the rows of the previous replay, and two
+ * replays cannot deadlock.
+ */
 const lockReplays = declareWrite({
   text: `select pg_advisory_xact_lock(${REPLAYS}, hashint8($1))`,
   parameters: ['bigint'],
@@ -53,9 +56,9 @@ async function lockRetries(tx: Queryable, channelId: number, references: readonl
  * Sends events again from the first step of the schedule, with the same eventId and a continued retryNo. Pending events
  * are only brought forward: their due rows are not replaced, because a node may be sending them.
  *
- * Periods are number ranges here: an event without periods is period 0. Each part of a range can be waiting,
- * undelivered or done. Only parts that are not waiting are queued, and only the requested parts are removed from
- * undelivered_events.
+ * The periods of an event are treated as a range of numbers. An event without periods has the range of the number 0
+ * only. Each part of a range can be waiting, undelivered or done. Only parts that are not waiting are queued, and only
+ * the requested parts are removed from undelivered_events.
  */
 export async function replayEvents(
   tx: Queryable,

@@ -11,7 +11,10 @@ import { epochMs } from '../../platform/db/time-sql.js';
 /** Each channel has one shard, so that one node limits its pushes in flight. `queue_events` uses this number too. */
 export const SHARDS = 16;
 
-/** Longer than a push and the storing of its outcome together. After this time the shards of a dead node are free. */
+/**
+ * The duration of a node's lease, longer than a push and the storing of its outcome together. If a node dies, other
+ * nodes can take its shards after this time.
+ */
 export const LEASE_SECONDS = 10;
 
 export interface HeldShard {
@@ -22,7 +25,10 @@ export interface HeldShard {
 export interface Balance {
   /** The shards that were kept or newly taken. */
   readonly held: readonly HeldShard[];
-  /** Held shards beyond this node's share, to release when they have no push in flight. Undefined if not balanced. */
+  /**
+   * Held shards beyond this node's share, to release when they have no push in flight. Undefined if the shards were
+   * only read and not balanced.
+   */
   readonly surplus: readonly number[] | undefined;
   /** The database's clock, Unix milliseconds. */
   readonly now: number;
@@ -74,11 +80,11 @@ const TAKE_FREE_SHARDS = statement({
 });
 
 /**
- * Takes free shards up to this node's share, by the database's clock. Returns undefined while another node is
- * balancing. Never waits for a row lock: a shard that is locked, for example while outcomes are stored, is left for the
- * next call. A node whose lease has ended keeps the shards that no other node has taken. Their epoch is unchanged, so
- * its outcomes still count. Shortens leases that end too late: they were written before the database's clock was set
- * back.
+ * Takes free shards up to this node's share. Leases are compared with the database's clock. Returns undefined while
+ * another node is balancing. Never waits for a row lock: a shard that is locked, for example while outcomes are stored,
+ * is left for the next call. A node whose lease has ended keeps the shards that no other node has taken. The epoch of
+ * these shards is unchanged, so the node can still store outcomes of its pushes. Shortens leases that end too late:
+ * they were written before the database's clock was set back.
  */
 export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
   // Waits at most a second, even if the whole table is locked: the node must renew its lease in time.

@@ -17,7 +17,10 @@ export type ResolveName = (host: string) => Promise<readonly string[]>;
 /** The most IP addresses of a name to which a push tries to connect. */
 const MAX_ADDRESSES_TRIED = 3;
 
-/** When IPv4 or IPv6 is resolved, waits this long for the other, because some name servers never answer for IPv6. */
+/**
+ * When the IPv4 or the IPv6 addresses of a name are found, the time to wait for the addresses of the other family. Some
+ * name servers never answer for IPv6.
+ */
 const OTHER_FAMILY_WAIT_MS = 200;
 
 const LOCALHOST_ADDRESSES = new Map([

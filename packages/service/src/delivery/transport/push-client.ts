@@ -23,13 +23,16 @@ export interface PushClientOptions extends AddressRules {
   readonly ca?: string;
 }
 
-/** If the receiver closes a kept connection within this time after the push was written to it, the push is resent. */
+/** If the receiver closes a reused connection within this time after the push was written to it, the push is resent. */
 const RESEND_WINDOW_MS = 100;
 const WANTED: WantedAnswer = { maxBytes: MAX_ANSWER_BYTES, encoding: 'utf8' };
 /** The most parsed callback addresses in the cache. */
 const MAX_ENDPOINTS = 10_000;
 
-/** Sends pushes over kept connections, one push at a time on each. One deadline applies to all steps of a push. */
+/**
+ * Sends pushes over connections that stay open for further pushes, one push at a time on each connection. One deadline
+ * applies to all steps of a push.
+ */
 export function createPushClient(options: PushClientOptions) {
   const { deadlineMs = PUSH_DEADLINE_MS } = options;
   const idle = createIdleConnections();
@@ -46,7 +49,10 @@ export function createPushClient(options: PushClientOptions) {
     return endpoint;
   }
 
-  /** Sends on a kept connection or a new one. Uses callbacks instead of promises, because it runs for every push. */
+  /**
+   * Sends on an idle connection of an earlier push, or on a new connection. Uses callbacks instead of promises, because
+   * it runs for every push.
+   */
   function send(
     endpoint: Endpoint,
     firstRequest: Request,

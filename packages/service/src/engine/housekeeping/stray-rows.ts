@@ -3,12 +3,15 @@ import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
 import { keptFromSql, partitionNameSql, stepSql, type TableByTime, withLockedTable } from './tables-by-time.js';
 
 /**
- * If the default partition has more rows than this, they are not moved unless they must be: all writes to the table
- * wait during a move.
+ * If the default partition has more rows than this, it becomes a regular partition where possible, and its rows are not
+ * moved. All writes to the table would wait during the move.
  */
 const MAX_MOVED_ROWS = 10_000;
 
-/** A week or day with rows in the default partition, because its own partition came too late. Bounds are SQL text. */
+/**
+ * A week or day with rows in the default partition, because its own partition was created too late. Bounds are SQL
+ * text.
+ */
 interface StraySpan {
   readonly name: string;
   readonly from: string;
@@ -53,7 +56,10 @@ export const deleteOldStrays = (
     return rows.length;
   });
 
-/** Returns the weeks or days of the stray rows, ordered by time. Reads all rows, which is faster without an index. */
+/**
+ * Returns the weeks or days of the stray rows, ordered by time. Allows a scan without an index, because it reads all
+ * rows.
+ */
 async function findStraySpans(tx: Queryable, table: TableByTime): Promise<StraySpan[]> {
   await tx.query('set local enable_seqscan = on');
   return tx.query<StraySpan>(

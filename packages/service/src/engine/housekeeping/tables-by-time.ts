@@ -47,7 +47,7 @@ export const withLockedTable = <T>(
     return work(tx);
   });
 
-/** Checks for missing partitions before it locks the table, because one is missing only once a week or day. */
+/** Checks for missing partitions before it locks the table, because a partition is missing only once a week or day. */
 export async function makePartitionsAhead(database: Database, table: TableByTime): Promise<number> {
   const { name, step, ahead } = table;
   const [found] = await database.query<{ missing: boolean }>(

@@ -30,7 +30,10 @@ export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 /** The interval of the job. It is shorter than any write failure lasts, so that the job notices every failure. */
 const FULL_DATABASE_SECONDS = 2;
 
-/** Resolves alerts whose cause is gone, and sends messages, with one job per transport, so that none delays another. */
+/**
+ * Resolves alerts whose cause is gone, and sends messages. Each transport has its own job, so that a slow transport
+ * does not delay the others.
+ */
 export function startAlerting(deps: AlertingDeps) {
   const {
     database,

@@ -15,13 +15,16 @@ import type { JobDeps } from '../job-deps.js';
 
 export type FiguresDeps = Pick<JobDeps, 'database' | 'clock' | 'stopping'>;
 
-/** The figures may miss an event committed later than this after its time. No transaction takes nearly as long. */
+/**
+ * The figures may miss an event that is committed more than 15 minutes after its time. No transaction takes nearly that
+ * long.
+ */
 const LATE_MS = 900_000;
 /** The shortest interval between two turns (runs of this job), on any node. */
 const TURN_MS = 50_000;
 /** How far back the figures reach: a year, and one more month for comparison. */
 const MONTHS_BACK_MS = 396 * DAY_MS;
-/** The time before now that the first turn counts, so that the last day is visible while older days are counted. */
+/** The very first turn begins with the last 24 hours, so that these are visible while older days are being counted. */
 const FIRST_MS = DAY_MS;
 /** The time after which a turn begins no further step. */
 const TURN_BUDGET_MS = 10_000;
@@ -95,7 +98,10 @@ export function createFiguresJob({ database, clock, stopping = () => false }: Fi
   };
 }
 
-/** Counts the next hours. Returns the time up to which figures are complete, or undefined after a very recent turn. */
+/**
+ * Counts the next hours. Returns the time up to which figures are complete, or undefined if the last turn was less than
+ * TURN_MS ago.
+ */
 async function countForward(
   tx: Queryable,
   marks: FigureMarks,

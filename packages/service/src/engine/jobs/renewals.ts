@@ -36,7 +36,7 @@ const MAX_AHEAD = 64;
 const SOON_MS = 1_000;
 /** The most debits of a payment channel that are started and not settled. Answered debits wait for the database. */
 const MAX_UNSETTLED = 256;
-/** A statement waits a short time until it can start this many debits, because each statement is a commit. */
+/** If fewer debits than this can be started now, waits a short time for more, because each statement is a commit. */
 const MIN_STARTED_TOGETHER = 32;
 const MAX_WAIT_FOR_MORE_MS = 20;
 /** A debit must be sent within this time after its start. The rest of its lease is for the call and the settlement. */

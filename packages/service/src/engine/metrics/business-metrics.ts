@@ -41,8 +41,9 @@ export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
 /** The most label values, such as payment channels, that are shown by name. All others are counted as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
-/** The resolution of the event-loop measurement, and the window of its maximum, so that every scrape sees it. */
+/** The resolution with which the delay of the event loop is measured. */
 const LOOP_RESOLUTION_MS = 20;
+/** The time over which the maximum delay of the event loop is taken. */
 const LOOP_WINDOW_MS = 15_000;
 
 /**

@@ -3,7 +3,10 @@ import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import { UNKNOWN_ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';
 
-/** Raises an alert if a debit, refund or claim began a day ago and has no outcome. Does not repeat an open alert. */
+/**
+ * Raises an alert if a debit, refund or claim began more than a day ago and has no outcome. Does not repeat an open
+ * alert.
+ */
 export async function alertIfOverdue(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   kind: AlertKind,

@@ -12,7 +12,7 @@ export interface Recovery<One> {
 
 /** The most queries of one kind of work in flight from one node, for one payment channel or one benefit. */
 const MAX_IN_FLIGHT = 64;
-/** Waits until at least this many items can be leased, because each statement is a commit. */
+/** Leases items only when this number of queries or more may begin, because each leasing statement is a commit. */
 const MIN_LEASED_TOGETHER = 16;
 
 /**
