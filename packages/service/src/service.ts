@@ -116,8 +116,8 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
 }
 
 /**
- * After this many failures per minute from one address with one app id, such requests are refused without a signature
- * check.
+ * The most authentication failures per minute from one address with one app id. Further requests with this address and
+ * app id are refused without a signature check.
  */
 const AUTH_FAILURES_PER_MINUTE = 600;
 

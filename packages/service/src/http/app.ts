@@ -46,7 +46,10 @@ interface Stopping {
   isDraining: boolean;
 }
 
-/** Composes the servers of a node: the listener, the checks before each request, its record, and all routes. */
+/**
+ * Composes the servers of a node: the listener, the checks before each request, the recording of each request, and all
+ * routes.
+ */
 export function createApp(deps: AppDeps) {
   const { clock, metrics, log, load, bodies, readsOnly } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };

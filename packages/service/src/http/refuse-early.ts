@@ -29,7 +29,7 @@ const { code, http, message } = CODES.UNAVAILABLE;
 /**
  * Refuses a request that the node cannot serve in time, as soon as its headers are read and before the framework does
  * any work. At ten times the capacity nine of ten requests are refused, so refusing must be cheap to leave time for the
- * tenth. Node discards the body. The connection is kept, unless it is beyond the limit of connections.
+ * tenth. Node discards the body. The connection stays open, unless it is beyond the limit of connections.
  */
 export function createEarlyRefusal(deps: RefuseEarlyDeps) {
   const { load, failures, clock, metrics, log, paths, isDraining, isSpare, halfCloseMs } = deps;

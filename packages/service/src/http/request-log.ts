@@ -17,8 +17,8 @@ export type DroppedBecause = (typeof DROPPED_BECAUSE)[number];
 const BATCH = 500;
 const MAX_WAIT_MS = 1_000;
 /**
- * Holds the entries of some seconds at full load while the database is unreachable: about ten megabytes, thirty with
- * the longest request ids.
+ * The most entries that wait, enough for some seconds at full load while the database is unreachable. They take about
+ * ten megabytes, or thirty with the longest request ids.
  */
 const MAX_WAITING = 20_000;
 /** The most waiting entries with app ids that this node does not know, because anybody can invent app ids. */
@@ -39,7 +39,7 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
 
   /**
    * Writes the entries that are waiting now. Entries that arrive during the run wait for the next run. If a batch
-   * fails, so do the entries after that batch.
+   * fails, its entries are dropped, and the entries after it also wait for the next run.
    */
   async function writeWaiting(): Promise<void> {
     isFailing = false;

@@ -41,7 +41,10 @@ export function createOrderRoute<Name extends string, Request extends AnySchema,
   return { endpoint, action: action as Route['action'], orderOf: orderOf as Route['orderOf'] & {} };
 }
 
-/** Creates a route with long or signed data. Stores only a description of the data, from which replays are rendered. */
+/**
+ * Creates a route with long or signed data. Stores only a description of the data. If a request is repeated, its answer
+ * is rendered from the description.
+ */
 export function createDescribedRoute<Name extends string, Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<Name, Request>,
   action: Action<Static<Request>, Description>,

@@ -49,8 +49,8 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
 }
 
 /**
- * Contradicting statuses (institution, service). FAIL there and STARTED here do not contradict each other, because the
- * service still queries the attempt.
+ * Contradicting statuses (institution, service). FAIL at the institution and STARTED in the service do not contradict
+ * each other, because the service still queries the attempt.
  */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
@@ -128,7 +128,8 @@ const COUNT_FOUND_DIFFERENCES = statement({
  *
  * booked     one row per number: its most significant line, its number of lines, the sum of its successful lines
  * matched    booked rows, joined with the service's debits and refunds of this payment channel
- * succeeded  debits that succeeded at the institution; in a period, the one that also succeeded here comes first
+ * succeeded  debits that succeeded at the institution; of those in one period, first the debit that also succeeded in
+ *            the service
  */
 export async function collectDifferences(
   tx: Queryable,
@@ -149,8 +150,8 @@ const factsSql = (of: string) => `(${FACTS.map((fact) => `${of}.${fact}`).join('
 const REOPENS = `(d.closed_by = '${CLOSED_BY_RUN}' or ${factsSql('d')} is distinct from ${factsSql('excluded')})`;
 
 /**
- * Stores new differences and updates known ones. If an operator has closed a difference, it stays closed while amounts
- * and statuses are the same. If a run has closed it, it is reopened when it recurs.
+ * Stores new differences and updates known ones. A difference that an operator has closed stays closed while amounts
+ * and statuses are the same. A difference that a run has closed is reopened when it recurs.
  */
 export const storeDifferences: Query<[paymentChannelCode: string, day: string, now: number], void> = declareWrite({
   text: `insert into reconciliation_differences as d
@@ -203,7 +204,10 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
   after: MAKE_TEMPORARY_TABLES,
 });
 
-/** Schedules queries of payments that are open here but settled at the institution. Skips rows that are locked. */
+/**
+ * Schedules queries of payments that are open in the service but settled at the institution. Skips rows that are
+ * locked.
+ */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);
   await tx.query(ASK_ABOUT_OPEN_REFUNDS, [paymentChannelCode]);

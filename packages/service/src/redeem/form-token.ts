@@ -3,8 +3,8 @@ import { hmacSha256 } from '@perennial/wire';
 import type { SignedLink } from './link.js';
 
 /**
- * Creates the CSRF token of a form, valid for one action of one link. The same key signs links and events, but no text
- * that is signed for them begins like this one.
+ * Creates the CSRF token of a form, valid for one action of one link. The same key signs links and events, but the text
+ * signed for a link or an event never begins like the text signed for a form.
  */
 export function createFormToken(callbackSecret: Uint8Array, link: SignedLink, action: string): string {
   return computeMac(callbackSecret, link, action).toString('base64url');

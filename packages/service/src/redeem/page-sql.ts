@@ -106,9 +106,10 @@ const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}
 const IS_PAST = `(b.status in ('EXPIRED', 'REVOKED') or b.status = 'ISSUED' and b.expires_at <= ${fromEpochMs('$4')})`;
 
 /**
- * SQL: the benefits of the order with their list and rank. Claimable benefits are ordered by the first deadline of
- * their period, then by their own; claimed benefits latest first; past benefits newest period first. Each list has its
- * own condition. Only the keys are sorted, because an order may have 9,999 periods.
+ * SQL: the benefits of the order with their list and rank. Claimable benefits are ordered by the first deadline in
+ * their period, then by their own deadline. Claimed benefits are ordered by the time of the claim, latest first. Past
+ * benefits are ordered by period, newest first. Each list has its own condition. Only the keys are sorted, because an
+ * order may have 9,999 periods.
  */
 const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 'claimed' | 'past', string>>) => `(
   select 'TO_CLAIM' as list, cycle_no, position, of_period, count(*) over () as total, max(expires_at) over () as last_expires_at,
@@ -321,8 +322,8 @@ ${ORDER}`,
 export interface AskedList {
   readonly list: BenefitList;
   /**
-   * The first benefit to show. If it is not in the list, the page begins with the benefit after it, or else with the
-   * first one.
+   * The first benefit to show. If it is not in the list, the page begins with the benefit that follows it, or if none
+   * follows, with the first benefit of the list.
    */
   readonly from: BenefitPosition | undefined;
   readonly done: JustClaimed | undefined;

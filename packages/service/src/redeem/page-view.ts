@@ -140,7 +140,7 @@ function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: n
 
 /** A link that works until the order's last benefit expires. */
 export interface LinkToKeep {
-  /** The current link if it works long enough, else a longer one. */
+  /** The current link if it works long enough, else a link that works longer. */
   readonly link: SignedLink;
   readonly isPresent: boolean;
   /** True if the channel will get no further links for the order. */

@@ -8,8 +8,9 @@ import {
   statement,
 } from '../platform/db/database.js';
 
-/** The consecutive failures that start a lock, and its duration by the database's clock, which all nodes share. */
+/** The number of consecutive failures that starts a lock. */
 const MAX_WRONG = 5;
+/** The duration of a lock, by the database's clock, which all nodes share. */
 const LOCKED_FOR = `interval '1 hour'`;
 
 export type Tries = RowOf<typeof TRIES_COLUMNS>;

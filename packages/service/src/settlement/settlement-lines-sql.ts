@@ -21,7 +21,10 @@ export interface TimeBounds {
 
 const PAYMENT_ORDER_NO = `o.order_no || lpad(m.cycle_no::text, 4, '0')`;
 
-/** SQL: which periods `m` and which refunds `m` are lines. Every sum uses these conditions, so that all sums agree. */
+/**
+ * SQL: the conditions under which a period `m` or a refund `m` is a line of the settlement. Every sum uses these
+ * conditions, so that all sums agree.
+ */
 const PAID_IN = (from: string, to: string) => `m.paid_at >= ${fromEpochMs(from)} and m.paid_at < ${fromEpochMs(to)}
     and ${paymentStatusIs('m.status', ...PAID_STATUSES)}`;
 const REFUNDED_IN = (from: string, to: string) =>

@@ -85,8 +85,9 @@ function withAddress(database: Transactional, address: string): Transactional {
     query: database.query,
     transaction: (work, options) =>
       database.transaction(async (tx) => {
-        // `set` takes only text. A query with a parameter is not allowed before the `set transaction` of some steps.
-        // The filtered address needs no escaping.
+        // The address is part of the text, because `set` accepts no parameters. `select set_config(…)` would accept
+        // them, but no query is allowed before the `set transaction` of some steps. The filtered address needs no
+        // escaping.
         await tx.query(`set local perennial.address = '${address.replaceAll(/[^\w:.]/g, '')}'`);
         return work(tx);
       }, options),

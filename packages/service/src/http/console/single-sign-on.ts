@@ -120,7 +120,10 @@ interface Claims {
   readonly email_verified?: unknown;
 }
 
-/** Finds an operator by the subject, or the first time by a verified e-mail address that is the operator's name. */
+/**
+ * Finds an operator by the subject. At the operator's first single sign-on, finds the operator whose name is the
+ * verified e-mail address.
+ */
 async function findPersonOf(
   { database }: SignInDeps,
   issuer: string,

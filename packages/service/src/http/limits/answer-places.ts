@@ -124,7 +124,7 @@ export class RequestPlace {
     private readonly caller: Caller,
   ) {}
 
-  /** Called by an action. Does not wait, because the action may hold locks. `retryWhenFree` waits without them. */
+  /** Called by an action. Does not wait, because the action may hold locks. `retryWhenFree` waits without locks. */
   reserve(): void {
     this.place ??= this.places.takeNow(this.channelId);
     if (!this.place) throw new PlaceNeeded();

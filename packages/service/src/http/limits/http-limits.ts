@@ -3,7 +3,7 @@ export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
-  /** Interval at which Node checks the first two timeouts. With its default they would end up to 30 s late. */
+  /** Interval at which Node checks headersTimeout and requestTimeout. With Node's default they could be 30 s late. */
   connectionsCheckingInterval: 1_000,
   /**
    * If a client is refused while it still sends, it can continue to send for this time, so that it reads the refusal.

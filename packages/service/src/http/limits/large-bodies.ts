@@ -65,7 +65,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
   }
 
   return {
-    /** Returns memory for a body as soon as there is room. Throws RateLimited if there is none in time. */
+    /** Returns memory for a body as soon as there is room. Throws RateLimited if there is no room in time. */
     async allocate(address: string, bytes: number): Promise<Buffer> {
       const share = { address: addressGroup(address), bytes };
       if (hasRoom(share)) changeUsage(share, 1);

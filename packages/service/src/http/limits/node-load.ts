@@ -25,15 +25,15 @@ export interface TakenRequest extends Caller {
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** The rate is computed from at most this many busy ticks, the latest ones, if together they last at least a second. */
+/** The rate is computed from the latest busy ticks: at most 8 ticks, and at least the ticks of one second. */
 const TICKS = 8;
 /** A tick is busy if there were always at least this many requests on the node. */
 const BUSY_INSIDE = 16;
-/** In one tick the rate falls at most to this part of its value. */
+/** In one tick, the rate falls by at most 10 %: the new rate is at least this part of the previous rate. */
 const MAX_FALL = 0.9;
 /** If the node was not busy for this time, the rate is discarded. */
 const FORGET_MS = 60_000;
-/** Channels below their share may exceed the usual limit by this factor. */
+/** For channels below their share, the usual limit of requests on the node is multiplied by this factor. */
 const CHANNEL_OVERFLOW = 3;
 
 interface ChannelInside {

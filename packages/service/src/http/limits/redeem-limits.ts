@@ -3,7 +3,7 @@ import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 
 const LINK_OPENS = 60;
 const LINK_POSTS = 20;
-/** For this many opens, an address is allowed one post. */
+/** An address is allowed one post of a form for every 5 times that it is allowed to open a page. */
 const POSTS_OF_OPENS = 5;
 
 /**

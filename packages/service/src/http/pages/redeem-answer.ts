@@ -7,12 +7,12 @@ import { answerAndHalfClose } from '../requests/half-close.js';
 type PageHeaders = Readonly<Record<string, string>>;
 
 const NO_ORIGINS: readonly string[] = [];
-/** The page headers by language, cached for the frame origins of one version of a channel. */
+/** Cached page headers, by the list of frame origins (a new list for each version of a channel) and by language. */
 const known = new WeakMap<readonly string[], Map<string, PageHeaders>>();
 
 /**
- * Returns the headers of a page. The channel decides which origins may frame the page. With an unknown link, no origin
- * may.
+ * Returns the headers of a page. The channel decides which origins may frame the page. If the link is unknown, no
+ * origin may frame the page.
  */
 function pageHeaders(texts: Texts, frameOrigins: readonly string[]): PageHeaders {
   const byLanguage = known.get(frameOrigins) ?? new Map<string, PageHeaders>();

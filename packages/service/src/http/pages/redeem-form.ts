@@ -5,8 +5,8 @@ import { type FormFields, readFormFields } from '../../redeem/link.js';
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * Returns true if the browser reports that the post comes from another site. If a browser reports nothing or hides the
- * origin (older ones do, because of our referrer policy), only the form's token protects.
+ * Returns true if the browser reports that the post comes from another site. Older browsers report nothing, or hide the
+ * origin because of our referrer policy. Then this returns false, and only the form's token protects the user.
  */
 export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boolean {
   const site = headers['sec-fetch-site'];

@@ -118,7 +118,7 @@ export function explainUnreadableField(error: UnreadableField, channel: Channel)
   return new UnreadableField('DECRYPT_FAILED', `${error.message} (${cause}): ${hint}`, isCounted);
 }
 
-/** Half of the limit of a diagnosis, because it tries the requests of two lists. */
+/** Half of the number of requests that a diagnosis can try, because a diagnosis tries the requests of two lists. */
 const MAX_RECENT = MAX_EARLIER_REQUESTS / 2;
 
 /** Keeps the headers of each channel's last requests, because a client may have signed another request's headers. */

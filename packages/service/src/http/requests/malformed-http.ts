@@ -54,7 +54,9 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
 /** Sockets that were already answered. Node reports every further chunk of a malformed request as another error. */
 const refused = new WeakSet<Socket>();
 
-/** Answers a request that is not HTTP in the API's envelope, although the request reaches no route. */
+/**
+ * Answers a request that is not valid HTTP. The answer has the API's envelope, although the request reaches no route.
+ */
 export function createMalformedHttpHandler(clock: Clock, halfCloseMs: number) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (refused.has(socket)) return;

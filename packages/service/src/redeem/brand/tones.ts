@@ -32,7 +32,10 @@ const GROUNDS: Readonly<Record<Theme, { readonly panel: Colour; readonly ground:
   dark: { panel: parseColour('171e1b'), ground: parseColour('0e1311') },
 };
 
-/** Derives the tones of an accent of six hexadecimal digits. Text in such a tone, or on one, is readable. */
+/**
+ * Derives the tones of an accent of six hexadecimal digits. Text in the colour of a tone, and text on a tone as the
+ * background, is readable.
+ */
 export function makeTones(accent: string): Readonly<Record<Theme, Tones>> {
   const colour = parseColour(accent);
   return { light: format(makeLight(colour)), dark: format(makeDark(colour)) };

@@ -16,7 +16,10 @@ export interface Document {
   /** Undefined if the page must not reveal who sells the subscription. */
   readonly seller: Seller | undefined;
   readonly main: Html;
-  /** True if the page links back to another page of its link. Then the link to the seller is only at the bottom. */
+  /**
+   * True if the page has a link back to another page of the same subscription. Then the link to the seller is only at
+   * the bottom.
+   */
   readonly hasWayBack?: boolean;
   /** Order numbers and notes at the bottom of the page. */
   readonly smallPrint?: Html | undefined;

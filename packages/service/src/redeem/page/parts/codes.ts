@@ -10,7 +10,9 @@ import { renderQrCode } from './qr.js';
 const codeAddress = (frame: Frame, link: SignedLink, one: Claimed): string =>
   `${pageAddress(frame, link, '/codes', { from: benefitText(one) })}#${benefitAnchor(one)}`;
 
-/** The remaining bytes for QR codes. A code whose QR code does not fit gets a link to a page that begins with it. */
+/**
+ * The remaining bytes for QR codes. A code whose QR code does not fit gets a link to a page that begins with this code.
+ */
 export interface PictureRoom {
   bytes: number;
   /** True if the next QR code is shown expanded. */
