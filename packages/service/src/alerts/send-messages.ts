@@ -43,7 +43,10 @@ export interface SendMessagesDeps {
 
 const MAX_MESSAGES_PER_RUN = 20;
 
-/** Sends the due messages of one transport until none is left or one is refused. Returns the number sent. */
+/**
+ * Sends the due messages of one transport until no message is left or a message is refused. Returns the number of
+ * messages sent.
+ */
 export async function sendAlertMessages(
   { database, log }: SendMessagesDeps,
   way: AlertTransport,

@@ -34,8 +34,8 @@ type AskContext = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' |
 
 /**
  * agreements/bind-confirm. The first transaction counts the attempt, then the institution checks the code, and the
- * second transaction stores the outcome under the binding's row lock. If two requests succeed, the first to get the
- * lock decides. If the card already has a binding, the new one replaces it and takes over its orders.
+ * second transaction stores the outcome under the binding's row lock. If two requests succeed, the request that gets
+ * the lock first decides. If the card already has a binding, the new binding replaces it and takes over its orders.
  */
 export function createBindConfirmAction({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
   const action: Action<BindConfirmRequest, BindConfirmData> = async (context, request) => {

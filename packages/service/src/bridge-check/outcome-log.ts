@@ -17,7 +17,9 @@ export interface OutcomeLogOptions {
   readonly findings: Findings;
 }
 
-/** Sends debits, refunds and queries, and compares every reported outcome of a number with the earlier ones. */
+/**
+ * Sends debits, refunds and queries, and compares every reported outcome of a number with the number's earlier outcome.
+ */
 export class OutcomeLog {
   readonly #options: OutcomeLogOptions;
 
@@ -28,7 +30,7 @@ export class OutcomeLog {
   newAttempt(more: Partial<Attempt> = {}): Attempt {
     const { given, book } = this.#options;
     const institutionNo = more.institutionNo ?? given.agreement;
-    // Rules that need an agreement do not get here, because the runner skips them if none is given.
+    // Rules that need an agreement never cause this error: the runner skips these rules if no agreement is given.
     if (institutionNo === undefined) throw new NotTried('no agreement is given');
     const attemptNo = more.attemptNo ?? book.nextNumber('D');
     return book.addAttempt({ ...this.unsent(attemptNo), ...more, attemptNo, institutionNo });
@@ -154,7 +156,7 @@ export class OutcomeLog {
     throw new NotTried(`a refund was answered ${describeSaid(said)}`);
   }
 
-  /** Records an outcome, and compares it with the earlier one. */
+  /** Records an outcome, and compares it with the earlier outcome of the same number. */
   note(one: Attempt | Refund, said: Said): void {
     const { findings } = this.#options;
     const isRefund = 'refundNo' in one;

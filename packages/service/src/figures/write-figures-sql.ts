@@ -40,8 +40,8 @@ const eventsOf = (
 const hasStatus = (field: string, condition: (column: string) => string) => condition(`(e.data::json ->> '${field}')`);
 
 /**
- * The source of each figure. The times are when the service learned of an event, because an institution may report a
- * payment hours later, and a past hour must not change. Settlement uses the institution's times.
+ * The source of each figure. An event counts at the time when the service learned of it, because an institution may
+ * report a payment hours later, and a past hour must not change. Settlement uses the institution's times.
  */
 const SOURCES: readonly Source[] = [
   {

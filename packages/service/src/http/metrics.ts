@@ -8,7 +8,7 @@ import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 
 const { INTERNAL_ERROR } = CODES;
 
-/** Creates the metrics. No label has many values or identifies a person, so none contains a channel or an order. */
+/** Creates the metrics. No label has many values or identifies a person, so no label contains a channel or an order. */
 export function createServiceMetrics(database: Database, shares: ConnectionShares, hasEngine: boolean) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -90,7 +90,8 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
       while (waiting.length > 0 || writing) {
         write();
         await writing;
-        // If the database is unreachable, a stopping node drops the rest instead of waiting again for each batch.
+        // If the database is unreachable, a stopping node drops the remaining entries instead of waiting again for each
+        // batch.
         if (isFailing) countDropped('failed', waiting.splice(0).length);
       }
       clearTimeout(timer);

@@ -67,7 +67,7 @@ export interface DeductDeps
 
 /**
  * Mode A. Stores everything, calls the institution without any lock or transaction, then settles the outcome. A crash
- * in between leaves an open attempt. The repeated request or the recovery job then asks the institution.
+ * before the settlement leaves an open attempt. The repeated request or the recovery job then asks the institution.
  */
 export function createDeductedOrderCreator(deps: DeductDeps) {
   const { gateways, clock, links } = deps;

@@ -89,7 +89,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
     else if (first.length === 1 && isTimeout(error)) keep(first, [error]);
     else await storeOneByOne(first);
   }
-  // Stores the rest one at a time, so that each statement sees the rows stored before it.
+  // Stores the orders in `rest` one at a time, so that each statement sees the rows stored before it.
   await storeOneByOne(rest);
   return rows.map((row) => verdicts.get(row));
 }

@@ -38,7 +38,7 @@ interface Judgement {
   readonly stored: boolean;
 }
 
-/** SQL: tokens in a channel's bucket now, at most the burst. A clock that was set back adds none. */
+/** SQL: tokens in a channel's bucket now, at most the burst. If the clock was set back, no tokens are added. */
 const AVAILABLE_TOKENS = `least(w.burst, r.tokens +
     w.rate * extract(epoch from greatest(now(), r.refilled_at) - r.refilled_at))`;
 const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;

@@ -85,7 +85,7 @@ const LOCK_CHANNEL = statement({
 
 /**
  * Locks the row against changes until the transaction ends. Uses `no key update`, so that rows which refer to the
- * channel can be inserted meanwhile.
+ * channel can be inserted while the lock is held.
  */
 export async function lockChannel(tx: Queryable, appId: string): Promise<ChannelRow | undefined> {
   const locked = await tx.query(LOCK_CHANNEL, [appId]);

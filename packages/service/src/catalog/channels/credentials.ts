@@ -44,7 +44,10 @@ export function openCredentials(vault: Vault, appId: string, sealed: SealedCrede
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
-/** Opens the former app secret, which was sealed under the same data key and with the same place as the current one. */
+/**
+ * Opens the former app secret, which was sealed under the same data key and bound to the same place as the current app
+ * secret.
+ */
 export function openFormerAppSecret(
   vault: Vault,
   appId: string,

@@ -10,7 +10,7 @@ const COUNT_FIELD_FAILURE = statement({
      returning failures, extract(epoch from minute_began + interval '1 minute' - now())::float8 as "secondsLeft"`,
   parameters: ['bigint'],
   columns: columns({
-    /** Failures within the current minute, including this one. */
+    /** Failures within the current minute, including the failure that was just counted. */
     failures: 'integer',
     secondsLeft: 'double precision',
   }),

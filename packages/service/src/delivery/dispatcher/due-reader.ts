@@ -160,7 +160,10 @@ export class DueReader {
   }
 }
 
-/** Returns the lanes that have more due events than fit into memory. These lanes read the rest themselves. */
+/**
+ * Returns the lanes that have more due events than fit into memory. These lanes read their remaining events from the
+ * database themselves.
+ */
 function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }

@@ -103,7 +103,10 @@ export class Lane {
     return this.restAfter !== undefined;
   }
 
-  /** Begins to read the deferred events. Returns the position from which to read, or undefined if there are none. */
+  /**
+   * Begins to read the deferred events. Returns the position from which to read, or undefined if no events are
+   * deferred.
+   */
   beginReadingRest(): DuePosition | undefined {
     if (this.restAfter) this.deferredSinceRead = undefined;
     return this.restAfter;

@@ -17,8 +17,8 @@ export type EventKey = readonly [recordedMicros: number, eventNo: number];
 
 /**
  * SQL: the keys of the newest `max` events of channel $1 that come after the key `after` in the list. Reads the table
- * that contains the wanted events and few others. All four tables have an index in the order of the list, so the cost
- * of a page does not grow with the channel's history.
+ * that contains the wanted events and few other events. All four tables have an index in the order of the list, so the
+ * cost of a page does not grow with the channel's history.
  */
 export function newestEvents(
   { orderNo, eventType, status, from, to }: EventFilter,

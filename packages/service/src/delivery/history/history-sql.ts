@@ -8,8 +8,8 @@ import { acceptedAttempts, allAttempts, failedAttempts, keyOfEvent } from './att
 export type EventRow = RowOf<typeof EVENT_ROW>;
 
 /**
- * SQL: the first and the last period of a range. To select a single period of the range, both are that period. Null for
- * an event without a range.
+ * SQL: the first and the last period of a range. If a single period of the range is selected, `first` and `last` are
+ * both that period. Null for an event without a range.
  */
 interface Periods {
   readonly first: string;
@@ -19,9 +19,9 @@ interface Periods {
 export const WHOLE: Periods = { first: 'case when e.cycle_to is not null then e.cycle_no end', last: 'e.cycle_to' };
 
 /**
- * SQL: the delivery state of an event, for a select that calls the event `e`. Does not read due_events, which is busy:
- * accepted pushes are in the attempts, events that are not sent any more in undelivered_events, and all others are
- * pending.
+ * SQL: the delivery state of an event, for a select that calls the event `e`. Does not read due_events, which is busy.
+ * Accepted pushes are in delivery_attempts, and events that are not sent any more are in undelivered_events. All other
+ * events are pending.
  */
 export const progress = ({ first, last }: Periods) => `lateral (select ${first} as first_no, ${last} as last_no) n,
   lateral (

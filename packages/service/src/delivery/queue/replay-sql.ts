@@ -46,7 +46,7 @@ const LOCK_RETRIES = statement({
 
 /**
  * Locks the due rows of retries, so that an outcome is stored either before or after the replay and never gives up a
- * replayed event. Locks in the same order as `finishPushes`, so that the two cannot deadlock.
+ * replayed event. Locks in the same order as `finishPushes`, so that a replay and `finishPushes` cannot deadlock.
  */
 async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
   await tx.query(LOCK_RETRIES, [channelId, references.map((r) => r.eventNo)]);

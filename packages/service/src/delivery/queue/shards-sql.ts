@@ -8,7 +8,10 @@ import {
 } from '../../platform/db/database.js';
 import { epochMs } from '../../platform/db/time-sql.js';
 
-/** Each channel has one shard, so that one node limits its pushes in flight. `queue_events` uses this number too. */
+/**
+ * The number of shards. All events of a channel are in one shard, so that one node limits the channel's pushes in
+ * flight. The trigger `queue_events` uses the same number of shards.
+ */
 export const SHARDS = 16;
 
 /**

@@ -10,8 +10,8 @@ const PAGES_PER_STEP = 64;
  * index, and it finds every row regardless of its times.
  */
 export function createBenefitExpiry(database: Database): () => Promise<number> {
-  // The pages that this node still has to read. One node a day reads the table. If it stops, the rest is read the next
-  // day.
+  // The pages that this node still has to read. One node a day reads the table. If that node stops, the remaining pages
+  // are read the next day.
   let walk: { page: number; readonly end: number } | undefined;
   return async () => {
     let expired = 0;

@@ -8,7 +8,10 @@ export type OperatorsWorkDeps = Pick<
   'database' | 'vault' | 'gateways' | 'clock' | 'environment' | 'log' | 'stopping'
 >;
 
-/** Processes the bulk runs of operators, item by item. A node that is stopping leaves the rest to another node. */
+/**
+ * Processes the bulk runs of operators, item by item. A node that is stopping leaves the remaining items to another
+ * node.
+ */
 export async function workOffBulkRuns(deps: OperatorsWorkDeps): Promise<number> {
   const { log, stopping } = deps;
   return workOffRuns(deps, {

@@ -79,7 +79,7 @@ const isBoundAgainSql = (a: string) => `exists (
   select from agreements other
   where ${sameNumberSql('other', a)} and ${agreementStatusIs('other.status', 'BIND_SUCCESS')} and not other.number_released and other.source = 'SELF_BINDING')`;
 
-/** SQL: whether another binding of the same card has replaced this one, and a debit on this one is still open. */
+/** SQL: true if another binding of the same card has replaced the binding `a`, and a debit on `a` is still open. */
 const isBeingDebitedSql = (a: string) => {
   const isReplaced = agreementStatusIs(`${a}.status`, 'REPLACED');
   return `(${isReplaced} and exists (

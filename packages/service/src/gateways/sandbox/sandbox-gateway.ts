@@ -9,8 +9,9 @@ import {
 } from './triggers.js';
 
 /**
- * Creates an institution that charges nobody and sends no text messages. It stores nothing: it derives the outcome of a
- * debit from the attempt. So a pending debit succeeds after 30 seconds even if the service restarts in that time.
+ * Creates the gateway of a simulated institution, which charges nobody and sends no text messages. It stores nothing:
+ * it derives the outcome of a debit from the attempt. So a pending debit succeeds after 30 seconds even if the service
+ * restarts in that time.
  */
 export function createSandboxGateway(clock: Clock): Gateway {
   const succeedAt = ({ amountCent, attemptNo }: DebitQuery, paidAt: number): DebitOutcome =>

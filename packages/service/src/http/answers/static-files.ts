@@ -69,7 +69,7 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
 
 /** For files whose names contain a hash of their content. */
 export const KEEP_FOR_GOOD = 'public, max-age=31536000, immutable';
-/** For other files: clients keep them, but ask each time whether they have changed. */
+/** For all other files: clients cache a file, but ask each time whether it has changed. */
 export const ASK_EACH_TIME = 'no-cache';
 
 export function sendStaticFile(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {

@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   /** Node drops connections beyond this number before it reads from them. */
   readonly connectionsInAll: number;
   readonly keepAliveTimeout: number;
-  /** Time for which an idle connection is kept while more than half of the connections are open. */
+  /** Time for which an idle connection stays open while more than half of the allowed connections are open. */
   readonly crowdedKeepAliveTimeout: number;
 }
 

@@ -27,7 +27,7 @@ const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
 /** The rate is computed from the latest busy ticks: at most 8 ticks, and at least the ticks of one second. */
 const TICKS = 8;
-/** A tick is busy if there were always at least this many requests on the node. */
+/** A tick is busy if the number of requests on the node never fell below this number during the tick. */
 const BUSY_INSIDE = 16;
 /** In one tick, the rate falls by at most 10 %: the new rate is at least this part of the previous rate. */
 const MAX_FALL = 0.9;

@@ -4,8 +4,9 @@ import type { Socket } from 'node:net';
 const MAX_PIPELINED = 16;
 
 /**
- * Closes a connection that pipelines far more requests than any client needs. Node accepts thousands in one read.
- * Without this limit it would produce and keep all answers for a client that reads none.
+ * Closes a connection that pipelines far more requests than any client needs. Node accepts thousands of requests in one
+ * read. Without this limit, the service would produce all answers and keep them in memory for a client that reads no
+ * answer.
  */
 export function limitPipelinedRequests(serve: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();

@@ -19,7 +19,7 @@ function rowPath(row: readonly boolean[], y: number): string {
     if (start < 0) break;
     const end = row.indexOf(false, start);
     const stop = end < 0 ? row.length : end;
-    // The first run has absolute coordinates. Each further run is relative to the one before it.
+    // The first run has absolute coordinates. The coordinates of each further run are relative to the run before it.
     path += path === '' ? `M${start} ${y}.5h${stop - start}` : `m${start - at} 0h${stop - start}`;
     at = stop;
   }
