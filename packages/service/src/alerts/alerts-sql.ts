@@ -185,8 +185,8 @@ export const storeAlertOwner = declareWrite({
 });
 
 /**
- * Numbers of periods, attempts, refunds and claims contain the order's number. This is the letter before it: R for
- * refunds, C for claims, '' for periods and attempts.
+ * Numbers of periods, attempts, refunds and claims contain the order's number. This is the letter before the order's
+ * number: R for refunds, C for claims, '' for periods and attempts.
  */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;
 

@@ -6,11 +6,14 @@ export interface ImageView {
   readonly bytes: number;
 }
 
-/** SQL: the file name of a row of images: its hash and an extension. Null if there is no row. */
+/**
+ * SQL: the file name of the picture in a row of the table images: the picture's hash and an extension. Null if there is
+ * no row.
+ */
 export const imageFile = (row: string) =>
   `${row}.image_hash || case ${row}.media_type when 'image/png' then '.png' else '.svg' end`;
 
-/** SQL: an ImageView as JSON for a row of images. Null if there is no row. */
+/** SQL: an ImageView as JSON for a row of the table images. Null if there is no row. */
 export const imageView = (row: string) =>
   `case when ${row}.image_hash is not null then json_build_object('file', ${imageFile(row)},
      'mediaType', ${row}.media_type, 'bytes', octet_length(${row}.bytes)) end`;

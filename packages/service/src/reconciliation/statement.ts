@@ -24,8 +24,8 @@ export interface InstitutionStatement {
 const LINES_PER_BATCH = 1000;
 
 /**
- * Reads a whole statement into a temporary file before it is used. It may have millions of lines, it may break off, and
- * no transaction should wait for an institution.
+ * Reads a whole statement into a temporary file before it is used. A statement may have millions of lines and may break
+ * off, and no transaction should wait for an institution.
  */
 export async function withStatement<T>(
   lines: AsyncIterable<NumberedLine>,

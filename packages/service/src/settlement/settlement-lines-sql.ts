@@ -49,7 +49,10 @@ const LINES_PER_FETCH = 1000;
 /** The timeout of each statement of a report. */
 export const REPORT_STATEMENT_MS = 600_000;
 
-/** The query behind the cursor, which cannot be prepared. It is declared so that a test can check its columns. */
+/**
+ * The query of the cursor. A cursor's query cannot be prepared, but it is declared here so that a test can check its
+ * columns.
+ */
 const LIST_SETTLEMENT_LINES = statement({
   text: SETTLEMENT_LINES,
   parameters: ['bigint', 'double precision', 'double precision'],

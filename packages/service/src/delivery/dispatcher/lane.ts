@@ -71,7 +71,7 @@ export class Lane {
 
   /**
    * Queues a key unless it is in memory already. A full lane defers the key to the database. All later keys are then
-   * deferred too, until the lane has read the deferred key, because they would overtake it.
+   * deferred too, until the lane has read the deferred key. Otherwise they would overtake the deferred key.
    */
   offer(due: DueEvent): void {
     const key = keyOf(due);

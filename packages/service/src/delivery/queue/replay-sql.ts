@@ -184,7 +184,7 @@ const REPLAY_UNDELIVERED = statement({
 
 /**
  * Replays events that are no longer sent and were written within a time range. Takes `limit` rows per step, so that
- * locks are short. Each step continues after the previous one, so it never replays an event twice.
+ * locks are short. Each step continues after the previous step, so that no event is replayed twice.
  */
 export async function replayUndelivered(
   tx: Queryable,

@@ -17,7 +17,7 @@ export interface FullDatabaseDeps {
   readonly signal: AbortSignal;
 }
 
-/** The alert's subject. All nodes use the same, so that the installation has one alert. */
+/** The alert's subject. All nodes use the same subject, so that the installation has one alert. */
 const SUBJECT = 'database';
 
 /**

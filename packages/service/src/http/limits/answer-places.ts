@@ -114,7 +114,7 @@ export type AnswerPlaces = ReturnType<typeof createAnswerPlaces>;
 /** Thrown by an action with a long answer if no place is free, before the action has any effect. */
 class PlaceNeeded extends Error {}
 
-/** The place of one request. It is taken only when the request needs one. */
+/** The place of one request. The place is taken only when the request has a long answer. */
 export class RequestPlace {
   private place: AnswerPlace | undefined;
 

@@ -16,9 +16,9 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,1024})$/i;
 
 /**
  * Refuses clients that keep failing authentication, before it computes the next signature. Counts failures by address
- * and app id, so that channels behind the same proxy do not affect each other. All app ids unknown to this node count
- * as one, because anybody can invent them. Requests with a live access token of the channel are counted separately: an
- * attacker has no token and so cannot block the channel.
+ * and app id, so that channels behind the same proxy do not affect each other. All app ids that this node does not know
+ * count as one app id, because anybody can invent app ids. Requests with a live access token of the channel are counted
+ * separately: an attacker has no token and so cannot block the channel.
  */
 export function createAuthenticationFailures({ limit, channels, tokens }: AuthenticationFailuresDeps) {
   function knownChannel({ headers }: Pick<FastifyRequest, 'headers'>): string {

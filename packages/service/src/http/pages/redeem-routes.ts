@@ -304,9 +304,9 @@ export function addRedeemRoutes(
   }
 
   /**
-   * Claims in a statement that it shares with other requests, as nearly all claims do, and redirects. If that is not
-   * possible, the caller claims step by step, which finds the reason for a refusal. Then returns `counted` if the post
-   * already counts against the link's limit, otherwise `post`.
+   * Claims in a statement that several requests share, and redirects. Nearly all claims succeed this way. Otherwise
+   * returns `counted` if the post already counts against the link's limit, else `post`. The caller then claims step by
+   * step, which finds the reason for a refusal.
    */
   async function claimAtOnce(
     request: FastifyRequest,

@@ -84,8 +84,9 @@ function createAnswer(code: string, unfinished: ServerResponse | undefined, cloc
 }
 
 /**
- * Waits for the answers to the complete requests before the malformed one. Otherwise the client would take this answer
- * for the answer to an earlier request. `unfinished` is the response of a request that broke off in the middle.
+ * Waits until the complete requests that came before the malformed request are answered. Otherwise the client would
+ * take this answer for the answer to an earlier request. `unfinished` is the response of a request that broke off in
+ * the middle.
  */
 function afterEarlierAnswers(socket: Socket, go: (unfinished: ServerResponse | undefined) => void): void {
   const { _httpMessage: current } = socket as Socket & { _httpMessage?: ServerResponse | null };

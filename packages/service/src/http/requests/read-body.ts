@@ -6,9 +6,10 @@ import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
 type Done = (error: Error | null, body?: Buffer) => void;
 
 /**
- * Reads a body, up to its route's limit, into one buffer, because a megabyte in chunks of one byte took 250 MB as a
- * list. Reads a large body only when there is room. Its buffer has the size of the Content-Length. If there is no
- * Content-Length, a body that turns out to be large gets a buffer of the route's limit.
+ * Reads a body, up to its route's limit, into one buffer, because a list of chunks took 250 MB for a megabyte that
+ * arrived in chunks of one byte. Reads a large body only when there is room. The buffer of a large body has the size of
+ * the Content-Length. If there is no Content-Length, a body that turns out to be large gets a buffer of the route's
+ * limit.
  */
 export function createBodyReader(bodies: LargeBodies) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
