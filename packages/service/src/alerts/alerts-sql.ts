@@ -87,7 +87,10 @@ export const raiseAlertOnChange = declareWrite({
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** SQL: the new column values of a resolved alert. A message about its end is due only if its opening was reported. */
+/**
+ * SQL: the new column values of a resolved alert. A message that the alert was resolved is due only if an earlier
+ * message has reported the alert.
+ */
 export const resolvedColumns = (because: string) => `resolved_at = now(), resolved_because = ${because},
   to_tell = case when alerts.told_at is not null then 'RESOLVED' end`;
 
@@ -97,7 +100,7 @@ export const resolveAlert = declareWrite({
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** Times are formatted as in the API. */
+/** An alert as operators see it. Times are formatted as in the API. */
 export type AlertView = RowOf<typeof ALERT_VIEW_COLUMNS>;
 
 const COLUMNS = `kind, subject, detail, seen, ${shanghaiText('first_seen_at')} as "firstSeenAt",

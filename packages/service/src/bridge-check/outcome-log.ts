@@ -86,7 +86,7 @@ export class OutcomeLog {
     return said;
   }
 
-  /** Sends a debit that must succeed. Queries it if its answer is unusable, as the service does. */
+  /** Sends a debit that must succeed. If the answer is unusable, queries the debit, as the service does. */
   async debitedOnce(more: Partial<Attempt> = {}): Promise<Attempt> {
     const attempt = this.newAttempt(more);
     await unlessUnusable(this.debit(attempt));

@@ -17,7 +17,7 @@ export interface NumberedLine {
 /** A complete statement whose lines were all checked. */
 export interface InstitutionStatement {
   readonly lines: number;
-  /** Yields JSON with up to LINES_PER_BATCH lines each, as `stageLines` expects it. */
+  /** Yields JSON texts with up to LINES_PER_BATCH lines each, as `stageLines` expects them. */
   batches(): AsyncIterable<string>;
 }
 

@@ -49,6 +49,7 @@ export function createAddressCheck(ranges: readonly string[]): (address: string)
     const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
     list.addSubnet(network, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
   }
-  // BlockList treats ::ffff:a.b.c.d, an address of a dual-stack socket, as IPv4. A disconnected socket has no address.
+  // BlockList treats ::ffff:a.b.c.d, an address of a dual-stack socket, as IPv4. A disconnected socket has no IP
+  // address and is refused.
   return (address) => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -125,7 +125,8 @@ export async function beginSession(
 }
 
 /**
- * Returns the session of a token unless it has expired. Extends the session, except for a page's background requests.
+ * Returns the session of a token unless the session has expired. Extends the session, except for a page's background
+ * requests.
  */
 export async function openSession(
   { database }: SignInDeps,

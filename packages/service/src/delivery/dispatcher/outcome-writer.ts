@@ -36,11 +36,11 @@ const RETRY_MS = 200;
 
 /**
  * Stores the outcomes of pushes, many in one statement. Keeps them in memory while the database is unreachable.
- * Outcomes whose rows another transaction has locked are retried separately. Until they are stored, all statements skip
- * locked rows.
+ * Outcomes whose rows another transaction has locked are retried separately. Until these outcomes are stored, all
+ * statements skip locked rows.
  *
- * It uses no batcher, because no caller awaits a single outcome. A promise and a closure per outcome were a noticeable
- * part of a push's cost.
+ * The writer uses no batcher, because no caller awaits a single outcome. A promise and a closure per outcome were a
+ * noticeable part of a push's cost.
  */
 export class OutcomeWriter {
   private queue: FinishedPush[] = [];

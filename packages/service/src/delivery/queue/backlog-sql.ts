@@ -18,8 +18,8 @@ const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from d
   order by t.at desc limit 1)`;
 
 /**
- * SQL: the receiver's latest answer. Compares three events: the newest that waits for a retry, the newest that was
- * given up, and the newest that was accepted.
+ * SQL: the receiver's latest answer. Compares the answers to three events: the newest event that waits for a retry, the
+ * newest event that was given up, and the newest event that was accepted.
  */
 const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from (
     (select f.* from (select * from due_events d where d.channel_id = c.channel_id and d.next_at <> d.recorded_at

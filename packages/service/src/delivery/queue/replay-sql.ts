@@ -149,7 +149,7 @@ function lastOf(range: string): string {
   return `case when upper(${range}) - lower(${range}) > 1 then upper(${range}) - 1 end`;
 }
 
-/** The position up to which a bulk replay has come. */
+/** The last row that a bulk replay has replayed. */
 export interface ReplayPosition {
   readonly eventNo: number;
   readonly cycleNo: number;
@@ -157,7 +157,7 @@ export interface ReplayPosition {
 
 export interface ReplayStep {
   readonly replayed: number;
-  /** Undefined at the end. */
+  /** Undefined if no event is left to replay. */
   readonly next: ReplayPosition | undefined;
 }
 

@@ -32,7 +32,7 @@ export function resultOfAnswer(answer: Answer): PushResult {
 
 /**
  * Returns true if an answer accepts the event: HTTP 200 and a JSON object whose `code` is the string `0`. A truncated
- * answer does not accept it, because its end is unknown.
+ * answer does not accept the event, because the rest of the answer is unknown.
  */
 export function isAccepted({ status, body, isCut }: Pick<Answer, 'status' | 'body' | 'isCut'>): boolean {
   if (status !== 200 || isCut) return false;

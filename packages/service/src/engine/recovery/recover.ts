@@ -17,8 +17,8 @@ const MIN_LEASED_TOGETHER = 16;
 
 /**
  * Finishes everything that is due at one institution or supplier, and returns the number of items. A query that hangs
- * delays no other, and items that become due during the run are included. Begins no more items after `stopping` returns
- * true.
+ * delays no other query, and items that become due during the run are included. Begins no more items after `stopping`
+ * returns true.
  */
 export async function recoverAllDue<One>(
   { lease, finish, onFailure }: Recovery<One>,

@@ -83,7 +83,7 @@ export class NodeReadsOnly extends NodeBusy {
 
 export interface Refusal {
   readonly result: ResultCode;
-  /** Overrides the HTTP status of the result code, for callers that take status 200 for success whatever the code. */
+  /** Overrides the HTTP status of the result code, for callers that treat every answer with status 200 as a success. */
   readonly http?: number;
   readonly message: string;
   /** Names of the mistakes that the message describes, for a header and the log line. Sandbox only. */

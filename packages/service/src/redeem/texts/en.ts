@@ -174,12 +174,12 @@ export const en = {
   endTitlePlain: 'End this subscription?',
   endKeepsUnclaimed: (count: number, until: Html) =>
     html`${times(count, 'The benefit that you have not claimed stays', 'The # benefits that you have not claimed stay')} yours, until ${until}.`,
-  /** `until`: the end of the current link. Undefined if the user will get a link that works longer. */
+  /** `until`: the time when the current link expires. Undefined if the user will get a link that works longer. */
   endKeepsCodes: (until: Html | undefined) =>
     until
       ? html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`
       : html`Codes that you have claimed stay yours.`,
-  /** `until`: the end of the link that the user gets by unsubscribing. `present`: the end of the current link. */
+  /** `until`: when the link that the user gets by unsubscribing expires. `present`: when the current link expires. */
   endLink: (until: Html, present: Html) =>
     html`You then get a link that works until ${until}. Please keep it: your current one works until ${present}.`,
   endForGood: 'It cannot be resumed afterwards. You would need to subscribe again.' as string | Html,
