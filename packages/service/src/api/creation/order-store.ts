@@ -30,8 +30,8 @@ const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
 /**
- * The number of timeouts per channel while orders of a batch are stored one by one. After that many timeouts, the
- * channel's remaining orders in the batch are not attempted.
+ * The most timeouts of one channel while orders of a batch are stored one by one. At this limit, the channel's
+ * remaining orders in the batch are not attempted.
  */
 const MAX_OUT_OF_TIME = 1;
 

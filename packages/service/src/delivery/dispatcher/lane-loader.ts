@@ -25,10 +25,7 @@ export interface LaneLoaderDeps {
 const MESSAGES_PER_LOAD = 128;
 /** The most deferred keys of a lane that one statement reads. */
 const KEYS_PER_READ = 1_000;
-/**
- * An event about a range of voided periods is expanded into one row per period. The most periods that are expanded at a
- * time.
- */
+/** An event about a range of voided periods is expanded into one row per period, at most 100 periods at a time. */
 const PERIODS_PER_EXPANSION = 100;
 
 /** Reads the next events of a lane in full, and the keys of events that did not fit into the lane's memory. */

@@ -5,8 +5,9 @@ import { type FormFields, readFormFields } from '../../redeem/link.js';
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * Returns true if the browser reports that the post comes from another site. Older browsers report nothing, or hide the
- * origin because of our referrer policy. Then this returns false, and only the form's token protects the user.
+ * Returns true if the browser reports that the post comes from another site. Returns false if the browser reports
+ * nothing or hides the origin, as older browsers do because of our referrer policy. Then only the form's token protects
+ * the user.
  */
 export function isCrossSite({ headers }: FastifyRequest, ownOrigin: string): boolean {
   const site = headers['sec-fetch-site'];
