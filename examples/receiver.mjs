@@ -38,13 +38,13 @@ async function receive(request, answer) {
     return answer(401, fault);
   }
   deal(JSON.parse(body.toString('utf8')));
-  // The service waits 5 s for the answer. Do longer work after it.
+  // The service waits 5 s for the answer. Do longer work after answering.
   answer(200, '0');
 }
 
 /**
- * Returns the body, or undefined if it is too large. Reads a too large body to its end too, so that the sender gets the
- * answer.
+ * Returns the body, or undefined if it is too large. Reads even a body that is too large to its end, so that the sender
+ * gets the answer.
  */
 async function readBody(request) {
   const chunks = [];
@@ -56,7 +56,10 @@ async function readBody(request) {
   return size <= MAX_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
-/** Returns what is wrong with the push, for this program's output and for the service; undefined if nothing is. */
+/**
+ * Returns what is wrong with the push, for this program's output and for the service. Returns undefined if the push is
+ * valid.
+ */
 function findFault(headers, body) {
   if (!headers['x-svc-signature']) return 'it has no signature';
   if (!isSigned(headers, body)) return 'the signature is not right';

@@ -24,7 +24,7 @@ Exit code: 0 when it was debited and given back, 1 when not, 2 when the command 
 const ANSWER_MS = 60_000;
 const ASK_EVERY_MS = 5_000;
 
-/** Ends the program with this line on the terminal. `isSure`: it is certain that nothing was debited. */
+/** Thrown to end the program: its message is printed. `isSure` is true if certainly nothing was debited. */
 class Ended extends Error {
   constructor(message, exitCode, isSure = false) {
     super(message);
@@ -93,7 +93,7 @@ async function send(address, { headers, body }) {
   }
 }
 
-/** Sends the request `said`, then repeats the query until the status is no longer PENDING. */
+/** Sends the request with `said()`. Then queries with `question()` until the status is no longer PENDING. */
 async function untilKnown(said, question) {
   for (let answer = await said(); ; answer = await question()) {
     say(JSON.stringify(answer));

@@ -49,7 +49,10 @@ export function createEventReceiver({ channel, store, selling }) {
   }
 }
 
-/** Returns the part of an event that the timeline shows; for an unknown type only that it arrived. */
+/**
+ * Returns the part of an event that the timeline shows. For an unknown event type, this is only the id, the type and
+ * the time.
+ */
 const inShort = ({ eventId, eventType, occurredAt, data }) => ({
   eventId,
   eventType,

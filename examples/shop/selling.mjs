@@ -71,7 +71,7 @@ export function createSelling({ client, store }) {
     );
     user.binding = bindOrderNo;
     await store.save();
-    // The call succeeds even if the code could not be sent: smsStatus tells.
+    // The call succeeds even if the code could not be sent. smsStatus says whether it was sent.
     return smsStatus === 'SEND_SUCCESS' ? { isSent: true } : { isSent: false, reason: failReason };
   }
 

@@ -7,7 +7,7 @@ import { explain } from './words.mjs';
 
 const COOKIE = 'shop_session';
 const MOST_FORM_BYTES = 16_384;
-/** The form of idempotency keys in forms; randomKey creates them. */
+/** The format of the idempotency keys in HTML forms. randomKey creates these keys. */
 const KEY = /^[0-9a-f]{32}$/;
 
 const HEADERS = {
@@ -109,8 +109,8 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
   }
 
   /**
-   * Signs in by name only: this is a sample. Replaces the session id at sign-in, so that an id that an attacker planted
-   * before is worthless.
+   * Signs in by name only: this is a sample. Replaces the session id at sign-in: an attacker may have set the old id in
+   * the user's browser.
    */
   async function signIn(visit) {
     const name = (visit.form.name ?? '').trim().slice(0, 40);

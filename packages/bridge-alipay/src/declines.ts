@@ -36,7 +36,7 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
   'ACQ.MERCHANT_AGREEMENT_NOT_EXIST': ['RETRYABLE', 'the merchant has no contract for periodic debits'],
   'ACQ.ACCESS_FORBIDDEN': ['RETRYABLE', 'the merchant has no contract for periodic debits'],
   'ACQ.PARTNER_ERROR': ['RETRYABLE', 'the app id is not right'],
-  // The same debit cannot succeed in this period.
+  // A retry of the debit in the same period would fail too.
   'ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED': ['FINAL', 'the amount is more than single_amount of the agreement'],
   'ACQ.TOTAL_FEE_EXCEED': ['FINAL', 'the amount is more than Alipay takes'],
   'ACQ.PRODUCT_AMOUNT_LIMIT_ERROR': ['FINAL', 'the amount is more than the product allows'],

@@ -28,7 +28,7 @@ export type Behaviour =
   | 'pay-when-asked'
   /** Answers 20000 (outcome unknown), but has paid. */
   | 'unknown-paid'
-  /** Answers 20000 (outcome unknown), and has not paid at the first attempt. */
+  /** Answers 20000 (outcome unknown) to the first request and does not pay. Pays when the debit is sent again. */
   | 'unknown-unpaid'
   /** Breaks the connection before the payment, twice, because the SDK retries once. */
   | 'lost-unpaid'
@@ -269,8 +269,8 @@ export class FakeAlipay {
       return failed('ACQ.INVALID_PARAMETER');
     const known = this.trades.get(outTradeNo);
     if (known) {
-      // From that page: "ACQ.TRADE_HAS_SUCCESS 交易已被支付", "ACQ.CONTEXT_INCONSISTENT 交易信息被篡改", "ACQ.TRADE_HAS_CLOSE
-      // 交易已经关闭".
+      // From the documentation of alipay.trade.pay: "ACQ.TRADE_HAS_SUCCESS 交易已被支付", "ACQ.CONTEXT_INCONSISTENT 交易信息被篡改",
+      // "ACQ.TRADE_HAS_CLOSE 交易已经关闭".
       if (known.cents !== cents(amount) || known.subject !== subject) return failed('ACQ.CONTEXT_INCONSISTENT');
       if (known.status === 'TRADE_SUCCESS') return failed('ACQ.TRADE_HAS_SUCCESS');
       if (known.status === 'TRADE_CLOSED') return failed('ACQ.TRADE_HAS_CLOSE');

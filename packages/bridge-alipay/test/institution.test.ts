@@ -308,7 +308,7 @@ describe('notices', () => {
     const others = [
       { notify_type: 'dut_user_sign', agreement_no: '1', status: 'NORMAL' },
       { notify_type: 'something_new', agreement_no: '1', status: 'UNSIGN' },
-      // Begins like a hashed number of this bridge, but its subject holds no original number.
+      // This number begins like a hashed number of this bridge, but the subject holds no original number.
       { notify_type: 'trade_status_sync', out_trade_no: 'P_1', subject: 'Films 31', trade_status: 'TRADE_CLOSED' },
     ];
     for (const other of others) expect(await notified(fake.notice({ app_id: APP_ID, ...other }))).toEqual([]);

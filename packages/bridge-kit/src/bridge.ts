@@ -80,15 +80,16 @@ export interface Bridge {
 
 const CALL_MS = 6_500;
 /**
- * How long a process leases a debit or refund number: much longer than any call. Then another process can take it over.
+ * How long a process leases a debit or refund number: much longer than any call. After the lease ends, another process
+ * can take the number over.
  */
 const IN_HAND_MS = 20_000;
 const ASKED_AT_ONCE = 8;
 const KEEP_DAYS = 400;
 const DRAIN_MS = 12_000;
 /**
- * The timeout for the part of a stop after drainMs. Both together are below the 30 s after which Kubernetes kills the
- * process.
+ * The timeout for the part of a stop after drainMs. The default drainMs and this timeout add up to 25 s: Kubernetes
+ * kills the process after 30 s.
  */
 const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;

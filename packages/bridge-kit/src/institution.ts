@@ -106,7 +106,7 @@ export interface WebhookReading {
 /**
  * Finds attempt and refund numbers of the service by the institution's own numbers (`institutionRef`), for institutions
  * that do not store the service's numbers. Call it once per page. Omits references that are unknown or that several
- * numbers share; open numbers are queried in any case.
+ * numbers share. A number that is omitted and still open is not lost, because the kit queries all open numbers.
  */
 export interface RefLookUp {
   attemptNosOf(institutionRefs: readonly string[]): Promise<ReadonlyMap<string, string>>;

@@ -3,9 +3,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { debitOf, startWorld, until } from './support/world.js';
 
 const SENDERS = 200;
-/** Bytes that each sends of a body that it declares as a megabyte. */
+/** The bytes that each sender sends. It declares a body of a megabyte. */
 const SENT = 600_000;
-/** The bodies of one address may use 16 MiB, so at most this many are kept. */
+/** The most bodies that the bridge keeps: the bodies of one address may use 16 MiB. */
 const KEPT = Math.floor((16 * 2 ** 20) / SENT);
 
 it('unfinished bodies of strangers are refused beyond 16 MiB, and the service is still served', async () => {
@@ -24,7 +24,10 @@ it('unfinished bodies of strangers are refused beyond 16 MiB, and the service is
   await until('room for webhooks', async () => (await world.tell(told)) === 200);
 });
 
-/** Begins a webhook without finishing its body. `status` is that of the response, if one has come. */
+/**
+ * Begins a webhook without finishing its body. `status` returns the HTTP status of the response, or undefined if there
+ * is no response yet.
+ */
 function openUnfinished(port: number): { readonly socket: Socket; status(): number | undefined } {
   const socket = net.connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());

@@ -150,7 +150,7 @@ export class Book {
     return row?.institution_no ?? undefined;
   }
 
-  /** Stores the binding's agreement. Returns the agreement that was stored first. */
+  /** Stores the binding's agreement, unless the binding already has one. Returns the stored agreement. */
   async bind(bindOrderNo: string, institutionNo: string): Promise<string> {
     const [row] = await this.#database.query<{ institution_no: string }>(
       `insert into ${this.#schema}.bindings as known (bind_order_no, codes, institution_no) values ($1, 0, $2)

@@ -19,7 +19,7 @@ export interface Calls {
     call: (signal: AbortSignal) => Promise<Said>,
     late?: (said: Said) => Promise<unknown>,
   ): Promise<Said | undefined>;
-  /** Calls with its own deadline. Throws if the outcome is unknown. */
+  /** Makes a single call, which gets a new deadline. Throws if the outcome is unknown. */
   require<Said extends { readonly status?: string }>(
     operation: string,
     call: (signal: AbortSignal) => Promise<Said>,

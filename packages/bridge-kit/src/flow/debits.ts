@@ -61,8 +61,8 @@ export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
   }
 
   /**
-   * Returns true if the debit is so old that the institution might pay it again if it were sent again, or that the book
-   * may have deleted it.
+   * Returns true if the debit is so old that one of two things may have happened: the institution no longer guarantees
+   * to pay its number only once, or the book has deleted it.
    */
   #mayBeForgotten({ startedAt }: Debit): boolean {
     const { clock, repeatableForMs, keepMs } = this.#tools;

@@ -54,7 +54,10 @@ const LIMITS = {
  * The most open connections. The service and the institution need few. A connection without a request ends after 10 s.
  */
 const MAX_CONNECTIONS = 4_000;
-/** Memory for unverified bodies: of operations, and of the other paths. A flood of one does not affect the other. */
+/**
+ * The memory for unverified bodies: one limit for operations, and one for all other paths. A flood of requests to one
+ * of them does not use up the memory of the other.
+ */
 const OPERATION_BYTES = 16 * 2 ** 20;
 const OTHER_BYTES = 32 * 2 ** 20;
 

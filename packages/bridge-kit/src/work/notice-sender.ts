@@ -26,7 +26,10 @@ export interface NoticeSender {
 
 const AT_ONCE = 16;
 const DEADLINE_MS = 5_000;
-/** The lease on a notice, longer than any attempt. After it, another process sends the notice if this one died. */
+/**
+ * The duration of a lease on a notice: longer than any attempt. If this process dies, another process sends the notice
+ * after the lease has ended.
+ */
 const IN_HAND_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
@@ -34,8 +37,8 @@ const LONGEST_RETRY_AFTER_S = 3_600;
 /** The path of the service's notice endpoint: docs/bridge.md. */
 const PATH = /\/gateway\/v1\/notices\/[^/?#]+$/;
 /**
- * A notice is given up after this many 400 and 413 responses, not after the first: its body may have been truncated on
- * the way.
+ * The number of 400 and 413 responses after which a notice is given up. One such response is not enough, because the
+ * notice's body may have been truncated on the way.
  */
 const MOST_REFUSALS = 8;
 

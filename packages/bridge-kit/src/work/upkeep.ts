@@ -11,7 +11,7 @@ export interface UpkeepOptions {
 }
 
 const PAUSE_MS = 3_600_000;
-/** Few rows at a time, so that no request waits long for their locks. */
+/** The most rows that are deleted at once. They are few, so that no request waits long for their locks. */
 const DELETED_AT_ONCE = 200;
 
 /** Deletes old records every hour, and logs numbers that have had no result for too long. */
