@@ -11,12 +11,15 @@ const MINUTE_MS = 60_000;
 /** The largest difference between the service's clock and Stripe's that a query allows for. */
 const SKEW_MS = 10 * MINUTE_MS;
 
-/** Search finds every payment older than an hour, even after an outage: docs.stripe.com/api/payment_intents/search */
+/**
+ * The age from which search certainly finds a payment. Stripe's search lags by up to an hour after an outage
+ * (docs.stripe.com/api/payment_intents/search); the rest is a margin.
+ */
 const SEARCHABLE_AFTER_MS = 75 * MINUTE_MS;
 
 /**
- * A payment that waits for the customer is canceled this long after its creation. Before that, the request that created
- * the payment may still be in flight.
+ * The age at which a payment that waits for the customer is canceled. If the payment is younger, the request that
+ * created it may still be in flight.
  */
 const UNFINISHED_FOR_MS = 2 * MINUTE_MS;
 
@@ -81,7 +84,8 @@ export class Debits {
       return { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code})` };
     }
     if (hasRule(error.decline_code) || hasRule(error.code)) return toDeclined(error);
-    // Stripe's refusal of a detached payment method has no code, so this looks whether the payment method is attached.
+    // Stripe's refusal of a detached payment method has no code, so the bridge checks whether the payment method is
+    // still attached.
     return (await this.#isAttached(agreement))
       ? { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code ?? 'no code'})` }
       : toDeclined({ code: 'payment_method_unexpected_state' });
@@ -115,7 +119,10 @@ export class Debits {
     return this.#findListed(attemptNo, { customer, created: since(startedAt - SKEW_MS) });
   }
 
-  /** Reads the list of the last hour first, which search may not cover yet, and then searches. */
+  /**
+   * First reads the list of recent payments, because search may not find them yet. Then searches, if the debit can be
+   * older.
+   */
   async #findOfAccount(attemptNo: string, startedAt: number | undefined): Promise<string | undefined> {
     const recently = this.#options.clock.now() - SEARCHABLE_AFTER_MS;
     const from = Math.max(recently, (startedAt ?? 0) - SKEW_MS);

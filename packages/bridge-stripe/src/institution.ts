@@ -22,7 +22,10 @@ export interface StripeSettings extends ClientSettings {
   readonly webhookSecret?: string | undefined;
   /** The currency of every debit, equal to the service's. It must have hundredths. Default: cny. */
   readonly currency?: string | undefined;
-  /** Tells this bridge's payments from other bridges' on the same account: up to 64 letters, digits, `_` and `-`. */
+  /**
+   * A name that distinguishes this bridge's payments from those of other bridges on the same account: up to 64 letters,
+   * digits, `_` and `-`.
+   */
   readonly realm?: string | undefined;
   /** The URL to which wallets would redirect. If undefined, payment methods that may redirect are refused. */
   readonly returnUrl?: string | undefined;

@@ -2,14 +2,14 @@ import type { Stripe } from 'stripe';
 
 /**
  * The metadata keys by which payments and refunds are found without the book. Stripe allows keys of 40 and values of
- * 500 characters (docs.stripe.com/api/metadata); our numbers have up to 64.
+ * 500 characters (docs.stripe.com/api/metadata); our numbers have up to 64 characters.
  */
 const REALM = 'perennial_realm';
 const ATTEMPT = 'perennial_attempt_no';
 const ORDER = 'perennial_order_no';
 const REFUND = 'perennial_refund_no';
 
-/** Marks this bridge's payments, so that they can be told from other payments of the account. */
+/** Marks this bridge's payments, so that they can be distinguished from other payments of the account. */
 export class Marks {
   readonly #realm: string;
 

@@ -4,7 +4,7 @@ import type { Marks } from './marks.js';
 import { findIn, readAll, readLatest } from './pages.js';
 import { isInFlight, isRefusal } from './refusals.js';
 
-/** If the refund's debit is unknown, this many pages of the account's latest refunds are searched. */
+/** The number of pages of the account's latest refunds that are read if the refund's debit is unknown. */
 const LATEST_PAGES = 5;
 
 const WITH_BOOKING = ['balance_transaction'];
@@ -21,7 +21,10 @@ export class Refunds {
     this.#options = options;
   }
 
-  /** Stripe refuses amounts above the payment's rest, and disputed payments: docs.stripe.com/api/refunds/create */
+  /**
+   * Stripe refuses to refund more than is left of the payment, and refuses refunds of disputed payments:
+   * docs.stripe.com/api/refunds/create
+   */
   async refund({ refundNo, debitRef, amountCent }: Refund): Promise<RefundOutcome> {
     const { stripe, marks } = this.#options;
     try {

@@ -5,14 +5,14 @@ import type { Marks } from './marks.js';
 import { PAGE_SIZE } from './pages.js';
 
 /**
- * A statement page ends as soon as it has this many lines. The last Stripe page (100 bookings) can add more lines, but
- * the total stays below the protocol's limit of 1000.
+ * The number of lines at which a statement page ends. The last Stripe page (100 bookings) can add more lines, but their
+ * number stays below the protocol's limit of 1000.
  */
 const LINES_ENOUGH = 500;
 
 /**
- * A statement page with at least one line is complete after this many Stripe pages, because most bookings of an account
- * may not be the bridge's.
+ * The number of Stripe pages after which a statement page ends if it has at least one line. Most bookings of an account
+ * may not be the bridge's, so LINES_ENOUGH may take too many Stripe pages.
  */
 const PAGES_ENOUGH = 10;
 

@@ -83,7 +83,10 @@ export class Webhooks {
     return [{ about: 'refund', refundNo, outcome: await this.#options.refunds.ask(refund.id) }];
   }
 
-  /** Reports all refunds of the charge, as the event names none: docs.stripe.com/api/events/types */
+  /**
+   * Reports all refunds of the charge, because the event does not say which refund has changed:
+   * docs.stripe.com/api/events/types
+   */
   async #ofCharge(charge: Stripe.Charge): Promise<readonly Told[]> {
     if (this.#options.marks.attemptNoOf(charge) === undefined) return [];
     const refunds = readAll((page) => this.#options.stripe.refunds.list({ charge: charge.id, ...page }));

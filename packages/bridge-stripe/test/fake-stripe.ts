@@ -155,7 +155,10 @@ class Fake {
   readonly requests: string[] = [];
   readonly secretKey = 'sk_test_fake';
   readonly webhookSecret = 'whsec_fake';
-  /** How late search finds a payment. Usually under a minute: docs.stripe.com/search#data-freshness */
+  /**
+   * The delay until search finds a new payment. At Stripe it is usually under a minute:
+   * docs.stripe.com/search#data-freshness
+   */
   searchLagMs = 30_000;
   readonly #now: () => number;
   readonly #methods = new Map<string, { customer: string | null; card: TestCard }>();

@@ -14,7 +14,7 @@ export function watchForMissingFiles(): void {
   });
 }
 
-/** Reloads the page if a file of it was missing. Called after an error. */
+/** Reloads the page if one of the console's files was missing. Called after an error. */
 export function reloadIfFilesAreMissing(): void {
   if (lacksFiles && rememberReload()) reloadPage();
 }

@@ -125,7 +125,7 @@ export const api = {
   post: change('POST'),
   put: change('PUT'),
   delete: change('DELETE'),
-  /** Calls within a session to its own endpoints, which are not in the table of operations. */
+  /** Calls the endpoints that manage the session itself. They are not in the table of operations. */
   session: <Of>(method: 'POST' | 'DELETE', path: string, body?: unknown) => sendForJson<Of>(method, path, { body }),
   /** Calls that are made before the session exists. */
   signIn: <Of>(method: 'GET' | 'POST', path: string, body?: unknown) =>

@@ -21,7 +21,9 @@ import { Sidebar } from './sidebar.tsx';
 const loadSearchBox = () => import('../search/search-box.tsx');
 const SearchBox = lazy(loadSearchBox);
 
-/** Late enough that the page's own files and first requests are loaded before the search. */
+/**
+ * The delay before the search is loaded: long enough for the page's own files and first requests to be loaded first.
+ */
 const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({

@@ -14,7 +14,7 @@ const useTexts = dictionary({
   failedPayments: ['{count} to be retried', '{count} 笔待重试'],
 });
 
-/** The service counts no further than this. */
+/** The largest count that is shown as it is. The service stops counting at 1000. */
 const MOST = 999;
 
 const REFRESH_MS = 60_000;

@@ -163,7 +163,8 @@ export const theme = createTheme({
       styles: DIALOG_STYLES,
     }),
     Menu: Menu.extend({
-      // Without the placeholder, the first item gets the focus instead of an unlabelled element before it.
+      // Mantine's focus placeholder is an unlabelled element before the first item. Without it, the first item gets the
+      // focus.
       defaultProps: {
         shadow: 'md',
         radius: 'md',

@@ -71,5 +71,5 @@ const useTexts = dictionary({
   'settlement.close': ['Closed a month', '关账'],
 });
 
-/** Returns the text of an action, or its code if it is unknown. */
+/** Returns the text of an action. Returns the action's code if the action is unknown. */
 export const useActionText = (): ((action: string) => string) => useTexts() as (action: string) => string;

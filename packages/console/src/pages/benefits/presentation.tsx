@@ -17,7 +17,7 @@ import { useTexts } from './presentation-texts.ts';
 
 type Presentation = Benefit['presentation'];
 
-/** Returns the description in the page's language, or in the other language if it is missing. */
+/** Returns the description in the page's language. If there is none, returns the description in the other language. */
 export function useDescription({ descriptionZh, descriptionEn }: Presentation): string | null {
   return useLanguage() === 'zh' ? (descriptionZh ?? descriptionEn) : (descriptionEn ?? descriptionZh);
 }

@@ -153,7 +153,7 @@ const RULE_TEXTS = {
   'single-amount': 'alipaySingleAmount',
 } as const satisfies Record<Warning['rule'], string>;
 
-/** Shows rules of the institution that products may break, after a product or payment channel was authorized. */
+/** After a product or payment channel was authorized, shows the institution's rules that a product may violate. */
 function Warnings({ warnings }: { readonly warnings: readonly Warning[] }) {
   const t = useTexts();
   if (warnings.length === 0) return null;

@@ -13,7 +13,10 @@ interface BrandingPreviewProps {
   readonly logo: string | undefined;
 }
 
-/** The default colours of assets/redeem/page.css; a test compares them. A channel's accent replaces the first eight. */
+/**
+ * The default colours of assets/redeem/page.css. A test checks that they are equal. A channel's accent replaces the
+ * first eight colours.
+ */
 const OWN: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: {
     accent: '#0a6b4b',

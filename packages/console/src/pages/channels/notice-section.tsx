@@ -24,7 +24,7 @@ const useTexts = dictionary({
 /** The notice period in days that Chinese rules require. */
 const USUAL_DAYS = 5;
 
-/** Sets whether, and how many days before, a channel is notified of a renewal. */
+/** Sets whether a channel is notified before a renewal, and how many days before. */
 export function NoticeSection({ channel }: ChannelTabProps) {
   const t = useTexts();
   const isAdmin = useMayDo('admin');

@@ -15,7 +15,7 @@ export const backlogsQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
-/** The service counts no further than this. */
+/** The number at which the service stops counting. */
 const MAX_COUNTED = 10_000;
 
 export function Counted({ value }: { readonly value: number }) {

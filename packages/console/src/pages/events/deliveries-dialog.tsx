@@ -16,7 +16,7 @@ interface DeliveriesDialogProps {
   onClose(): void;
 }
 
-/** A switch per event type: on delivers, off pauses. */
+/** Shows a switch for each event type: on means that its events are delivered, off that their delivery is paused. */
 export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDialogProps) {
   const t = useTexts();
   const common = useCommonTexts();

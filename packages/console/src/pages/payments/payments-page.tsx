@@ -126,7 +126,8 @@ export default function PaymentsPage() {
         amountOf={({ amountCent }) => amountCent}
         hasMore={list.hasMore}
         mayChooseAll={mayBeTriedAgain}
-        // Only with this status filter: otherwise payments that cannot be retried would be counted too.
+        // Passes the count only if the status filter is FAIL_RETRY: otherwise it would include payments that cannot be
+        // retried.
         matching={
           summary.data && status === 'FAIL_RETRY'
             ? { count: summary.data.total.payments, isAtLeast: summary.data.isAtLeast }

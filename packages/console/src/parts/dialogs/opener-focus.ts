@@ -7,7 +7,7 @@ function findOpener(): HTMLElement | null {
   return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : pressed;
 }
 
-/** Late enough that other code has moved the focus after the dialog closed. */
+/** The delay before the focus is checked: long enough for other code to move the focus after the dialog has closed. */
 const LOOK_AFTER_MS = 30;
 
 /**
@@ -17,7 +17,7 @@ const LOOK_AFTER_MS = 30;
 export function useOpenerFocus(isOpen = true): void {
   const opener = useRef<HTMLElement | null>(null);
   const wasOpen = useRef(false);
-  // Read during rendering, because after it the focus is already inside the dialog.
+  // The opener is read during rendering, because after rendering the focus is already inside the dialog.
   if (isOpen && !wasOpen.current) opener.current = findOpener();
   wasOpen.current = isOpen;
   useEffect(() => {

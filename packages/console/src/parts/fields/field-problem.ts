@@ -14,7 +14,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   'svg-unusable': 'picture',
 };
 
-/** The field, for refusals whose first value is the field's name in words: maps this name to the field. */
+/** Maps a field's name in words to the field. Some refusals have this name as their first value. */
 const BY_NAME: Readonly<Record<string, string>> = {
   'the display name': 'displayName',
   'the support address': 'support',

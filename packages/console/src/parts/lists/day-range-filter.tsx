@@ -23,7 +23,7 @@ interface DayRangeFilterProps {
   readonly label: string;
   /** The first day of the range: 2026-01-31. */
   readonly from: string | undefined;
-  /** The day after the range, as in the API. */
+  /** The day after the last day of the range, as in the API. */
   readonly to: string | undefined;
   /** Set if the range is in the future. */
   readonly isAhead?: boolean;

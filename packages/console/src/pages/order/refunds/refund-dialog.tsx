@@ -89,7 +89,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const words = { amount: moneyText(amountCent ?? 0) };
   const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
   const close = () => {
-    // Forgets requests whose refunds the order already has. While it was open, the dialog told the operator about them.
+    // Forgets requests whose refunds the order already has. The open dialog has shown these requests to the operator.
     for (const one of unanswered) if (hasArrived(shown.timeline, one.key)) requests.forget(one);
     onClose();
   };
@@ -188,7 +188,8 @@ function useUnanswered(orderNo: string) {
   const [kept, setKept] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
   const [all, setAll] = useState<readonly KnownRequest[]>(() => kept.map((one) => ({ ...one, origin: 'before' })));
   useEffect(() => {
-    // Keeps a request even if another tab got its answer: the same amount sent from here is still the same refund.
+    // Keeps a request even if another tab got its answer. If this tab sends the same amount, it uses the same
+    // idempotency key, so the money is refunded once.
     const join = () => {
       const found = findUnanswered(owner);
       setKept(found);

@@ -59,8 +59,8 @@ export interface KnownRequest extends Unanswered {
 }
 
 /**
- * Returns the hint to show for a request. `isKept` is true if no tab has its answer. Returns undefined if another tab
- * got the answer and the order does not have the refund: the service refused it.
+ * Returns the hint to show for a request. `isKept` is true if no tab has got the answer to the request. Returns
+ * undefined if another tab got the answer and the order does not have the refund: the service refused it.
  */
 export function describeRequest(
   { origin }: KnownRequest,
@@ -81,7 +81,9 @@ export const keyFor = (unanswered: readonly Unanswered[], asked: Omit<Unanswered
   unanswered.find(({ cycleNo, amountCent }) => cycleNo === asked.cycleNo && amountCent === asked.amountCent)?.key ??
   fresh;
 
-/** Returns true if the error is a refusal, which settles the request. Server errors and lost answers do not. */
+/**
+ * Returns true if the error is a refusal, which settles the request. Server errors and lost answers do not settle it.
+ */
 export const isAnswer = (error: unknown): boolean =>
   isProblem(error) && error.status >= 400 && error.status < 500 && error.status !== 408;
 
