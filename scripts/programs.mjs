@@ -43,7 +43,9 @@ const PROGRAMS = {
 
 const variableOf = (name) => name.toUpperCase().replace('-', '_');
 
-/** Returns the path of a program: from its environment variable, or the first one found. */
+/**
+ * Returns the path of a program: from its environment variable, otherwise the first path at which the program is found.
+ */
 export function findProgram(name) {
   const { names = [name], places = () => [], isFit = () => true } = PROGRAMS[name];
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), ...MORE_FOLDERS];

@@ -2,9 +2,9 @@
 const service = (folder, ...names) => names.map((name) => `packages/service/test/${folder}/${name}.test.ts`);
 
 /**
- * `minutes`: the duration on two cores, complete and with --short, which `npm run prove -- ci` uses. `tests`: files
- * that `npm test` does not run. `also`: files of `npm test` that do more in a proof. `program`: a program in
- * packages/service/prove that runs after the tests.
+ * `minutes`: the duration of the whole proof on two cores, then the duration with --short, which `npm run prove -- ci`
+ * uses. `tests`: files that `npm test` does not run. `also`: files of `npm test` that do more in a proof. `program`: a
+ * program in packages/service/prove that runs after the tests.
  */
 export const PROOFS = [
   {

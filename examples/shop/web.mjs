@@ -76,7 +76,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     try {
       await handle(visit, part);
     } catch (error) {
-      // explain() throws errors that are not from the SDK again.
+      // explain() rethrows errors that are not from the SDK.
       visit.show(502, pages.failed(visit, explain(error)));
     }
   }

@@ -70,7 +70,10 @@ ${page.aside ? html`<div class="aside">${page.aside}</div>` : ''}
 
 const NAMED = /( role="(?:region|group)" aria-label=")([^"]+)(?=")/g;
 
-/** Returns a replacer that numbers regions and groups of equal labels, because screen readers list them by label. */
+/**
+ * Returns a replacer that adds a number to each repeated label of a region or group, because screen readers list
+ * regions and groups by label.
+ */
 function nameOnce(): (whole: string, before: string, name: string) => string {
   const seen = new Map<string, number>();
   return (_, before, name) => {

@@ -124,7 +124,7 @@ function shellBody(request: object): string {
     2,
   );
   const quoted = json.replaceAll("'", `'\\''`);
-  // ⟦ and ⟧ can mark these fields, because JSON does not escape them and no example contains them.
+  // ⟦ and ⟧ mark the encrypted fields: JSON does not escape these two characters, and no example contains them.
   return quoted.replaceAll(/⟦([^⟧]*)⟧/g, (_, text: string) => `'"$(seal ${text})"'`);
 }
 

@@ -38,7 +38,10 @@ export interface EmbeddedOptions {
 /** Thrown if another service uses the folder. The message is one line for operators. */
 export class FolderInUse extends EmbeddedPostgresError {}
 
-/** Opening fails after this many failures in a row (about 3 s). A service that was open logs the reason and retries. */
+/**
+ * The number of failures in a row after which opening fails (about 3 s). A service that was already open logs the
+ * reason and continues to retry.
+ */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
@@ -114,7 +117,8 @@ class ServerKeeper implements EmbeddedDatabase {
     if (running !== undefined) {
       if (!running.isReady) return undefined;
       if (this.#port === undefined || this.#port === running.port) return running.port;
-      // A tool started this server while our port was taken. When that tool ends it, we can start it on our port.
+      // A tool started this server while our port was taken. When the tool stops the server, we can start it again on
+      // our port.
       throw new EmbeddedPostgresError(`the database listens on port ${running.port} instead of ${this.#port}`);
     }
     this.#identity ??= await findIdentity(this.#folder, this.#internals);
@@ -178,7 +182,8 @@ class ServerKeeper implements EmbeddedDatabase {
     const client = this.#client;
     this.#client = undefined;
     if (client !== undefined) await this.#depart(client);
-    // Released during a recovery, so without locks: stops the server. Another process that needs it starts it again.
+    // This process was released during a recovery and has no locks, so it stops the server. Another process that needs
+    // the server starts it again.
     else await stopServer(this.#folder);
   }
 
@@ -209,9 +214,9 @@ class ServerKeeper implements EmbeddedDatabase {
 }
 
 /**
- * Returns the same port for a folder at each start, and a different one after each failure, because it may be taken.
- * The range is below the ephemeral ports: otherwise a reconnecting client could take the server's port as its local
- * port.
+ * Returns the same port for a folder at each start. After each failure returns a different port, because the previous
+ * port may be taken. All these ports are below the ephemeral ports: otherwise a reconnecting client could take the
+ * server's port as its local port.
  */
 function choosePort({ dataDir }: Folder, failures: number): number {
   const hash = createHash('sha256').update(`${dataDir} ${failures}`).digest().readUInt32BE();

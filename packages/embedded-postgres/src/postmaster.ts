@@ -40,7 +40,10 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
   }
 }
 
-/** Returns whether the process is this folder's server: its command line has the folder, as our setting or after -D. */
+/**
+ * Returns whether the process is this folder's server: its command line contains the folder's path, either in a setting
+ * of ours or after -D.
+ */
 async function isServerOf(data: string, pid: number): Promise<boolean> {
   const isLinux = process.platform === 'linux';
   const command = await (isLinux

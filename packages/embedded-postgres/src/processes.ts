@@ -8,12 +8,14 @@ export interface User {
   readonly gid: number;
 }
 
-/** The environment of the server. It inherits none of ours: no PGDATA, and no secrets in /proc/PID/environ. */
+/** The environment of the server. It inherits none of our variables: no PGDATA, and no secrets in /proc/PID/environ. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 const execute = promisify(execFile);
 
-/** Converts ids to signed integers, because Node expects them so for a process (but unsigned for a file's owner). */
+/**
+ * Converts ids to signed integers, because Node expects signed ids for a process (but unsigned ids for a file's owner).
+ */
 const credentials = (user?: User): Partial<User> => (user ? { uid: user.uid | 0, gid: user.gid | 0 } : {});
 
 /** Runs a program to its end and returns its output. If the program fails, rejects with its stderr. */

@@ -118,7 +118,7 @@ export interface LocalRoutes<Rule> {
   readonly describeLedger: () => object;
   readonly faults: Pick<FaultBook<Rule, never>, 'set' | 'clear'>;
   readonly isFault: (name: unknown) => boolean;
-  /** Handles control calls with other actions. Returns undefined for an unknown action. */
+  /** Handles control calls whose action is neither `set` nor `clear`. Returns undefined for an unknown action. */
   readonly control: (fields: Fields) => object | undefined;
 }
 

@@ -157,7 +157,10 @@ class Client {
 
   #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
 
-  /** Returns a token. A failure gets the call's idempotency key, because an earlier attempt may have been executed. */
+  /**
+   * Returns a token. If there is no response, the error gets the call's idempotency key, because an earlier attempt of
+   * the call may have been executed.
+   */
   async #getToken(request: Omit<Exchange, 'token'>, attempt: number): Promise<string> {
     try {
       return await this.#tokens.get(request.signal);

@@ -23,8 +23,8 @@ export type Encrypt = (text: string, place: string) => string;
 export type Decrypt = (value: string, field: string) => string;
 
 /**
- * Returns the body to send. Its fields have the schema's order, so that equal content always gives equal bytes: the
- * service would take a different order for a different request under the same idempotency key.
+ * Returns the body to send. Its fields are in the schema's sequence, so that equal content always gives equal bytes.
+ * With a different sequence, the service would see a different request under the same idempotency key.
  */
 export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt, place = ''): Fields {
   const properties = (schema as SomeSchema).properties ?? {};
@@ -46,7 +46,10 @@ export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt,
   return sealed;
 }
 
-/** The plain names of all fields that some endpoint encrypts. No endpoint gets them unencrypted by accident. */
+/**
+ * The plain names of all fields that some endpoint encrypts. If an endpoint does not have such a field, the field is
+ * refused, so that it is never sent unencrypted.
+ */
 const ENCRYPTED_ANYWHERE: ReadonlySet<string> = new Set(endpoints.flatMap(({ request }) => listEncrypted(request)));
 
 function listEncrypted(schema: AnySchema): string[] {

@@ -1,7 +1,7 @@
 /** The default currency, also assumed for bridges and services of older versions, which do not name a currency. */
 export const DEFAULT_CURRENCY = 'CNY';
 
-/** Currencies whose minor unit is not a hundredth (ISO 4217), and MGA, which has five minor units. */
+/** Currencies whose minor unit is not a hundredth (ISO 4217), and MGA, whose unit has five parts. */
 const WITHOUT_HUNDREDTHS =
   'BHD BIF CLF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD MGA OMR PYG RWF TND UGX UYI UYW VND VUV XAF XOF XPF';
 

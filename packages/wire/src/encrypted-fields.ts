@@ -25,8 +25,8 @@ interface Scheme {
 }
 
 /**
- * The two versions. v2 detects tampering, v1 does not. v2 uses a key derived from the aesKey, because one key in two
- * modes is unsafe in each of them. A value of one version cannot be read as the other version.
+ * The two versions. v2 detects tampering, v1 does not. v2 uses a key derived from the aesKey, because using one key in
+ * two cipher modes makes both unsafe. A value of one version cannot be read as the other version.
  */
 const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },

@@ -12,7 +12,9 @@ export const MAX_BODY_VALUES = 12_000;
 export const MAX_STRING_LENGTH = 1024;
 
 export const DEFAULT_PAGE = 1;
-/** The largest page number, so that page * size fits every integer type, also the database's. This page is empty. */
+/**
+ * The largest page number. It fits a 32-bit integer, and page * size fits a 64-bit integer. No list has so many pages.
+ */
 export const MAX_PAGE = 2_147_483_647;
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = MAX_PAGE_SIZE;

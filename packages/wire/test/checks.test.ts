@@ -108,7 +108,8 @@ const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['events/replay', 'a beginning that is no time', { from: '2026-02-30 00:00:00' }, 'from must be a time'],
   ['events/replay', 'an end that is no time', { to: 'x' }, 'to must be a time'],
   ['sandbox/events/pull', 'a beginning that is no time', { path: '/', from: 'yesterday' }, 'from must be a time'],
-  // Invalid: not a path, a query, a whole URL, characters that a client would encode, a second line.
+  // Invalid paths: without a leading slash, with a query, a whole URL, with a character that clients encode, with a
+  // line break.
   ...['events', '/events?a=1', 'http://localhost/events', '/事', '/events\n'].map(
     (path) => ['sandbox/events/pull', path, { path }, 'path must be a URL path such as /events'] as const,
   ),

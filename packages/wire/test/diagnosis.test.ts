@@ -282,7 +282,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
     tries = 0;
     wire.diagnoseRequest(came, secrets, { ...context, earlier: many });
     expect(tries).toBeGreaterThan(300);
-    // Fewer than the limit even with all lists at their longest, so the limit cut nothing off.
+    // There are fewer tries than the limit even with all lists at their longest, so the limit cut nothing off.
     expect(tries).toBeLessThan(MAX_DIAGNOSIS_TRIES);
     const both = { ...secrets, isFormerTaken: true };
     tries = 0;

@@ -12,7 +12,7 @@ const clock = { now: () => Date.now() + Number(AHEAD) };
 
 function at(point, number) {
   const kill = path.join(KILLS, `${point}-${number.replaceAll(/\W/g, '')}`);
-  // A notice number contains no crash point, so the first notice that any process sends kills the process.
+  // A notice number contains no crash point. Instead, the process that sends the first notice of the run kills itself.
   const isWanted =
     number.includes(`KILL-${point}`) || (point === 'notice-sent' && !existsSync(path.join(KILLS, point)));
   if (!isWanted || existsSync(kill)) return undefined;

@@ -23,7 +23,7 @@ function isFirst(name) {
 
 function at(point, number) {
   if (!process.env['KILLS_DIR']) return undefined;
-  // A notice number contains no crash point, so the first notice that any process sends kills the process.
+  // A notice number contains no crash point. Instead, the process that sends the first notice of the run kills itself.
   const isNotice = point === 'notice-sent';
   if (!(isNotice || number.includes(point)) || !isFirst(isNotice ? point : `${point} ${number}`)) return undefined;
   process.kill(process.pid, 'SIGKILL');

@@ -27,7 +27,10 @@ function readHttp(text: string): PastedRequest {
   };
 }
 
-/** Removes line breaks that pasting added after the body: down to Content-Length, or all if the header is missing. */
+/**
+ * Removes line breaks that pasting added after the body, so that its length is Content-Length. If this header is
+ * missing, removes all line breaks at the end.
+ */
 function cutToLength(body: string, headers: ReadonlyMap<string, string>): string {
   const length = Number(headers.get('content-length') ?? Number.NaN);
   const bytes = new TextEncoder().encode(body);

@@ -53,7 +53,7 @@ function scoreOf(entry: Entry, words: readonly string[]): number {
   return score + (entry.h === '' ? 2 : 0);
 }
 
-/** Words of at least this length are also searched across word boundaries. Shorter words would match too often. */
+/** The length from which a searched word may also match across word boundaries. Shorter words would match too often. */
 const GLUED = 6;
 
 const squashed = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');

@@ -33,7 +33,10 @@ const setValue = (id: string, value: string): void => {
 interface Pasted {
   readonly method: string;
   readonly host: string;
-  /** Fields, by id, whose value is not in the pasted text: where it is, and the placeholder shown in the field. */
+  /**
+   * The fields whose value is not in the pasted text, by field id: where the value is, and the placeholder in the
+   * field.
+   */
   readonly elsewhere: ReadonlyMap<string, { readonly where: string; readonly shown: string }>;
   readonly leftOut: readonly string[];
 }
@@ -152,7 +155,8 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
       callbackSecret: fromBase64(textIn('callback-secret').trim()),
       aesKey: fromBase64(textIn('aes-key').trim()),
     },
-    // Passes the clock only if the timestamp is not in milliseconds: a pasted request is old, which is not a mistake.
+    // Passes the clock only if the timestamp is not in milliseconds. With a clock, the diagnosis would report the age
+    // of a pasted request as a mistake.
     {
       publicUrl: location.origin + root,
       ...(/^\d{13}$/.test(timestamp) ? {} : { now: performance.timeOrigin }),

@@ -11,7 +11,8 @@ const DECLINES: Partial<Record<FaultName, SettledResult>> = {
 };
 
 /**
- * Faults whose debit is PENDING first: the fault that then decides (undefined: success), and how the notice is sent.
+ * The faults with which a debit is PENDING at first. For each: the fault that decides the debit's result (undefined
+ * means success), and how the notice of the result is sent.
  */
 const PENDING: Partial<Record<FaultName, readonly [becomes: FaultName | undefined, notice: NoticeManner]>> = {
   'pending-success': [undefined, 'plain'],

@@ -92,7 +92,10 @@ export interface FaultOccasion {
   readonly first: boolean;
 }
 
-/** The faults. `set` and `clear` change only the rules of control calls; the table of card tails always applies. */
+/**
+ * The faults. `set` and `clear` change only the rules of control calls. If no rule matches a request, the table of card
+ * tails applies.
+ */
 export interface InstitutionFaults extends Pick<FaultBook<FaultRule, FaultOccasion>, 'set' | 'clear'> {
   /** Returns the fault for this request, or undefined. Counts the request, so call it exactly once per request. */
   take(occasion: FaultOccasion): FaultName | undefined;

@@ -90,7 +90,9 @@ export class Ledger {
     for (const { booked } of this.#items()) this.#bookings = Math.max(this.#bookings, booked.position);
   }
 
-  /** Returns the next position in the statement. A pending debit or refund gets a second one when it is settled. */
+  /**
+   * Returns the next position in the statement. A pending debit or refund gets a second position when it is settled.
+   */
   book(at: number): BookedPlace {
     this.#bookings += 1;
     return { at, position: this.#bookings };

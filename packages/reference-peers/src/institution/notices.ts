@@ -14,7 +14,7 @@ export interface NoticeSenderOptions {
 }
 
 export interface NoticeSender {
-  /** Sends a notice again until the service answers 200, then calls `accepted`. */
+  /** Sends a notice and retries until the service answers 200. Then calls `accepted`. */
   send(notice: NoticeMessage, manner: NoticeManner, accepted: () => void): void;
   stop(): void;
 }

@@ -62,7 +62,7 @@ export function diagnoseRequest(
 
 const BODY_NOT_READ = '(the body was not read)';
 
-/** Joins the timestamp's fault and the other mistakes. Omits a wrong clock if there is a mistake to correct first. */
+/** Joins the timestamp's fault and the other mistakes. Reports a wrong clock only if no other mistake was found. */
 function joinFindings(fault: Finding | undefined, found: readonly Finding[]): readonly Finding[] {
   const known = found.filter(({ mistake }) => mistake !== 'unknown');
   if (fault === undefined) return found;

@@ -63,7 +63,8 @@ export function aes256GcmDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
 }
 
 /**
- * The size of a nonce. Up to this size, bytes are taken from a larger block: getting few costs as much as getting many.
+ * The size of a nonce. Up to this size, random bytes are taken from a larger block, because Node takes as long for few
+ * bytes as for many.
  */
 const FEW_RANDOM_BYTES = 16;
 let randomAhead = Buffer.alloc(0);

@@ -18,7 +18,7 @@ export interface ArraySchema<Item extends AnySchema> extends Schema<Static<Item>
 export interface ObjectSchema<Fields extends AnyFields = AnyFields> extends Schema<ValuesOf<Fields>> {
   readonly type: 'object';
   readonly properties: Fields;
-  /** Undefined instead of an empty list. */
+  /** Undefined if no field is required; never an empty list. */
   readonly required?: readonly string[];
 }
 

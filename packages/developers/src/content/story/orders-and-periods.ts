@@ -92,7 +92,9 @@ export const orderPayload = (order: Order) => ({
   nextPayTime: DUE[1],
 });
 
-/** Returns `data` of payment.status.changed for the first period. `sharedMobile` is null for other agreements. */
+/**
+ * Returns `data` of payment.status.changed for the first period. `sharedMobile` is null if the agreement is not shared.
+ */
 export const paymentPayload = (order: Order, sharedMobile: string | null) => ({
   orderNo: order.orderNo,
   externalOrderNo: order.externalOrderNo,

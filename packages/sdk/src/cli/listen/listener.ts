@@ -20,7 +20,10 @@ export interface ListenDeps {
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Returns where a new listener starts, by the service's clock, and the events already there, which it skips. */
+/**
+ * Returns the time from which a new listener polls, by the service's clock. Also returns the events already written
+ * after this time, which the listener skips.
+ */
 export async function findBeginning(deps: ListenDeps): Promise<{ from: string; known: Known[] } | undefined> {
   const now = await pull(deps, { size: 1 });
   if (now === undefined) return undefined;
@@ -41,7 +44,7 @@ export async function listenForEvents(deps: ListenDeps, state: ListenState): Pro
   }
 }
 
-/** Sends the events that the receiver refused again. */
+/** Resends the events that the receiver has refused. */
 export async function forwardRefused(deps: ListenDeps, state: ListenState): Promise<void> {
   const refused = state.listRefused().toSorted((one, other) => (one.writtenAt < other.writtenAt ? -1 : 1));
   const left = new Map(refused.map(({ eventId, writtenAt }) => [eventId, writtenAt]));
@@ -95,10 +98,13 @@ async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
 }
 
 /**
- * The greatest age of a pulled push that is still sent. It was signed when pulled, and receivers refuse old signatures.
+ * The greatest age of a pulled push that is still sent. A push is signed when it is pulled, and receivers refuse old
+ * signatures.
  */
 const MAX_AGE_MS = 60_000;
-/** After this many broken connections, the receiver is not just restarting. */
+/**
+ * The number of broken connections after which a push counts as seen. With fewer, the receiver may just be restarting.
+ */
 const MAX_BROKEN = 3;
 
 /**
@@ -131,7 +137,7 @@ interface PulledPage extends EventsPullData {
   readonly pulledAt: number;
 }
 
-/** Yields all pages, or pages until the command is stopped. */
+/** Yields all pages. Ends early if the command is stopped. */
 async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage, void, undefined> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = await pull(deps, cursor === undefined ? { from } : { from, cursor });

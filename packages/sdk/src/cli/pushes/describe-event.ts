@@ -5,7 +5,10 @@ export interface ShownEvent {
   readonly eventType: string;
   /** The data as received. If the event type is newer than this program, it can have any form. */
   readonly data: unknown;
-  /** Set if one record stands for several periods that were voided together: the last event among them. */
+  /**
+   * Set if one record stands for the events of several periods that were voided together: the id of the last period's
+   * event.
+   */
   readonly lastEventId?: string | null;
 }
 

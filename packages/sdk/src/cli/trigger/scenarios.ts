@@ -8,7 +8,10 @@ export interface Scenario {
   readonly summary: string;
   /** The scenario's names in the event contract, for modes A and B. `b` is undefined if mode B lacks this scenario. */
   readonly contract: { readonly a: readonly EventScenarioName[]; readonly b?: readonly EventScenarioName[] };
-  /** Set if the scenario is about the first payment: the end of externalOrderNo that makes the sandbox act it out. */
+  /**
+   * Set if the scenario is about the first payment: the ending of externalOrderNo with which the sandbox simulates the
+   * scenario.
+   */
   readonly creates?: string;
   act?(client: PerennialClient, order: MainOrder): Promise<unknown>;
   /** The automatic follow-up. */
