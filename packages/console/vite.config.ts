@@ -14,7 +14,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // Hides this warning: libraries mark modules for server-side rendering, which is not used here, a thousand times.
+      // Hides this warning, which would appear a thousand times: libraries mark their modules for server-side
+      // rendering. Server-side rendering is not used here.
       onLog: (level, log, handle) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
       },

@@ -12,7 +12,7 @@ export interface GatewaySettings {
   readonly endpoint: string;
 }
 
-/** The timeout of a call, longer than any caller waits: a late response is still stored. */
+/** The timeout of a call. It is longer than any caller waits, because a late response is still stored. */
 const TIMEOUT_MS = 20_000;
 
 /** Alipay's response, after its signature was verified. */

@@ -14,8 +14,8 @@ export interface Debit {
 }
 
 /**
- * What is known of a debit that is queried: everything, unless the book was lost. After a loss a query by the service
- * lacks `institutionNo`, and a query for a refund has only the `attemptNo`.
+ * What is known of a debit that is queried: everything, unless the book was lost. After a loss, a query by the service
+ * lacks `institutionNo`. A query that the kit makes because it must refund the debit has only the `attemptNo`.
  */
 export type KnownDebit = Pick<Debit, 'attemptNo'> & {
   readonly [Field in Exclude<keyof Debit, 'attemptNo'>]: Debit[Field] | undefined;

@@ -68,8 +68,8 @@ function readPort(env: Env, name: string, usual: number): number {
 }
 
 /**
- * The fewest days for which the book can keep records: 30 days after a debit or refund, the service no longer resends
- * its number, and the statement of its day has been reconciled.
+ * The fewest days for which the book can keep records. 30 days after a debit or refund, the service no longer resends
+ * the number of the debit or refund, and the statement that lists it has been reconciled.
  */
 const LEAST_KEEP_DAYS = 30;
 

@@ -18,9 +18,9 @@ export interface StripeClient {
 }
 
 /**
- * Creates the SDK without automatic retries, because the kit queries a call that got no response. Uses `fetch`: over
- * Node's HTTP the SDK would resend a request once after a broken connection, whatever `maxNetworkRetries` says, each
- * time with a new timeout.
+ * Creates the SDK without automatic retries, because the kit queries a call that got no response. Uses `fetch`, because
+ * over Node's HTTP the SDK would resend a request once after a broken connection, whatever `maxNetworkRetries` says.
+ * The resent request would get a new timeout.
  */
 export function createStripeClient({ secretKey, apiBase }: ClientSettings): StripeClient {
   const signals = new AsyncLocalStorage<AbortSignal>();

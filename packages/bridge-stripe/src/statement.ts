@@ -88,7 +88,10 @@ function toRefundLine(marks: Marks, booking: Stripe.BalanceTransaction, refund: 
   };
 }
 
-/** Returns the status of a line. A failure has two bookings, out and back. Only the booking back becomes a line. */
+/**
+ * Returns the status of a line, or undefined if the booking is not a line. A failed payment or refund has two bookings:
+ * the original one and its reversal. Only the reversal becomes a line.
+ */
 function toLineStatus(status: string | null, isBack: boolean): Line['status'] | undefined {
   if (isBack) return 'FAIL';
   if (status === 'failed' || status === 'canceled') return undefined;

@@ -286,9 +286,9 @@ class Fake {
   }
 
   /**
-   * Executes a request once per idempotency key (docs.stripe.com/api/idempotent_requests). As soon as execution has
-   * begun, the first answer is stored for the key, even if it is an error, but not if it is a validation error. The
-   * same key with different parameters is an error, and so is the same key while its request is in flight.
+   * Executes a request once per idempotency key (docs.stripe.com/api/idempotent_requests). The first answer is stored
+   * for the key, even if it is an error. Only a validation error is not stored, because the request was not executed. A
+   * key must not be used with different parameters, nor while its request is in flight.
    */
   async #once(key: string, path: string, params: URLSearchParams): Promise<Answer> {
     const same = `${path}?${params}`;

@@ -29,7 +29,10 @@ export interface EmbeddedOptions {
   readonly role: Role;
   /** Receives messages for operators. */
   readonly log: (line: string) => void;
-  /** How a second service names this one in its error message, such as "pid 123, port 8080". */
+  /**
+   * Identifies this service in the error message of a second service that uses the folder, such as "pid 123, port
+   * 8080".
+   */
   readonly description?: string;
   /** Called if, after a crash of the server, another service took the folder first. This service should then exit. */
   readonly onTakenOver?: (error: FolderInUse) => void;

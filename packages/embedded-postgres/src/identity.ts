@@ -45,8 +45,9 @@ async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: Use
 }
 
 /**
- * Returns the path by which the server reaches its data folder. On Linux, as another user, this is the working
- * directory: a process keeps access to it when it gives up root, so no parent folder needs wider permissions.
+ * Returns the path by which the server reaches its data folder. If the server runs as another user on Linux, this is
+ * its working directory: a process keeps access to its working directory when it gives up root, so no parent folder
+ * needs wider permissions.
  */
 export function pathFor(folder: string, user: User | undefined): string {
   return user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder;

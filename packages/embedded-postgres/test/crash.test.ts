@@ -53,7 +53,7 @@ it('kill -9 of the server: it is restarted on the same port, with everything com
   const { dataDir, data, lines, count, database } = await startService();
   await query(database.url, 'create table paid as select 4200 as cents');
 
-  // First kills all processes of the server, then only the postmaster. Its children notice that with a delay.
+  // First kills all processes of the server, then only the postmaster, whose children notice its death with a delay.
   for (const share of [undefined, 1]) {
     const url = database.url;
     const restarts = count('database restarted');

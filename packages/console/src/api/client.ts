@@ -94,7 +94,10 @@ export function addressOf(path: string, query: Query = {}): string {
   return `${API}${path}${text && `?${text}`}`;
 }
 
-/** Fills the fields that a path names, and returns the others as `rest`. Encoded values cannot change the path. */
+/**
+ * Replaces the field names in a path by the fields' values, and returns the other fields as `rest`. The values are
+ * encoded, so that they cannot change the path.
+ */
 function fillPath(path: string, input: object): { readonly place: string; readonly rest: Query } {
   const rest: Record<string, Query[string]> = { ...input };
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {

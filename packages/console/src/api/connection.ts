@@ -16,7 +16,8 @@ export function watchConnection(listener: () => void): () => void {
 }
 
 /**
- * Listens for `offline`, which comes before a request fails. Not for `online`: only an answer proves the connection.
+ * Listens for `offline`, which comes before a request fails. Does not listen for `online`, because only an answer
+ * proves that the service can be reached.
  */
 export function watchForLosses(window: Window): void {
   window.addEventListener('offline', () => noteConnection(false));

@@ -20,7 +20,7 @@ const useTexts = dictionary({
 
 /**
  * Asks the operator to sign in again after their session has ended, then repeats the refused requests. Until then the
- * page behind it is hidden but keeps its entries.
+ * page behind the dialog is hidden, but keeps what the operator typed.
  */
 export function SessionExpiredDialog() {
   const t = useTexts();

@@ -40,13 +40,14 @@ export async function signIn(request: SignInRequest): Promise<void> {
   queryClient.setQueryData(sessionQuery.queryKey, keep(session));
 }
 
-/** Begins a new session for the same operator. The page keeps its entries. */
+/** Begins a new session for the same operator. The page keeps what the operator typed. */
 export const signInAgain = async (request: SignInRequest): Promise<void> =>
   takeSession(await api.signIn<Session>('POST', '/session', request));
 
 /**
  * Adopts the session that another window of this browser has begun. Returns false if there is no session. If the
- * session is a different operator's, reloads the page, because the page's entries must not be sent under that name.
+ * session is a different operator's, reloads the page, because what was typed on the page must not be sent in that
+ * operator's name.
  */
 export async function resumeSession(): Promise<boolean> {
   const session = await api.signIn<Session>('GET', '/session').catch(() => undefined);

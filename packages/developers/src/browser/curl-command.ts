@@ -108,7 +108,9 @@ function readMethod(given: readonly Argument[]): string {
   return given.some(({ option = '' }) => BODIES.has(option) || OTHER_BODIES.has(option)) ? 'POST' : 'GET';
 }
 
-/** Returns the URL: preferably a word that begins with http, because a word may belong to an unknown option. */
+/**
+ * Returns the URL. Prefers a word that begins with http, because any other word may be the value of an unknown option.
+ */
 function findAddress(given: readonly Argument[]): { address: ShellWord; others: string[] } {
   const bare = given.filter(({ option }) => option === undefined || option === 'url').map(({ value }) => value);
   const address = bare.find(({ text }) => /^https?:\/\//i.test(text)) ?? bare[0] ?? NOTHING;

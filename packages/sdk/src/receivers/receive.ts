@@ -84,7 +84,7 @@ export function createReceive<AesKey extends string | undefined>(
 
   /**
    * Returns whether the event is new. Throws if the store answers neither 'new' nor 'known', because an event that
-   * counts as known is not processed.
+   * wrongly counts as known would never be processed.
    */
   async function isNew({ eventId }: EventFor<AesKey>): Promise<boolean> {
     const said: unknown = await store.remember(eventId);

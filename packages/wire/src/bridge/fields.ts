@@ -13,7 +13,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Returns the JSON object in `bytes`, or undefined. Its depth and unknown names are harmless: callers pick fields. */
+/**
+ * Returns the JSON object in `bytes`, or undefined. Deep nesting and unknown names are harmless, because callers read
+ * only the fields that they know.
+ */
 export function readFields(bytes: Uint8Array): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(utf8.decode(bytes)));

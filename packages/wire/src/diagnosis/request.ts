@@ -99,7 +99,10 @@ const LARGE_BODY =
   'None of the usual mistakes gives this signature; other spellings of a body of more than 4 KiB are not tried. Compare the seven lines with yours, and try with a small body.';
 const isLarge = ({ body }: ReceivedRequest) => (body?.length ?? 0) > MAX_SPELLED_BODY_BYTES;
 
-/** Lists what to try: single mistakes before pairs, so that no pair with the same effect is reported instead. */
+/**
+ * Lists what to try. Single mistakes come before pairs, so that a pair is reported only if no single mistake explains
+ * the signature.
+ */
 function listTries(
   came: ReceivedRequest,
   secrets: ChannelSecrets,

@@ -10,17 +10,20 @@ export interface FormDialogProps {
   /** The label of the button, such as "Create channel". */
   readonly verb: string;
   readonly size?: 'md' | 'lg' | 'xl';
-  /** True (the default) if a click outside must not close the dialog, because that would discard the entries. */
+  /**
+   * True (the default) if a click outside must not close the dialog, because that would discard what the operator
+   * typed.
+   */
   readonly isKept?: boolean;
   readonly isDangerous?: boolean;
   readonly isIncomplete?: boolean;
   readonly children: ReactNode;
-  /** Submits the form. A thrown error is shown below the fields, and the dialog keeps its entries. */
+  /** Submits the form. A thrown error is shown below the fields, and the fields keep their values. */
   onSubmit(): Promise<unknown>;
   onClose(): void;
 }
 
-/** A dialog with fields. It is mounted only while open, so its entries are discarded when it closes. */
+/** A dialog with fields. It is mounted only while open, so the values of its fields are discarded when it closes. */
 export function FormDialog(props: FormDialogProps) {
   const { title, verb, size = 'md', isKept = true, isDangerous, isIncomplete = false, children } = props;
   const { onSubmit, onClose } = props;

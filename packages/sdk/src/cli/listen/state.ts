@@ -12,7 +12,7 @@ export interface Known {
 }
 
 /**
- * How long a written event may stay invisible to a poll. Writing statements take at most half of this time
+ * How long a written event may stay invisible to a poll. A statement that writes events takes at most half of this time
  * (docs/decisions/0031).
  */
 const OVERLAP_MS = 60_000;
