@@ -19,8 +19,8 @@ export interface AlipayOptions extends GatewaySettings {
   /** The text that the user reads in Alipay. */
   readonly subject: string;
   /**
-   * A prefix (letters, digits, underscores) for every trade and refund number, to tell this bridge's trades from the
-   * merchant's other trades.
+   * A prefix (letters, digits, underscores) for every trade and refund number. It distinguishes this bridge's trades
+   * from the merchant's other trades.
    */
   readonly numberPrefix?: string | undefined;
   /** The public URL of this bridge's webhooks, to which Alipay sends notices. */
@@ -119,8 +119,8 @@ export function createAlipayInstitution(options: AlipayOptions): Institution {
       if (outcome === 'failed') return { status: 'REFUSED', reason: toRefusal(subCode, words) };
       const refundedAt = readTime(fields['gmt_refund_pay']);
       const institutionRef = fields['trade_no'];
-      // `fund_change` Y means that this request moved money. `refund_fee` does not tell: it is the sum of all refunds
-      // of the trade.
+      // `fund_change` Y means that this request moved money. `refund_fee` does not show this, because it is the sum of
+      // all refunds of the trade.
       if (fields['fund_change'] === 'Y' && refundedAt !== undefined && typeof institutionRef === 'string') {
         return { status: 'SUCCESS', amountCent, refundedAt, institutionRef };
       }

@@ -63,7 +63,7 @@ export interface BridgeOptions {
   readonly idleMs?: number;
   /** How long a stop waits for requests in progress, default 12 s: longer than any request may take. */
   readonly drainMs?: number;
-  /** Called at each crash point. Tests use it to simulate a crash there. */
+  /** Called at each crash point. Tests use it to simulate a crash at that point. */
   readonly at?: At;
 }
 

@@ -13,7 +13,7 @@ const SKEW_MS = 10 * MINUTE_MS;
 
 /**
  * The age from which search certainly finds a payment. Stripe's search lags by up to an hour after an outage
- * (docs.stripe.com/api/payment_intents/search); the rest is a margin.
+ * (docs.stripe.com/api/payment_intents/search); the other 15 minutes are a margin.
  */
 const SEARCHABLE_AFTER_MS = 75 * MINUTE_MS;
 

@@ -363,7 +363,7 @@ class Fake {
     // docs.stripe.com/error-codes#resource-missing
     if (!this.#customers.has(customer)) return invalid('resource_missing', 'customer');
     if (known === undefined) return invalid('resource_missing', 'payment_method');
-    // Stripe's real answer has no code here either.
+    // Stripe's real answer for a detached payment method has no code either.
     if (known.customer === null)
       return invalid(
         undefined,

@@ -254,7 +254,10 @@ const isRedirect = (httpStatus: number): boolean => httpStatus === 0 || (httpSta
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The form of all result codes, known or not. It tells the service from other servers, whose codes differ. */
+/**
+ * The format of all result codes, known or not. A code in a different format comes from another server, not from the
+ * service.
+ */
 const CODE_FORM = /^(0|[0-9]{6})$/;
 
 function parseEnvelope(json: string): ReadEnvelope | undefined {

@@ -102,18 +102,21 @@ export interface Peer {
   readonly nonces: string[];
   /** The nonces of requests with a wrong signature. */
   readonly wronglySigned: string[];
-  /** Sets the reactions to the next requests, without token requests. The last one is used for all further requests. */
+  /**
+   * Sets the reactions to the next requests, without token requests. The last reaction is used for all further
+   * requests.
+   */
   play(...moves: Move[]): void;
-  /** Clears the records, and makes the peer answer successfully again. */
+  /** Clears the records, and makes the fake service answer successfully again. */
   startAnew(): void;
   token: Move;
   close(): Promise<void>;
 }
 
-/** The peer that the current test file uses. */
+/** The fake service that the current test file uses. */
 export let peer: Peer;
 
-/** Starts a peer for a test file and resets it before each test. */
+/** Starts a fake service for a test file and resets it before each test. */
 export function usePeer(): void {
   beforeAll(async () => {
     peer = await startPeer();

@@ -29,7 +29,10 @@ export function verifyRedeemLink(parts: RedeemSignParts, sig: string, callbackSe
   return given !== undefined && equalBytes(given, hmacSha256(callbackSecret, redeemSignText(parts)));
 }
 
-/** Encodes a query value. Also encodes brackets and quotes, because chat and mail programs end a link there. */
+/**
+ * Encodes a query value. Also encodes brackets and quotes, because chat and mail programs end a link at these
+ * characters.
+ */
 export function encodeQuery(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -63,7 +63,7 @@ export function readStatementPage(fields: Fields): { readonly day: string; reado
   return { day, cursor: cursor === null ? undefined : text(fields, 'cursor') };
 }
 
-/** Returns whether the text is a day that exists in the calendar; February 30 does not. */
+/** Returns whether the text is a day that exists in the calendar. February 30 does not exist. */
 function isDay(text: string): boolean {
   const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(text);

@@ -23,7 +23,8 @@ export interface SignedRequest<Operation extends string> {
 }
 
 /**
- * The response, signed with the server's key. A test peer that misbehaves sets `key`. 'hang-up' drops the connection.
+ * The response, signed with the server's key. Test programs that misbehave on purpose set `key`, to sign with a
+ * different key. 'hang-up' drops the connection.
  */
 export type Reply = { readonly status: number; readonly text: string; readonly key?: Uint8Array } | 'hang-up';
 

@@ -56,7 +56,10 @@ function readLong({ text, variables }: ShellWord, next: () => ShellWord): Argume
   return { option, value: takesValue(option) ? next() : NOTHING };
 }
 
-/** Reads `-sd value` and `-sdvalue`: flags, then one option. Its value is the rest of the word, or the next word. */
+/**
+ * Reads `-sd value` and `-sdvalue`: flags, then one option. The option's value is the rest of the word, or the next
+ * word.
+ */
 function readShort({ text, variables }: ShellWord, next: () => ShellWord): Argument[] {
   const letters = text.slice(1);
   const options = [...letters].map(toLongName);

@@ -64,7 +64,7 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Drops the parser's error, because it quotes the text. The error thrown below does not.
+    // Drops the parser's error, because it quotes the text. The error thrown below does not quote it.
   }
   throw new UsageError(
     `${file} is not a JSON object: --channel must name a file of credentials, as npm start writes it`,

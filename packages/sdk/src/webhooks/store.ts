@@ -12,7 +12,7 @@ export interface EventStore {
   forget(eventId: string): Promise<void>;
 }
 
-/** Creates a store in this process's memory. It keeps the latest `most` ids and drops older ones. */
+/** Creates a store in this process's memory. It keeps the latest `most` ids and drops older ids. */
 export function createMemoryEventStore({ most = 100_000 }: { readonly most?: number } = {}): EventStore {
   const seen = new Set<string>();
   return {

@@ -169,7 +169,7 @@ function parseEvent(bytes: Uint8Array): Fields {
     if (isObject(value) && !Array.isArray(value)) return value;
   } catch (error) {
     if (error instanceof TooDeepError) throw new WebhookVerificationError('too-deep', `the body is ${error.message}`);
-    // The parser's error quotes the body. The error thrown below does not.
+    // Drops the parser's error, because it quotes the body. The error thrown below does not quote it.
   }
   throw new WebhookVerificationError('not-json', 'the body is not a JSON object');
 }

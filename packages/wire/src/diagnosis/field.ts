@@ -124,7 +124,10 @@ function isReadable(version: EncryptionVersion, bytes: Uint8Array, aesKey: Uint8
     : isOpen(() => aes256GcmDecrypt(deriveFieldKey(aesKey), bytes.subarray(0, V2_IV), bytes.subarray(V2_IV)));
 }
 
-/** Returns true if decryption gives text. A wrong key does so with v1 once in a million attempts, with v2 never. */
+/**
+ * Returns true if decryption gives text. With v1, a wrong key also gives text once in a million attempts. With v2, a
+ * wrong key never gives text.
+ */
 function isOpen(decrypt: () => Uint8Array): boolean {
   return !throws(() => decoder.decode(decrypt()));
 }

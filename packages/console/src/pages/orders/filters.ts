@@ -1,4 +1,7 @@
-/** The filters. They are named like the API's parameters, so that the URL, the query and the export are the same. */
+/**
+ * The filters. They are named like the API's parameters, so that the page's URL, the list's query and the export use
+ * the same names.
+ */
 export const ORDERS_FILTERS = [
   'status',
   'appId',

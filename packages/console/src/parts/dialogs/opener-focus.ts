@@ -11,8 +11,8 @@ function findOpener(): HTMLElement | null {
 const LOOK_AFTER_MS = 30;
 
 /**
- * Returns the focus to the element that opened a dialog. Mantine does so only for dialogs that stay mounted while
- * closed; most dialogs here do not.
+ * Returns the focus to the element that opened a dialog. Mantine does this only for dialogs that stay mounted while
+ * closed. Most dialogs here are unmounted when they close.
  */
 export function useOpenerFocus(isOpen = true): void {
   const opener = useRef<HTMLElement | null>(null);

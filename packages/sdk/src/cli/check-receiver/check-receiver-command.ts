@@ -70,7 +70,10 @@ async function checkReceiver(call: Call): Promise<number> {
   return conclude(io, verdicts, given['strict'] === true, given['json'] === true);
 }
 
-/** Returns the order's numbers from the command line. If only `order` is given, gets the others from the service. */
+/**
+ * Returns the order's numbers from the command line. If only `order` is given, gets the order's other numbers from the
+ * service.
+ */
 async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
   const { order: orderNo, externalOrderNo, channelUserId } = call.given;
   if (orderNo === undefined || externalOrderNo !== undefined) return { orderNo, externalOrderNo, channelUserId };

@@ -122,7 +122,7 @@ async function readBody(io: Io, where: string | undefined): Promise<Record<strin
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
   } catch {
-    // Drops the parser's error, because it quotes the text. The error thrown below does not.
+    // Drops the parser's error, because it quotes the text. The error thrown below does not quote it.
   }
   throw new UsageError('--body is not a JSON object');
 }

@@ -56,7 +56,7 @@ export const useSourceTexts = dictionary({
   AGREEMENT_INVALID: ['the end of the agreement', '协议失效'],
 });
 
-/** Returns a function that says what happens next automatically, or why nothing does. */
+/** Returns a function that says what will happen next automatically, or why nothing will happen. */
 export function useNextWords(): (next: NextStep | null, order: Order) => string {
   const t = useTexts();
   const stepWords = useStepWords();
