@@ -4,7 +4,7 @@ import { createSignedServer } from '../src/server/index.js';
 import { ask as askAt, debitOf, gate, KEY, questionOf, startWorld, until } from './support/world.js';
 
 const SECOND = 1_000;
-/** Longer than a process's lease on a number. */
+/** The time after which another process can take a number over: longer than a lease. */
 const TAKEN_OVER = 25 * SECOND;
 
 describe('debits', () => {

@@ -10,8 +10,8 @@ import { readStatement } from './statement.js';
 import { Webhooks } from './webhooks.js';
 
 /**
- * One hour less than Stripe keeps idempotency keys (docs.stripe.com/api/idempotent_requests), for clock skew and
- * delays.
+ * How long Stripe executes a number only once: one hour less than it keeps idempotency keys
+ * (docs.stripe.com/api/idempotent_requests), because of clock skew and delays.
  */
 const REPEATABLE_FOR_MS = 23 * 3_600_000;
 

@@ -95,7 +95,8 @@ class ServerKeeper implements EmbeddedDatabase {
     for (let failures = 0; ; await this.#pause(failures)) {
       try {
         const port = await this.#findOrStart(failures, log);
-        // Undefined: the server is recovering, starting or stopping, which may take any time. This is not a failure.
+        // If the port is undefined, the server is recovering, starting or stopping. This may take any time and is not a
+        // failure.
         if (port === undefined) continue;
         const client = await this.#join(port);
         this.#port = port;

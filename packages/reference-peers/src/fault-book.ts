@@ -6,7 +6,10 @@ export interface FaultBook<Rule, Occasion> {
   take(occasion: Occasion): Rule | undefined;
 }
 
-/** Creates the rules. A rule applies to `times` requests; if undefined, to all until the rules are cleared. */
+/**
+ * Creates the rules. A rule applies to `times` requests. If `times` is undefined, the rule applies to all requests
+ * until the rules are cleared.
+ */
 export function createFaultBook<Rule extends { readonly times?: number }, Occasion>(
   applies: (rule: Rule, occasion: Occasion) => boolean,
 ): FaultBook<Rule, Occasion> {

@@ -28,7 +28,7 @@ export type Fetch = (
 ) => Promise<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  /** Read in chunks if it has a reader, otherwise with `text`. */
+  /** The response's body. It is read in chunks if it has a reader, otherwise with the method `text`. */
   readonly body?: unknown;
   text(): Promise<string>;
 }>;

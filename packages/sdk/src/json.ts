@@ -1,4 +1,4 @@
-/** More levels than any request, response or event has, but few enough for recursive functions. */
+/** The most levels of nesting: more than any request, response or event has, but few enough for recursive functions. */
 const MAX_DEPTH = 64;
 
 /** Thrown for well-formed JSON that is so deeply nested that a traversal could overflow the stack. */

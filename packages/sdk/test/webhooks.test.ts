@@ -48,7 +48,7 @@ const verdict = (options: VerifyWebhookOptions): string => {
 };
 
 describe('the known answers', () => {
-  // No vector is a complete event. If its signature is valid, it is refused for another reason.
+  // No vector is a complete event, so even a vector with a valid signature is refused, but for another reason.
   it.each(vectors.cases)('$name', ({ path, bodyHex, timestamp, nonce, eventId, signature }) => {
     const rawBody = Buffer.from(bodyHex, 'hex');
     const headers = {

@@ -36,7 +36,7 @@ export function createAmountFormat(
   return (cents) => format.format(cents / 100);
 }
 
-/** Returns the currency's symbol, as amounts have it: ¥, €, CHF. */
+/** Returns the currency's symbol as it appears in amounts: ¥, €, CHF. */
 export function findCurrencySign(currency: string, locale: AmountLocale): string {
   return createAmountFormat(currency, locale)(0).replaceAll(/[\d.,\s]/g, '');
 }

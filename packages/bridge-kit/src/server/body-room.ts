@@ -30,7 +30,7 @@ export class BodyRoom {
       const refuse = (why: 'too-large' | 'no-room') => {
         chunks = [];
         request.removeAllListeners('data');
-        // The rest of the body is dropped. Otherwise the client might not read the refusal.
+        // Reads and drops the rest of the body. Otherwise the client might not read the refusal.
         request.resume();
         if (response) response.shouldKeepAlive = false;
         resolve(why);

@@ -10,7 +10,7 @@ import type { FakeStripe } from '../fake-stripe.js';
 
 const NODE = fileURLToPath(new URL('bridge-node.mjs', import.meta.url));
 
-/** Longer than a process's lease on a number. */
+/** How far each start moves the clock ahead: more than a process's lease on a number. */
 const AHEAD_PER_START_MS = 21_000;
 
 export interface BridgeProcess {

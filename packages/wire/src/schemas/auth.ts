@@ -10,7 +10,7 @@ export type AuthTokenRequest = Static<typeof AuthTokenRequest>;
 
 export const Token = Type.Object({
   accessToken: Type.String({ minLength: 1 }),
-  /** Seconds. It is a string, because the interface defines it so. */
+  /** The token's lifetime in seconds. It is a string, because the interface defines it so. */
   expiresIn: Type.String({ pattern: '^[0-9]+$' }),
   expiresAt: Time,
 });

@@ -72,7 +72,9 @@ export const Type = {
     });
   },
   Optional: <Described extends AnySchema>(schema: Described): Described & Optional => ({ ...schema, [OPTIONAL]: true }),
-  /** Returns any other JSON Schema, as the schema of values of the given type. */
+  /**
+   * Returns the given JSON Schema, typed as the schema of `Value`. For schemas that the other functions cannot express.
+   */
   Unsafe: <Value>(schema: object): Schema<Value> => asSchema(schema),
 };
 

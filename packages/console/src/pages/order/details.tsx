@@ -28,7 +28,7 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
         facts={[
           [
             t('user'),
-            // No link for viewers: they have only the masked id, which finds no user.
+            // Viewers get no link, because they see only the masked id, with which no user can be found.
             role === 'viewer' ? (
               channelUserId
             ) : (

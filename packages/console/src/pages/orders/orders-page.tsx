@@ -51,7 +51,8 @@ export default function OrdersPage() {
         rows={list.rows ?? []}
         rowKey={keyOf}
         hasMore={list.hasMore}
-        // Only with a filter: otherwise the selection would be all orders, which the service refuses.
+        // All matching rows can be selected only with a filter. Without a filter these would be all orders, which the
+        // service refuses.
         mayChooseAll={filters.count > 0}
         matching={totals.data}
         filter={filters.values}

@@ -24,7 +24,7 @@ interface MonthTableProps {
   readonly month: SettlementMonth;
 }
 
-/** One row per channel, which expands to its products, and the total. */
+/** Shows one row per channel, and a row with the total. A channel's row expands to the rows of its products. */
 export function MonthTable({ caption, month }: MonthTableProps) {
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });

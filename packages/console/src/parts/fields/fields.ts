@@ -27,7 +27,10 @@ export function useFields<Values extends object>(initial: () => Values) {
   };
 }
 
-/** Returns the texts that differ from the stored texts, null for an emptied text; undefined if none differs. */
+/**
+ * Returns the texts that differ from the stored texts, with null for an emptied text. Returns undefined if no text
+ * differs.
+ */
 export function changedTexts<Name extends string>(
   stored: Readonly<Record<Name, string>>,
   typed: Readonly<Record<Name, string>>,

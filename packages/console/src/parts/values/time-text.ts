@@ -23,7 +23,7 @@ const SECOND = { ...MINUTE, second: '2-digit' } as const;
 const yearOf = (moment: Date, zone: string) =>
   new Intl.DateTimeFormat('en', { timeZone: zone, year: 'numeric' }).format(moment);
 
-/** Formats a time: 16 Nov 2026, 18:03; the current year is omitted. */
+/** Formats a time: 16 Nov 2026, 18:03. Omits the year if it is the current year. */
 export function timeText(moment: Date, zone: string, withSeconds = false): string {
   const isThisYear = yearOf(moment, zone) === yearOf(new Date(now()), zone);
   const day = format(zone, isThisYear ? DAY : { ...DAY, year: 'numeric' }).format(moment);
