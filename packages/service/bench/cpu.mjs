@@ -34,7 +34,10 @@ export function descendantsOf(pid) {
   return found.slice(1);
 }
 
-/** Parses proc(5): the fields after the command's closing bracket, beginning with the state. */
+/**
+ * Parses /proc/PID/stat, which proc(5) describes. Reads only the fields after the command's closing bracket; the first
+ * of these fields is the state.
+ */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -55,8 +58,8 @@ const CORES = os.availableParallelism();
 export const CAN_PIN = CAN_MEASURE && CORES > 1 && spawnSync('taskset', ['--version']).status === 0;
 
 /**
- * Pins a process and its descendants to the last core (callers) or to all other cores. Descendants started later
- * inherit the cores.
+ * Pins a process and its descendants: a load generator to the last core, any other process to all other cores.
+ * Descendants started later inherit the cores.
  */
 export function pin(pid, isCaller) {
   if (!CAN_PIN) return;

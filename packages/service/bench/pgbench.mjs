@@ -42,7 +42,8 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGUSER: username,
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
-    // Same settings as the service's connections, with the generic plan from the first transaction.
+    // pgbench's connections have the same settings as the service's, and use the generic plan from the first
+    // transaction on.
     PGOPTIONS: Object.entries({ ...PLAN_SETTINGS, enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
@@ -55,8 +56,8 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     // Starts at an order number that no earlier run has used, with a million numbers per client.
     const all = { ...variables, i: 0, base: FIRST_NUMBER + runs * 100_000_000 };
     const defined = Object.entries(all).flatMap(([key, value]) => ['-D', `${key}=${value}`]);
-    // Adds two seconds. The first warms up the connections, because the service's connections are warm too. pgbench may
-    // not report the last.
+    // Adds two seconds. The first second warms up the connections, because the service's connections are warm too.
+    // pgbench may not report the last second.
     const duration = seconds + 2;
     const threads = Math.min(2, clients);
     const options = ['-n', '-M', 'prepared', '-P', 1, '-c', clients, '-j', threads, '-T', duration, '-f', file];

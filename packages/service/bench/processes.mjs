@@ -127,7 +127,10 @@ export function processes() {
     /** Returns the processes' last output, for error messages. */
     output: () => outputs.map(({ name, output }) => (output === '' ? '' : `--- ${name}\n${output}\n`)).join(''),
 
-    /** Stops all processes and resolves when they have ended. Concurrent callers wait for the same end. */
+    /**
+     * Stops all processes and resolves when they have ended. A second call waits for the stop that the first call
+     * began.
+     */
     stop() {
       stopping = stopping.then(async () => {
         for (const one of started.splice(0).reverse()) await stopOne(one);

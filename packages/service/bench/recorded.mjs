@@ -3,9 +3,9 @@ import { createService } from '../dist/service.js';
 import { send, signedRequest } from './signed.mjs';
 
 /**
- * Sends two requests of a row through the service's own code in this process. The first fills the node's caches
- * (channel, product, order numbers). Returns the second with its statements and their values, so that the reference
- * sends exactly what the service sends.
+ * Sends two requests of a row through the service's own code in this process. The first request fills the node's caches
+ * (channel, product, order numbers). Returns the second request with its statements and their values, so that the
+ * reference sends exactly what the service sends.
  */
 export async function recordRequest({ row, channel, beside }) {
   const statements = [];

@@ -51,7 +51,10 @@ const key = (name) => (to) => {
   to.key = to.secrets[name];
 };
 
-/** The ways in which programs make each mistake. Two mistakes are made in this order, so that moved lines come last. */
+/**
+ * For each mistake, the ways in which programs make it. A request with two mistakes gets them in the order of this
+ * list, so that moved lines come last.
+ */
 const MAKERS = {
   'secret-of-callback': [key('callbackSecret')],
   'secret-of-encryption': [key('aesKey')],

@@ -83,7 +83,7 @@ async function fill(stage, { orders, channels, rows, say }) {
   if (rows.has('failed')) await makeFailures(stage);
 }
 
-/** The look-up of one order. The table shows all other reads relative to it. */
+/** Looks up one order. The table gives the time of every other read relative to this look-up. */
 const lookUp =
   ({ operator: { database } }, orders) =>
   async (n) =>

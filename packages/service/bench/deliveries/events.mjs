@@ -5,8 +5,8 @@ import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-p
 
 const FIRST = 400_000_000_000;
 /**
- * Orders per channel. A batch reads fewer events than this, so that no event in a batch waits for an earlier event of
- * the same order.
+ * The number of orders per channel. A batch reads fewer events than a channel has orders, so that no event in a batch
+ * waits for an earlier event of the same order.
  */
 const ORDERS = 5_000;
 

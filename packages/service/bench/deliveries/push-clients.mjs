@@ -1,6 +1,6 @@
 // node packages/service/bench/deliveries/push-clients.mjs [pushes] [runs]
-// Measures one push over kept connections: the service's own push client and undici in turn, against the same receivers
-// in a separate process. Without database and signing: the pushes are signed in advance.
+// Measures one push over connections that stay open. The service's own push client and undici take turns, against the
+// same receivers in a separate process. There is no database, and the pushes are signed in advance.
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';

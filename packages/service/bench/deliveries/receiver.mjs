@@ -1,5 +1,6 @@
-// The channels' receivers in a separate process: each accepting receiver has its own port, and one more receiver never
-// answers. A minimal server without checks, because it shares the cores with what it measures.
+// The channels' receivers in a separate process. Each accepting receiver has its own port, and one more receiver never
+// answers. The receivers are minimal and check nothing, because they share the machine's cores with the measured
+// senders.
 import { once } from 'node:events';
 import net from 'node:net';
 import { answer } from '../renewals/answer.mjs';

@@ -9,8 +9,9 @@ import { makeChannels, makeEvents } from './events.mjs';
 const WARM_UP = 10_000;
 
 /**
- * Measures how fast the engine or a peer sends events that are all due. With `pinned`, a transaction is opened first
- * and stays open. Then as many events are sent as are measured later, and vacuum cannot remove their dead rows.
+ * Measures how fast the engine or a job queue sends events that are all due. With `pinned`, a transaction is opened
+ * first and stays open, so that vacuum cannot remove dead rows. Before the measurement the same number of events is
+ * sent as in the measurement, which leaves dead rows.
  */
 export async function sent(bench, { label, events, peer, processes, pinned = false }) {
   const ports = bench.ports.accepting;
@@ -116,7 +117,7 @@ async function measure({ server, receiver }, { maker, run, pids }, events) {
   };
 }
 
-/** Opens a transaction that keeps the current snapshot. */
+/** Opens a transaction that keeps its snapshot until the connection ends. */
 async function openTransaction(url) {
   const client = new pg.Client(url);
   await client.connect();

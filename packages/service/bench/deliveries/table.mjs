@@ -39,7 +39,10 @@ have answered theirs, from the start of the process that sends.
 const of = (results, kind) => results.filter((row) => row.kind === kind);
 const finite = (value) => (Number.isFinite(value) && value > 0 ? value : undefined);
 
-/** Returns the rows with their ratios to the peers and to the row without a pinned transaction. */
+/**
+ * Adds to each row its ratio to the best job queue. Rows with a backlog or a pinned transaction also get the ratio to
+ * the row of the same sender without either.
+ */
 function beside(results) {
   const peersOf = (kind) => of(results, kind).filter(({ peer, failure }) => peer && failure === undefined);
   const bestRate = (kind) => Math.max(...peersOf(kind).map(({ rate }) => rate));

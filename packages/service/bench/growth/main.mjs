@@ -20,8 +20,8 @@ const OTHER_CHANNELS = 19;
 const RECEIVERS = 10;
 
 /**
- * Grows one database from size to size and measures the same work at each size. Alternates with a database on another
- * server, which stays at the smallest size.
+ * Grows one database from size to size and measures the same work at each size. A second database, on another server,
+ * stays at the smallest size. Measurements on both databases alternate.
  */
 export async function bench({ sizes, plot, rows, postgres, ...options }, { running, keep, say }) {
   const facts = await machineFacts();

@@ -44,7 +44,7 @@ function medians(all) {
   return Object.fromEntries(Object.keys(all[0]).map((key) => [key, median(all.map((one) => one[key]))]));
 }
 
-/** Starts a new process for the row on each place and lets it do the work once before the measurement. */
+/** Starts a new process for the row, on one database. The process does the row's work once before the measurement. */
 async function start(place, { file, prepare }, options) {
   const node = place.running.startHelper('a node', file);
   const { value } = await node.ask('open', place.place);
@@ -107,7 +107,10 @@ const searched = {
   },
 };
 
-/** Measures the renewal of orders of one mode. The next orders by due time are made due now. */
+/**
+ * Measures the renewal of orders of one mode. Before each measurement, makes those orders due now that would fall due
+ * next.
+ */
 function renewed(mode, command) {
   return {
     file: 'renewals/node.mjs',

@@ -27,8 +27,9 @@ const BYSTANDER_RATE = 10;
 const CLIENTS = 32;
 
 /**
- * 1. Measures the sustained rate. 2. Offers a multiple of it from callers that do not wait, beside a quiet channel. 3.
- * Floods again, offers half the rate and measures the recovery.
+ * 1. Measures the sustained rate. 2. Sends a multiple of the sustained rate from callers that do not wait for
+ * responses, while a second channel (the bystander) sends few requests. 3. Floods again, then sends half the sustained
+ * rate and measures the recovery.
  */
 export async function bench({ rows, ...given }, { running, keep, say }) {
   const { seconds } = given;
@@ -94,7 +95,7 @@ async function measure({ row, most }, { seconds, times, connections, proxy }, ru
     const answered = [...flooded, ...beside10].filter(({ code }) => code === '0').length;
     await delay(3_000);
     const unheard = (await stored()) - before - answered;
-    // Floods again and then sends half the rate immediately, to measure the recovery.
+    // Floods again and immediately afterwards sends half the sustained rate, to measure the recovery.
     say(`  ${row}: and after it, ${seconds} s\n`);
     const half = Math.round(sustained.rate / 2);
     const after = await recovery({ flood, row, channel, port, seconds, connections, offered, half });
@@ -154,7 +155,10 @@ async function untilAnswers(url) {
   }
 }
 
-/** Floods, then sends at half the rate. Returns the milliseconds after which no request is refused or slow any more. */
+/**
+ * Floods, then sends half the sustained rate. Returns the milliseconds after which no request is refused or slow any
+ * more.
+ */
 async function recovery({ flood, row, channel, port, seconds, connections, offered, half }) {
   await flood.ask('prepare', { streams: [{ row, channel, count: offered * 2 }] });
   await flood.ask('run', { port, seconds: 2, connections });

@@ -25,7 +25,10 @@ export async function collected(bench, { label, due, idle = 0, productCode = 'MO
   });
 }
 
-/** Measures mode A, done by the engine or by a peer, against the institution. */
+/**
+ * Measures renewals in mode A, by the service's engine or by the job queue that it is compared with. Both debit at the
+ * reference institution.
+ */
 export async function deducted(bench, { label, due, peer }) {
   return withInstitution(bench, async (row) => {
     await makeDeducted(row.maker, { channel: row.channel, productCode: 'MONTHLY', due, paymentChannelCode: BRIDGE });

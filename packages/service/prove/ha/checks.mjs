@@ -32,7 +32,7 @@ const OPEN_DEBITS = `select a.order_no::text || lpad(a.cycle_no::text, 4, '0') |
     o.status = 'UNSUBSCRIBED' as "isEnded"
   from debit_attempts a join orders o using (order_no) where a.status = 'STARTED'`;
 
-/** Waits until the engine has no work left and the institution no notices to send. */
+/** Waits until the engine has no work left and the institution has no notices left to send. */
 export function settled(stand) {
   return withDatabase(stand, async (database) => {
     let left;
@@ -50,8 +50,8 @@ export function settled(stand) {
 async function leftOver(database, { debits, owedNotices }) {
   const [counts] = await database.query(LEFT);
   const seen = new Set(debits.map(({ attemptNo }) => attemptNo));
-  // Does not wait for a debit of an ended order that the institution has never seen. It stays open for some minutes,
-  // because the request could still arrive.
+  // Does not wait for a debit of an ended order if the institution has never seen the debit. Such a debit stays open
+  // for some minutes, because its request could still arrive.
   const open = (await database.query(OPEN_DEBITS)).filter(({ attemptNo, isEnded }) => !isEnded || seen.has(attemptNo));
   const all = { ...counts, 'debits open': open.length, 'notices of the institution not accepted': owedNotices.length };
   return Object.entries(all)

@@ -226,7 +226,8 @@ export async function startCluster({ folder, children, identity, interrupted }) 
       const args = ['restart', '-D', dataDir, '-m', 'immediate', '-w', '-s', '-l', path.join(home, 'restart.log')];
       const options = { ...identity, cwd: home, env: ENVIRONMENT };
       await run(`${POSTGRES_BIN}/pg_ctl`, args, options).catch((error) => {
-        // If PostgreSQL runs, Patroni has started it first, and the error is ignored.
+        // Throws only if PostgreSQL does not run. If it runs, Patroni has restarted it before pg_ctl could, and
+        // pg_ctl's error does not matter.
         if (postgresOf(dataDir).length === 0) throw error;
       });
     },

@@ -8,8 +8,8 @@ const DISK_BYTES = 2 * 1024 ** 3;
 const BALLAST = 'ballast';
 
 /**
- * Mounts a separate file system on a folder, so that filling it affects nothing else. It is kept in a sparse file
- * beside the folder. Needs root.
+ * Mounts a separate file system on a folder, so that filling it affects nothing else. The file system is in a sparse
+ * file beside the folder. Needs root.
  */
 export async function mountDisk(folder, { uid, gid }) {
   const file = `${folder}.ext4`;

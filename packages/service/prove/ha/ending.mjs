@@ -24,7 +24,7 @@ export async function endEverything({ processes, dataDirs, disks, folder }, rele
   }
   const servers = dataDirs.flatMap(postgresOf);
   signal(servers, 'SIGCONT');
-  // An immediate shutdown which, unlike SIGKILL, leaves no shared memory behind.
+  // SIGQUIT causes an immediate shutdown. Unlike SIGKILL, it leaves no shared memory behind.
   for (const dataDir of dataDirs) signal(postgresOf(dataDir).slice(0, 1), 'SIGQUIT');
   const left = [...others, ...servers];
   if (!(await gone(left))) signal(left, 'SIGKILL');

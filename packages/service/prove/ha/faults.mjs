@@ -165,8 +165,8 @@ export const FAULTS = [
     about: 'for 25 s the institution drops connections after debits and refunds, fails, and declines for now',
     times: 1,
     async play({ institution, interrupted }) {
-      // The last rule that matches a request applies. When it has been used its number of times, the matching rule
-      // before it applies.
+      // If several rules match a request, the last of them applies. A rule that has been applied as often as it allows
+      // no longer matches.
       for (const rule of INSTITUTION_FAULTS) await institution.set(rule);
       await sleep(25, interrupted);
       await institution.clear();

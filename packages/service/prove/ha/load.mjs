@@ -13,7 +13,10 @@ const RETRY_MS = 1_000;
 /** The time after the last new write within which writes can still be retried. */
 const DRAIN_MS = 120_000;
 
-/** The mix of operations, out of fifteen. */
+/**
+ * The callers choose their operations from this list at random, so an operation's share is its number of entries out of
+ * fifteen.
+ */
 const MIX = [
   ...Array.from({ length: 4 }, () => 'collected'),
   ...Array.from({ length: 4 }, () => 'deducted'),
@@ -26,7 +29,7 @@ const MIX = [
   'query',
 ];
 
-/** No order is unsubscribed while there are at most this many active orders, so that enough orders can fall due. */
+/** If no more orders than this are active, none is unsubscribed, so that enough orders can fall due. */
 const KEPT_ORDERS = 20;
 /** A period is refunded in two parts: first partially, then completely. */
 const PARTS_CENT = [40, 60];
@@ -35,8 +38,8 @@ const PARTS_CENT = [40, 60];
 const take = (list) => list.splice(randomInt(list.length), 1)[0];
 
 /**
- * Starts callers, one node each, that retry unanswered requests at the next node. Also makes orders due while the
- * callers run.
+ * Starts the callers. Each caller sends to one node and retries an unanswered request at the next node. Also makes
+ * orders due while the callers run.
  */
 export async function startLoad(stand) {
   const { nodes, channel, callers } = stand;
@@ -158,7 +161,7 @@ export async function startLoad(stand) {
   };
 }
 
-/** Returns the longest time without any acknowledged write. */
+/** Returns the longest interval in which no write was acknowledged. */
 function longestGap(moments) {
   const sorted = moments.toSorted((a, b) => a - b);
   return sorted.reduce((longest, at, index) => Math.max(longest, index === 0 ? 0 : at - sorted[index - 1]), 0);

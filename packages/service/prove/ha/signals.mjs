@@ -58,7 +58,10 @@ function commandOf(pid) {
   }
 }
 
-/** Parses proc(5): the fields after the command's closing bracket, beginning with the state. A zombie counts as gone. */
+/**
+ * Parses /proc/PID/stat, which proc(5) describes. Reads only the fields after the command's closing bracket; the first
+ * of these fields is the state. A zombie counts as gone.
+ */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

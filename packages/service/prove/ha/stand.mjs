@@ -73,7 +73,7 @@ export async function openStand({ logs, callers, interrupted, say }) {
       channel: { ...channel, token },
       callers,
       interrupted,
-      /** Opens a database connection in the way of an operator's command. */
+      /** Opens a database connection as an operator's command does. */
       openDatabase: async () =>
         openDatabaseFromSettings(readSettings(env), { role: 'tool', log: () => undefined, attempts: 3 }),
       /** Restores the state before the fault: all servers, the institution, all nodes. */

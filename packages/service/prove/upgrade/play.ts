@@ -157,7 +157,7 @@ export async function crossVersionPlay({ operator, older, newer, events, channel
     return reply;
   }
 
-  /** Calls one node, and sends the same request to another. */
+  /** Calls one node, and then sends the same request to another node. */
   async function callTwice(
     { first, second }: { first: ChannelClient; second: ChannelClient },
     name: string,

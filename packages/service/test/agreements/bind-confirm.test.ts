@@ -88,8 +88,8 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     expect(reply.code).toBe('503001');
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', wrong_codes: 0 });
     service.gateway.reset();
-    // The code has expired, but the resent request must not be refused for it, because the institution may have bound
-    // the card the first time.
+    // The code has expired. The resent request must not be refused for that reason, because the institution may have
+    // bound the card at the first request.
     service.clock.advance(LIFETIME + 1);
     const again = await channel.call('agreements/bind-confirm', body, { idempotencyKey: `unsaid-${bindOrderNo}` });
     expect(again.data.agreementStatus).toBe('BIND_SUCCESS');

@@ -47,8 +47,8 @@ describe('agreements/bind-sms in production, how often', () => {
     const who = person({ bankMobile });
     const reply = await sendCode(other, who);
     const again = await sendCode(channel, person({ bankMobile }));
-    // Every channel gets the same answer as the channel that requested the code. It reveals neither that channel nor
-    // the time.
+    // Every channel gets the same answer as the channel that requested the code. The answer reveals neither which
+    // channel requested the code nor when.
     expect([reply.status, reply.code, reply.data, reply.envelope.message]).toEqual([
       again.status,
       '429002',

@@ -26,7 +26,7 @@ let node: EngineNode;
 let time: DatabaseClock;
 let database: Database;
 let notBound: () => Promise<string[]>;
-/** The service's clock at the beginning. Orders created then have their second period due in March. */
+/** The service's time when the tests begin. An order created at that time has its second period due in March. */
 let january: number;
 beforeAll(async () => {
   january = on.service.clock.now();

@@ -45,8 +45,8 @@ const agreementIdOf = async (orderNo: string) =>
 const isBound = (reply: Reply) => expect(reply.data?.agreementStatus, reply.text).toBe('BIND_SUCCESS');
 
 /**
- * Locks a row and starts each of the works as soon as the previous one waits for the row. Then releases the row, so
- * that the works continue in that order.
+ * Locks a row and starts the requests one by one, each as soon as the previous request waits for the row. Then releases
+ * the row, so that the requests continue in that order.
  */
 async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Promise<Reply[]> {
   const started: Promise<Reply>[] = [];

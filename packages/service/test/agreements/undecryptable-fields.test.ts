@@ -163,7 +163,8 @@ describe('counting', () => {
     expect(replies.map(({ code }) => code)).toEqual(all('400002', LIMIT + 1));
     expect(await counted()).toBeUndefined();
     expect((await right()).code).toBe('0');
-    // The sandbox explains the cause only up to the limit, because an explanation reveals something about v1.
+    // The sandbox explains the cause only up to the limit, because each explanation reveals something about the
+    // plaintext of a v1 field.
     const isExplained = replies.map(({ envelope }) => envelope.message !== 'bankCardNoEncrypted cannot be decrypted');
     expect(isExplained).toEqual([...Array<boolean>(LIMIT).fill(true), false]);
   });

@@ -190,7 +190,8 @@ describe('the encryption of the answer', () => {
     expect(confirmed.data.agreementStatus).toBe('BIND_SUCCESS');
     expect(service.gateway.sends[0]?.card).toMatchObject(cardOf(who));
     expect(service.gateway.confirms[0]?.smsCode).toBe('735190');
-    // The search by v1 finds the card that was stored from v2, because both ciphertexts have the same plaintext.
+    // A search with a v1 ciphertext finds the card that was stored from a v2 ciphertext, because both have the same
+    // plaintext.
     const { bankDataList } = (await ask(card('v1'))).data;
     expect(opened(bankDataList[0])).toEqual(cardOf(who));
   });

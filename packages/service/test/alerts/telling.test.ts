@@ -48,7 +48,7 @@ const turn = async () => {
 };
 const raise = (subject: string, detail = 'the card is closed') =>
   raiseAlert(fresh.database, 'refund-refused', subject, detail);
-/** Moves all alerts and messages this far into the past, as if the time had passed. */
+/** Moves all alerts and messages into the past by `interval`, as if that time had passed. */
 const later = (interval: string) =>
   fresh.database.query(
     `with a as (update alerts set told_at = told_at - interval '${interval}'),

@@ -35,8 +35,8 @@ const ONCE = [
 ];
 
 /**
- * Faults that the bridge can be told to show, each with exactly the rules that it breaks. Faults of one group are
- * tested in one run, because none hides another. Without a fault the bridge keeps every rule.
+ * The faults that a test can switch on in the bridge, each with exactly the rules that it breaks. Faults of one group
+ * are tested in one run, because none of them hides another. Without a fault the bridge keeps every rule.
  */
 export const RUNS = [
   {
@@ -149,7 +149,7 @@ interface Line {
   readonly institutionRef: string;
 }
 
-/** The bridge answers with this HTTP status. */
+/** Thrown to make the bridge answer with this HTTP status. */
 class Refused extends Error {
   constructor(readonly status: number) {
     super(`HTTP ${status}`);
@@ -306,7 +306,7 @@ export class BadBridge {
     return run();
   }
 
-  /** Applies the faults of every answer about a debit. */
+  /** Applies the faults that affect every answer about a debit. */
   #shape(answer: Fields): Fields {
     const { attemptNo, institutionRef, ...rest } = answer;
     return {

@@ -153,7 +153,8 @@ describe('signing in', () => {
       const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
       await page.clock.runFor(90_000);
       const poll = await answered;
-      // The minute until the next poll begins when this poll has ended, so the clock may move on only then.
+      // The minute until the next poll begins when this poll has ended. So the test waits for that before it moves the
+      // clock.
       await poll.finished();
       return poll.request().headers()['x-unattended'];
     };

@@ -187,7 +187,8 @@ describe('a hostile logo', () => {
   it('runs no script and sends no request, opened directly and in a page, and is drawn', async () => {
     const { branding } = await setBranding(on.service.operator, { appId: 'test_demo', logo: HOSTILE });
     const address = `${on.service.baseUrl}/redeem/images/${branding.logo?.file}`;
-    // Does not use `phone`, because it fails the test at the error about a script that the policy refuses.
+    // Does not use `phone`, because `phone` fails the test at any error of the page, and the policy's refusal of a
+    // script is such an error.
     const page = await browser.newPage();
     const asked: string[] = [];
     page.on('requestfinished', (request) => asked.push(request.url()));

@@ -47,8 +47,8 @@ describe('a refund up to the limit', () => {
     const replies = await Promise.all(asked);
     const made = replies.filter(({ body }) => body.status === 'SUCCESS');
     const waiting = replies.filter(({ body }) => body.status === 'WAITING');
-    // Three refunds (900) are within the limit of 1000. Three more wait for an approval and count too. Of the payment
-    // of 1990 only 190 are left, so the other six requests are refused.
+    // Three refunds (900) are within the limit of 1000. Three more (900) wait for an approval and also reduce what is
+    // left of the payment. Of its 1990 only 190 are left, so the other six requests are refused.
     expect(made).toHaveLength(3);
     expect(waiting).toHaveLength(3);
     const refused = replies.filter(({ status }) => status === 409);

@@ -35,7 +35,7 @@ const items = async (runId: string, query = ''): Promise<[string, string, string
 const many = async (count: number) =>
   (await Promise.all(Array.from({ length: count }, () => on.paidOrder()))).toSorted();
 const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
-/** Returns a function that stops the job after this many items. */
+/** Returns a function that stops the job after `count` items. */
 const after = (count: number) => {
   let asked = 0;
   return () => {

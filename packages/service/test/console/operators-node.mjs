@@ -1,5 +1,6 @@
-// Carries out operators' actions with the compiled code, and kills its own process (kill -9) at the point that DIES names:
-// `after-decision`, `before-call 2` and `after-call 2` of the second refund, `before-commit 3` of the third transaction.
+// Carries out operators' actions with the compiled code, and kills its own process (kill -9) at the point that DIES
+// names. For example, `before-call 2` is before the call for the second refund, `after-call 2` is after it, and
+// `before-commit 3` is before the commit of the third transaction. `after-decision` is a point too.
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';

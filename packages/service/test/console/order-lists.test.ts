@@ -213,7 +213,8 @@ describe('GET /console/api/orders', () => {
       const query = Object.assign({}, ...some.map(([filter]) => filter));
       const expected = all.filter((order) => some.every(([, isTrue]) => isTrue(order))).map(({ orderNo }) => orderNo);
       const found = (await list(query)).orders.map(({ orderNo }) => orderNo);
-      // A list filtered by due time is sorted by due time, so only the sets are compared.
+      // A list filtered by due time is also sorted by due time, so the test ignores the sequence and compares only
+      // which orders are in the list.
       const [one, other] = 'dueTo' in query ? [found.toSorted(), expected.toSorted()] : [found, expected];
       expect(one, JSON.stringify(query)).toEqual(other);
     }

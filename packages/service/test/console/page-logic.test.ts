@@ -117,7 +117,7 @@ describe('a refund without an answer', () => {
       'elsewhere',
       'elsewhere',
     ]);
-    // If the request of the other tab was refused, nothing is said about it.
+    // If the request of the other tab was refused, the page says nothing about that request.
     expect([said('before', false, false), said('elsewhere', false, false)]).toEqual([undefined, undefined]);
   });
 

@@ -150,7 +150,10 @@ async function nothingLeft(): Promise<boolean> {
   return row?.left === false;
 }
 
-/** Returns the longest time from lease to settlement, of attempts whose node died and that met no other fault. */
+/**
+ * Considers only attempts whose node died and that met no other fault. Returns the longest time from such an attempt's
+ * lease to its settlement.
+ */
 async function slowestTakeOver(): Promise<number> {
   const [row] = await fresh.database.query<{ slowest: number | null }>(
     `select max(extract(epoch from settled_at - started_at))::float8 as slowest from debit_attempts

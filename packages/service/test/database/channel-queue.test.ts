@@ -18,7 +18,8 @@ function controlled(limits: ChannelQueueLimits) {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} done`)));
     });
-    // Ignores the rejection of work that a test leaves waiting, because it comes long after the test has ended.
+    // Ignores the rejection of work that a test leaves waiting, because the rejection comes long after the test has
+    // ended.
     taken.catch(() => undefined);
     return taken;
   };

@@ -27,7 +27,9 @@ beforeAll(async () => {
   october = await databaseClock(on.service.fresh, OCTOBER);
 });
 
-/** Runs `work` with database connections in another time zone. `inOctober` has its clock in October. */
+/**
+ * Runs `work` with database connections in another time zone. `inOctober` is a connection whose clock shows October.
+ */
 async function elsewhere<T>(
   TimeZone: string,
   work: (database: Database, inOctober: Database) => Promise<T>,

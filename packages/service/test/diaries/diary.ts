@@ -17,8 +17,8 @@ import {
 } from '../support/demo.js';
 
 /**
- * One line of a diary, which tells the life of one order: the time, its events, and the order's status and next payment
- * as in orders/query.
+ * One line of a diary, which describes the life of one order. A line has a time, the events at that time, and the
+ * order's status and next payment as in orders/query.
  */
 export type Entry = readonly [when: string, told: string, order: string];
 
@@ -34,7 +34,7 @@ const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
 /** A test service whose institution is behind a bridge, so that time travel really calls the institution. */
 export interface Book extends Stage {
   card: Card;
-  /** Creates a product of the given months or days, at 1000 cents each. */
+  /** Creates a product with the given periods, at 1000 cents per period. */
   product(cycle: Partial<Parameters<typeof createProduct>[1]>): Promise<string>;
   /** Creates an order in mode A.2 on its first day. */
   open(when: string, productCode: string, paymentChannelCode?: string): Promise<Diary>;
@@ -65,7 +65,7 @@ export interface Diary {
   alerts(): Promise<string[]>;
   /** Returns the status of the current agreement. */
   agreementStatus(): Promise<string>;
-  /** Returns the institution's agreement number of each attempt of a period. */
+  /** Returns, for each attempt of a period, the institution's number of the agreement that was debited. */
   triedOn(cycleNo: number): string[];
 }
 

@@ -34,7 +34,7 @@ describe('docs/command-line.md', () => {
   it('names exactly the options of each noun', () => {
     for (const noun of nouns) {
       const text = page.split(/^## /m).find((section) => new RegExp(`^\\| \`${noun}[ \`]`, 'm').test(section)) ?? '';
-      // Takes all commands of the section, because several nouns can share one.
+      // Takes all commands of the section, because several nouns can share one section.
       const listed = tableRows(text).map(([command]) => command);
       const known = [...commands]
         .filter(([command]) => listed.includes(command))

@@ -43,7 +43,7 @@ function notice(body: object | string, signedWith?: Uint8Array) {
   return send(service.baseUrl, 'POST', PATH, headersFor(bytes, signedWith), bytes);
 }
 
-/** Returns a notice of exactly this many bytes. */
+/** Returns a notice of exactly `bytes` bytes. */
 const sized = (bytes: number) => {
   const bare = JSON.stringify(paid({ padding: '' })).length;
   return JSON.stringify(paid({ padding: 'x'.repeat(bytes - bare) }));

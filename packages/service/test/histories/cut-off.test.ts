@@ -5,8 +5,8 @@ import type { Step } from './steps.js';
 import { openWorld, PRODUCTS, type World } from './world.js';
 
 /**
- * Creates an order of one period while the node dies, in turn before and after each of its commits and calls. Then the
- * engine runs, which may complete the order, and the channel retries.
+ * Creates an order of one period many times. Each time the node dies at a different point: before or after one of its
+ * commits or calls. Then the engine runs, which may complete the order, and the channel retries.
  */
 let world: World;
 beforeAll(async () => {

@@ -56,8 +56,8 @@ export class History {
   /** Agreements that ended at the institution, whether the bank or an operator ended them. */
   readonly gone = new Set<string>();
   /**
-   * In an undisturbed step: the attempt and refund numbers, besides every new debit, that an institution must have
-   * answered about. Otherwise undefined.
+   * In an undisturbed step: the numbers of attempts and refunds about which an institution must have given an answer,
+   * besides every new debit. Otherwise undefined.
    */
   mustBeHeard: readonly string[] | undefined;
   #serial = 0;

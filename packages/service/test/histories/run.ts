@@ -81,7 +81,7 @@ function planOf({ orders }: History, step: Step): Plan {
   };
 }
 
-/** Runs the engine with working institutions until no debit or refund is without a result. */
+/** Runs the engine with working institutions until every debit and refund has a result. */
 async function comesToRest(history: History): Promise<void> {
   const { world, orders } = history;
   const isOpen = () =>

@@ -76,7 +76,7 @@ export interface World {
   begin(plan: Plan, crash: Crash | undefined): void;
   /** From now on the node can die at the step's crash point. What a step does before this call is undisturbed. */
   arm(): void;
-  /** Returns the debits stored since the last call whose agreement was not bound when they were stored. */
+  /** Of the debits stored since the last call, returns those whose agreement was not bound when they were stored. */
   attemptsNotBound(): Promise<string[]>;
   /** Starts a new node if the current node has died. Returns whether it had died. */
   revive(): Promise<boolean>;

@@ -56,7 +56,7 @@ describe('a notice', () => {
     await gateway.debit(debitOf('1', '0011'));
     expect(await gateway.queryDebit(debitOf('1', '0011'))).toEqual({ kind: 'pending' });
     await control(institution, { action: 'settle', attemptNo: '1' });
-    // The notice about the second debit, which settled later, arrives before that of the first.
+    // The second debit settled later than the first, but the notice about the second arrives first.
     await gateway.debit(debitOf('2', '0004'));
     await control(institution, { action: 'settle', attemptNo: '2' });
     await endpoint.count(1);

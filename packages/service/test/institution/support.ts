@@ -132,7 +132,7 @@ export async function noticeEndpoint(statuses: readonly number[] = []) {
   return {
     url: `http://127.0.0.1:${await listen(server)}/gateway/v1/notices/REFBANK`,
     received,
-    /** Resolves once this many notices have arrived. */
+    /** Resolves once `wanted` notices have arrived. */
     async count(wanted: number): Promise<readonly ReceivedNotice[]> {
       while (received.length < wanted) await once(server, 'notice');
       return received;

@@ -58,7 +58,7 @@ const collected = async (more: Record<string, unknown> = {}): Promise<string> =>
   return reply.data.orderNo;
 };
 const noticed = (orderNo: string) => noticesOf(database, orderNo);
-/** Runs the job at that time. Returns the number of notices. */
+/** Runs the job at the time `text`. Returns the number of notices. */
 const told = async (text: string) => {
   await at(text);
   return noticeDueOrders(database);

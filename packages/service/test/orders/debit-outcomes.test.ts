@@ -56,7 +56,7 @@ const databaseNow = async () => {
   const [row] = await sql<{ now: number }>('select extract(epoch from now())::double precision as now');
   return row?.now ?? Number.NaN;
 };
-/** Expects that the attempt is queried this many seconds after `work`, by the database's own clock. */
+/** Expects that the attempt is queried `seconds` seconds after `work`, by the database's own clock. */
 async function expectAskedIn<T>(seconds: number, orderNo: (made: T) => string, work: () => Promise<T>): Promise<T> {
   const before = await databaseNow();
   const made = await work();

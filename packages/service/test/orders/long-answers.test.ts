@@ -27,7 +27,7 @@ const { on, channel, sql } = stageOfFile({
     return 'https://pay.example';
   },
 });
-/** Numbers of periods to test, because orders of 500 periods and more are rendered in stretches. */
+/** Numbers of periods to test, because orders of 500 periods and more are rendered in several parts. */
 const LENGTHS = [1, 2, 500, 501, 502, 1001, LONG];
 beforeAll(async () => {
   for (const length of [...LENGTHS, 3, 250]) await dailyProduct(on.service, `DAYS_${length}`, length);
@@ -98,7 +98,8 @@ describe('an answer', () => {
       sharedRequest(channel, { channelUserId: user, productCode: 'DAYS_9999' }),
     );
     const { orderNo, createTime, redeemUrl: _, ...made } = data;
-    // Stores the state of years later: 7 out of 11 periods have a payment time, and neighbouring times differ.
+    // Stores the order as it would be years later: 7 out of 11 periods have a payment time, and neighbouring times
+    // differ.
     await sql('delete from payments where order_no = $1', [orderNo]);
     await sql(
       `insert into payments (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, refund_amount_cent)

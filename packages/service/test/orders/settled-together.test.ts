@@ -30,8 +30,8 @@ interface Creation {
 }
 
 /**
- * Starts these creations. Resolves when each has stored its order and waits for the debit's outcome, until the gate
- * opens.
+ * Starts these creations. Their debits get no outcome until the gate opens. Resolves when every creation has stored its
+ * order and waits for its debit's outcome.
  */
 async function standing<Name extends string>(
   requests: Readonly<Record<Name, { readonly externalOrderNo: string }>>,

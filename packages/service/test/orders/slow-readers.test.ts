@@ -107,7 +107,7 @@ describe('a caller that disconnects', () => {
     expect(on.links()).toBeLessThan(ORDERS / 2);
     expect(await open(on)).toBe(0);
     expect(await metric(on, 'perennial_http_answers_cut_total{why="hung-up"}')).toBe(1);
-    // Counted with status 499 and without a code, because the caller received no answer.
+    // The request is counted with status 499 and without a code, because the caller received no answer.
     const told = (status: string, code: string) =>
       metric(on, `perennial_http_requests_total{endpoint="/openapi/v1/orders/list",status="${status}",code="${code}"}`);
     expect([await told('499', ''), await told('500', '500001')]).toEqual([1, 0]);

@@ -159,7 +159,7 @@ export async function anotherChannel(service: TestService): Promise<ChannelClien
   return channelClient(service.baseUrl, created, () => service.clock.now());
 }
 
-/** Creates a product of this many daily periods for the demo channel. */
+/** Creates a product with the given number of daily periods for the demo channel. */
 export async function dailyProduct(
   service: TestService,
   productCode: string,

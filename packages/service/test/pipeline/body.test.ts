@@ -227,7 +227,9 @@ async function signed(body: string, sent: Record<string, string>, options: CallO
 }
 
 describe('size', () => {
-  /** Returns valid JSON of exactly this size. The limit on strings applies only to fields that an endpoint knows. */
+  /**
+   * Returns valid JSON of exactly `bytes` bytes. The limit on strings applies only to fields that an endpoint knows.
+   */
   const sized = (bytes: number) => {
     const [before, after] = ['{"orderNo":"1","x":"', '"}'];
     return before + 'x'.repeat(bytes - before.length - after.length) + after;

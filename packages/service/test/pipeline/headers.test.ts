@@ -215,7 +215,7 @@ describe('bytes that no HTTP client sends', () => {
     }
   });
 
-  // For these two, Node itself would answer with an empty body.
+  // Without a Host header, or with an unknown Expect header, Node itself would answer with an empty body.
   it.each([
     ['no Host header', { Host: undefined }],
     ['an Expect header that means nothing', { Expect: 'a-miracle' }],

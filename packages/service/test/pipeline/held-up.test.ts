@@ -33,7 +33,10 @@ beforeAll(() => {
 const expectHeldUp = (reply: Reply) =>
   expect([reply.status, reply.code, reply.headers['retry-after'], reply.data]).toEqual([503, '503001', '1', null]);
 
-/** Sends the request while another session holds locks that it needs, and again after their release. */
+/**
+ * Sends the request while another session holds locks that the request needs. Sends it again after the locks were
+ * released.
+ */
 async function heldUp(hold: (tx: Queryable) => Promise<unknown>, request: () => Promise<Reply>): Promise<Reply> {
   await on.service.fresh.database.transaction(async (tx) => {
     await hold(tx);

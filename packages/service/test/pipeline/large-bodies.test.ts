@@ -40,7 +40,7 @@ const list = (address: string, bytes: number, options: CallOptions = {}) =>
     { token, raw: sized(bytes), ...options, headers: { ...from(address), ...options.headers } },
   );
 
-/** Begins a request: sends the first `sent` bytes of a body of this size, with or without a Content-Length. */
+/** Begins a request: sends the first `sent` bytes of a body of `bytes` bytes, with or without a Content-Length. */
 function begin(address: string, bytes: number, sent: number, sayLength = true) {
   const raw = rawConnection(service.baseUrl);
   halves.push(raw);
@@ -52,7 +52,7 @@ function begin(address: string, bytes: number, sent: number, sayLength = true) {
   if (sent > 0) send(body.slice(0, sent));
   return {
     ...raw,
-    /** Sends the rest of the body in pieces of this size. */
+    /** Sends the rest of the body in pieces of `pieces` bytes. */
     finish(pieces = bytes) {
       for (let at = sent; at < bytes; at += pieces) send(body.slice(at, at + pieces));
       if (!sayLength) raw.write('0\r\n\r\n');

@@ -25,7 +25,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
       for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);
       return count;
     },
-    /** Lets this many requests leave in each second, and admits a new request for each of them if possible. */
+    /** Lets `perSecond` requests leave in each second, and admits a new request for each of them if possible. */
     serve(perSecond: number, seconds: number): void {
       for (let n = 0; n < perSecond * seconds; n += 1) {
         now += 1_000 / perSecond;
@@ -33,7 +33,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
         if (load.mayEnter('channel')) enter();
       }
     },
-    /** Lets all requests leave at this rate. */
+    /** Lets all requests leave, `perSecond` of them in each second. */
     drain(perSecond: number): void {
       for (const visit of inside.splice(0)) {
         now += 1_000 / perSecond;
@@ -89,7 +89,7 @@ describe('the number of requests that a node accepts', () => {
     const before = most(load);
     drain(200);
     pass(2_000);
-    // Serves three times its rate within a quarter of a second and then pauses. The limit must not change.
+    // The node serves three times its rate within a quarter of a second and then pauses. The limit must not change.
     for (let n = 0; n < 150; n += 1) enter();
     empty();
     pass(1_000);

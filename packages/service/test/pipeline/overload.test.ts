@@ -167,7 +167,10 @@ describe('a request that waits in the node', () => {
     grantType: 'client_credentials',
     appId: credentials.appId,
   });
-  /** How long a caller waits. Requests that begin immediately must not take as long. */
+  /**
+   * The time that a request may wait before it is refused. It is long enough that a request that begins immediately is
+   * never refused.
+   */
   const IMPATIENT = { testLimits: { load: { patienceMs: 2_000 } } };
   const waitingStatements = () => lockWaits(service.fresh.database, 'update rate_limits');
 

@@ -103,7 +103,7 @@ async function selfBinding() {
   await call('orders/unsubscribe', { orderNo });
 }
 
-/** Bindings that fail, also by an adapter that quotes its input. */
+/** Makes bindings fail: by refusals, and by errors of an adapter that quote the adapter's input. */
 async function failedBindings() {
   const [who, stranger] = [somebody(), somebody()];
   const { bindOrderNo } = await call('agreements/bind-sms', binding(who));

@@ -8,9 +8,9 @@ import { refundStage } from '../refunds/support.js';
 import { type Language, makeStates, openShop, type Shown } from './looks-states.js';
 
 /**
- * Checks every state of the page: no overflow, no broken word, no finding of axe. A short run uses the narrowest
- * screen, which equals text of twice the size, and axe checks each state in one language. A long run uses every screen,
- * light and dark, and the largest orders too. SHOTS names a folder for screenshots.
+ * Checks every state of the page: no overflow, no broken word, no finding of axe. A short run uses only the narrowest
+ * screen, which has the same effect as text of twice the size, and axe checks each state in one language. A long run
+ * uses every screen, light and dark, and the largest orders too. SHOTS names a folder for screenshots.
  */
 
 const isLong = process.env['LONG_RUNS'] === 'on';

@@ -35,7 +35,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       const { channelUserId, externalOrderNo } = request;
       return { orderNo: data.orderNo, channelUserId, externalOrderNo, path: data.redeemUrl.slice(HOST.length) };
     },
-    /** Advances the order by this many periods in the sandbox. */
+    /** Advances the order by `cycles` periods in the sandbox. */
     async advance({ orderNo }: Ordered, cycles: number) {
       const { code, text } = await channel.call('sandbox/orders/advance', { orderNo, cycles });
       if (code !== '0') throw new Error(`sandbox/orders/advance answered ${text}`);
@@ -191,8 +191,9 @@ export const openSixShop = (on: Stage): Promise<void> =>
   });
 
 /**
- * Gives a daily order 9,999 periods with benefits. Of the last ninety, the newest thirty are claimed and the others can
- * be claimed; all earlier ones have expired.
+ * Gives a daily order 9,999 periods with benefits. In the newest thirty periods the benefits are claimed. In the sixty
+ * periods before those, the benefits can be claimed. In all earlier periods except the first, the benefits have
+ * expired.
  */
 export async function fillPeriods({ database }: FreshDatabase, orderNo: string): Promise<void> {
   await database.query(

@@ -102,7 +102,7 @@ it.each<[string, 'CHANNEL_COLLECT' | 'SVC_DEDUCT', () => Promise<unknown>]>([
   );
 });
 
-/** Returns the expected state of an order whose periods up to this one were started. */
+/** Returns the expected state of an order whose periods up to number `upTo` were started. */
 function reckoned(order: Sample, upTo: number): Pick<Found, 'cycleNo' | 'expectAt' | 'nextDueAt'> {
   const cycleNo = Math.min(upTo, order.totalCycles);
   return {

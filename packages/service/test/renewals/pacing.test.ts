@@ -8,8 +8,8 @@ import { until } from '../support/processes.js';
 import { created, engineNode, engineOfFile } from './support.js';
 
 /**
- * Tests the limits on debits per second and on hours of the day. They count for all nodes together, by the database's
- * clock.
+ * Tests the limit on debits per second and the hours of the day in which debits are allowed. Both apply to all nodes
+ * together, by the database's clock.
  */
 
 const { on, sql } = stageOfFile();

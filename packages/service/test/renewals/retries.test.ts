@@ -21,7 +21,7 @@ beforeEach(async () => {
   await on.service.fresh.database.query('update orders set next_due_at = null');
 });
 
-/** Queries the order with a new token, because the clock may have moved beyond the old one's lifetime. */
+/** Queries the order with a new token, because the clock may have moved beyond the lifetime of the old token. */
 const found = async (orderNo: string) => {
   const token = await on.channel.getToken();
   return (await on.channel.call('orders/query', { orderNo }, { token })).data;

@@ -35,7 +35,7 @@ async function scene() {
   return { on, database, bank, orderNo, paidPeriods, start };
 }
 
-/** Returns how many periods of the order are paid. It has twelve, all due by the database's clock. */
+/** Returns how many periods of the order are paid. The order has twelve periods, all due by the database's clock. */
 const completed = async (on: Stage, orderNo: string) => {
   const { data } = await on.channel.call('orders/query', { orderNo });
   return data.paymentRecords.filter((one: { paymentStatus: string }) => one.paymentStatus === 'SUCCESS').length;

@@ -26,7 +26,7 @@ const sql = <Row>(text: string, values: readonly unknown[] = []) => node.deps.da
 const statusOf = async (orderNo: string) =>
   (await on.channel.call('payments/query', { paymentOrderNo: `${orderNo}0002` })).data.paymentStatus;
 
-/** Expects that the attempt is queried this many seconds after `work`, by the database's own clock. */
+/** Expects that the attempt is queried `seconds` seconds after `work`, by the database's own clock. */
 async function expectAskedIn(seconds: number, orderNo: string, work: () => Promise<unknown>): Promise<void> {
   const now = async () => (await sql<{ now: number }>('select extract(epoch from now())::float8 as now'))[0]?.now ?? 0;
   const before = await now();

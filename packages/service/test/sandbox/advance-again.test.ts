@@ -34,8 +34,8 @@ describe('sent again under the same key', () => {
 });
 
 /**
- * Creates a node that dies after this many commits. No later statement reaches the database, not even the one that
- * records the end of its work.
+ * Creates a node that dies after `commits` commits. No later statement reaches the database, not even the statement
+ * that records that the node has finished the request.
  */
 async function dyingNode(commits: number) {
   const real = openDatabase({ url: machine.service.fresh.url, pool: 4, name: 'dying node' });

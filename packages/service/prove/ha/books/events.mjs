@@ -189,8 +189,8 @@ function ofPayment(order, { cycleNo, status, amountCent }) {
     case 'REFUND_FULL':
       return { FAIL_RETRY: failed, SUCCESS: 1, ...ofRefunds };
     case 'FAIL':
-      // The last attempt failed the period; each earlier one was announced as FAIL_RETRY. The stand is too short-lived
-      // for late retries.
+      // After the last attempt the period failed; each earlier attempt was announced as FAIL_RETRY. The stand is too
+      // short-lived for late retries.
       return { FAIL_RETRY: failed - 1, FAIL: 1 };
     case 'CANCELED':
       return { FAIL_RETRY: failed, CANCELED: 1 };
