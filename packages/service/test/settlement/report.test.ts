@@ -152,7 +152,7 @@ const CELLS: readonly [value: string | number | null, text: string][] = [
   ['a=1', 'a=1'],
   ['中文', '中文'],
   ['a,b', '"a,b"'],
-  // Not quoted, unlike in the files for Excel: a report has a hash, so its format must not change.
+  // This value is not quoted, unlike in the files for Excel. A report has a hash, so its format must not change.
   ['a;b', 'a;b'],
   ['say "x"', '"say ""x"""'],
   ['two\nlines', '"two\nlines"'],
@@ -208,8 +208,8 @@ it('any closings: each cent is in exactly one month, and closed months do not ch
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.nat({ max: 5 }), async (steps, early) => {
       await fresh.database.query('truncate orders, payments, refunds, closed_months');
-      // The previous release has closed the month with the index `early`, while earlier months were open. 5 stands for
-      // no month.
+      // The previous release has closed the month with the index `early`, while earlier months were open. If `early` is
+      // 5, it has closed no month.
       const closed = new Set(MONTHS.slice(early, early + 1));
       await fresh.database.query(
         `insert into closed_months (month, channel_id, figures, closed_by) select unnest($1::text[]), 0, '{"note": null}', 'fay'`,

@@ -114,7 +114,7 @@ it('drains: finishes requests in flight, begins none, and is not delayed by kept
   openGate();
   await gate;
   expect((await running).code).toBe('0');
-  // Resolves, because the last answer closes the connection.
+  // The promise of the answers resolves, because the last answer closes the connection.
   const codes = [...(await answers).matchAll(/"code":"(\d+)"/g)].map((match) => match[1]);
   expect(codes).toEqual(['0']);
   expect(await node.exited).toBe(0);
@@ -152,7 +152,7 @@ describe('DRAIN_SECONDS', () => {
     expect(await request(Number(port), '/readyz', agent)).toEqual({ status: 200, connection: 'keep-alive' });
     running.child.kill('SIGTERM');
     await until('it is not ready', async () => (await request(Number(port), '/readyz', agent)).status === 503);
-    // Sends the request over a new connection. The answer closes it.
+    // Sends the request over a new connection. The answer closes that connection.
     expect(await request(Number(port), '/healthz', agent)).toEqual({ status: 200, connection: 'close' });
     expect((await send(`http://127.0.0.1:${port}`, 'POST', '/openapi/v1/auth/token', {}, Buffer.alloc(0))).code).toBe(
       '401001',

@@ -26,8 +26,8 @@ const SMALL_TABLES = new Set([
 const UNIQUE_BY_NATURE = new Set(['events_number', 'channel_users_by_user']);
 
 /**
- * Indexes that a migration may drop, with their replacements. The same file must create the replacement first, and it
- * must serve older nodes too.
+ * Indexes that a migration may drop, with their replacements. The same file must create the replacement first, and the
+ * replacement must serve older nodes too.
  */
 const REPLACED: Readonly<Record<string, string>> = {
   external_orders_listed: 'external_orders_of_user',

@@ -1,7 +1,7 @@
 // A node of the service, from the compiled code, that kills itself with SIGKILL at named points of a creation or of a
-// card's confirmation: before the institution is called, after it has answered, before the result is committed, and
-// after. The order's number or the confirmation's code names the point. test_kills records each kill, so that it
-// happens only one time.
+// card's confirmation: before the institution is called, after it has answered, before the result is committed, or
+// after the commit. The order's number or the confirmation's code names the point. test_kills records each kill, so
+// that it happens only one time.
 
 import { loadAlertTransports } from '../../dist/alerts/load-transports.js';
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';

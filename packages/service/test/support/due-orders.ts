@@ -11,8 +11,8 @@ export interface DueOrders {
   readonly channelId: number;
   readonly productCode: string;
   /**
-   * The age of the orders in days. In a daily product, as many periods after the first are due, unless the product has
-   * fewer.
+   * The age of the orders in days. For a daily product this is also the number of due periods, unless the product has
+   * fewer periods after the first.
    */
   readonly daysAgo: number;
   readonly paymentChannelCode: string | null;

@@ -6,7 +6,10 @@ const FROM = 20_000;
 /** The number of ports reserved for each concurrent test process. */
 const PORTS = 1_000;
 const from = FROM + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 12) * PORTS;
-/** The offset of the next port to try. Each run starts at a different one, because several may run on one machine. */
+/**
+ * The offset of the next port to try. Each run starts at a different offset, because several runs may share one
+ * machine.
+ */
 let next = process.pid % PORTS;
 
 /**

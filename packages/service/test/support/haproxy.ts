@@ -9,7 +9,7 @@ export const HAPROXY_EXAMPLE = path.join(packageRoot, '..', '..', 'deploy', 'hap
 export interface ServerFigures {
   readonly isUp: boolean;
   readonly requests: number;
-  /** The number of failed connections. The next two count incomplete responses and retried requests. */
+  /** The number of failed connections. The next two fields count incomplete responses and retried requests. */
   readonly connectionErrors: number;
   readonly responseErrors: number;
   readonly retries: number;

@@ -69,8 +69,8 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
       await once.begin(tx, subject);
     });
   }
-  // The external system is a table that is written outside the endpoint's transactions. It knows the subject, as an
-  // institution would.
+  // The external system is a table that is written outside the endpoint's transactions. A second call with the same
+  // subject has no effect, as at an institution.
   await database.query(
     'insert into test_calls (ref) select $1 where not exists (select from test_calls where ref = $1)',
     [subject],

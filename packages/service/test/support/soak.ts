@@ -6,8 +6,8 @@ export const isProof = process.env['LONG_RUNS'] !== undefined;
 export const isLongRun = process.env['LONG_RUNS'] === 'on';
 
 /**
- * Returns the number of items in a long test. `npm test` and --short do enough for each fault to happen, `npm run prove
- * -- crash` enough to trust the result. The environment variable sets any other number.
+ * Returns the number of items in a long test. In `npm test` and with --short, the number is enough for each fault to
+ * happen. In `npm run prove -- crash` it is enough to trust the result. The environment variable sets any other number.
  */
 export function soakSize(variable: string, inTests: number, proven = inTests): number {
   const wanted = process.env[variable] ?? '';

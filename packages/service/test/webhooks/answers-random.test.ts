@@ -9,7 +9,7 @@ function read(bytes: Buffer, packets: readonly number[]): Answer | 'bad' {
   try {
     for (let at = 0, index = 0; at < bytes.length; index += 1) {
       const size = packets[index % packets.length] ?? bytes.length;
-      // Passes a copy. Like a real packet, it has no bytes beyond its end that the reader could use by mistake.
+      // Passes a copy. Like a real packet, the copy has no bytes beyond its end that the reader could use by mistake.
       const answer = reader.add(Buffer.from(bytes.subarray(at, at + size)));
       if (answer) return answer;
       at += size;
@@ -76,8 +76,8 @@ describe('a random answer', () => {
         const whole = read(changed, [changed.length]);
         const inPackets = read(changed, sizes);
         if (whole === 'bad' || inPackets === 'bad') expect(inPackets).toBe(whole);
-        // Ignores keepAlive. Surplus bytes after the answer prevent it, but in packets they may arrive only after the
-        // answer was read.
+        // Does not compare keepAlive. It is false if the reader has bytes after the answer, but in packets these bytes
+        // may arrive only after the answer was read.
         else expect({ ...inPackets, keepAlive: true }).toEqual({ ...whole, keepAlive: true });
       }),
       { numRuns: 2_000 },

@@ -142,7 +142,8 @@ describe('events/list', () => {
       [{ from: '2026-03-01 08:00:01', to: '2026-03-02 00:00:00' }, false],
       [{ from: '2026-02-01 00:00:00', to: '2026-03-01 08:00:00' }, false],
       [{ from: '2026-03-02 00:00:00', to: '2026-03-01 00:00:00' }, false],
-      // In UTC the first range begins in year 0, and the second ends in it. PostgreSQL has no year 0.
+      // In UTC the first of these two time ranges begins in year 0, and the second ends in year 0. PostgreSQL has no
+      // year 0.
       [{ from: '0001-01-01 00:00:00', to: '2026-03-02 00:00:00' }, true],
       [{ from: '0000-01-01 00:00:00', to: '0001-01-01 00:00:00' }, false],
     ] as const) {

@@ -156,8 +156,8 @@ describe('reading', () => {
     await node.read();
     await receiver.until(1);
     receiver.answer('accept');
-    // The next read begins again from the start while the push is in flight. This read ends after the push's outcome
-    // was stored.
+    // While the push is in flight, the next read begins again at the start of the queue. That read ends after the
+    // push's outcome was stored.
     faults.around = async (statement, run) => {
       const result = await run();
       if (statement === 'read-due-events') {

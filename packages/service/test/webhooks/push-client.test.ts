@@ -83,7 +83,7 @@ it('200 characters of an answer are stored, without those that PostgreSQL or a t
   expect(answer).toBe(`  [31m \ufffd  ${'好'.repeat(190)}`);
 });
 
-/** Waits until the client has read this many bytes of the receiver's answer. */
+/** Waits until the client has read `bytes` bytes of the receiver's answer. */
 async function came(bytes: number): Promise<void> {
   while ((network.sockets[0]?.bytesRead ?? 0) < bytes) await new Promise(setImmediate);
 }

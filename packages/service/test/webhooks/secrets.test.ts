@@ -49,8 +49,8 @@ async function manyWaiting(): Promise<void> {
 }
 
 /**
- * Ends the hanging pushes. Waits before, so that the node notices the change of the channel, which it caches for 200
- * ms.
+ * Waits, and then ends the hanging pushes. The wait lets the node notice the change of the channel, which it caches for
+ * 200 ms.
  */
 async function cutOff(): Promise<void> {
   await delay(250);
@@ -144,7 +144,7 @@ describe('addresses', () => {
     await turnsUntil(() => other.pushes.length >= 32);
     expect(receiver.pushes).toHaveLength(8);
     expect(new Set([...ids(receiver), ...ids(other)]).size).toBe(40);
-    // On a slow machine the eight that were cut off may be retried by now.
+    // On a slow machine the eight pushes that were cut off may be retried by now.
     expect(other.pushes.filter(({ retryNo }) => retryNo === 0)).toHaveLength(32);
   });
 

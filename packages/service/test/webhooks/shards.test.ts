@@ -204,7 +204,8 @@ describe('two nodes', () => {
       channel.credentials.appId,
     ]);
     await service.fresh.database.transaction(async (tx) => {
-      // Locks the shard in the same way as the statement that stores outcomes, as if it were not committed yet.
+      // Locks the shard in the same way as the statement that stores outcomes, as if such a statement were not
+      // committed yet.
       await tx.query('select from delivery_shards where shard = $1 for share', [row?.shard]);
       await leaseEnds(late.node);
       await other.balance();
