@@ -1,6 +1,6 @@
 // The load generator, in a separate process that ends with its parent. It signs the requests before the clock starts.
-// Its client is minimal, because it shares the cores with what it measures: 63 to 70 microseconds of CPU per request on
-// the bare route. autocannon took 87 to 113 on the same machine, although it repeated one request.
+// Its client is minimal, because it shares the cores with the measured process. On the bare route it takes 63 to 70
+// microseconds of CPU per request. autocannon took 87 to 113 on the same machine, although it repeated one request.
 import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';

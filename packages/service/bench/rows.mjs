@@ -8,10 +8,10 @@ export const BRIDGE = 'BENCHBANK';
 const PRODUCT = 'TEST_SPU_001';
 
 /**
- * The measured rows. Each has an endpoint, its bodies, its numbers of connections (each sends its next request after a
- * response), and its reference: the bare route or pgbench. pgbench runs the statements recorded from the service, and
- * then the row's `script` from pgbench/, which only writes the rows. `body` is called for every request, so that writes
- * can differ.
+ * The measured rows. Each has an endpoint, its bodies, its numbers of connections (each connection sends its next
+ * request after a response), and its reference: the bare route or pgbench. pgbench runs the statements recorded from
+ * the service, and then the row's `script` from pgbench/, which only writes the database rows. `body` is called for
+ * every request, so that writes can differ.
  */
 const KINDS = [
   { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], beside: 'bare', body: () => ({}) },

@@ -65,7 +65,7 @@ function mainOf(checkout: string): string {
   return existsSync(program('program')) ? program('program') : program();
 }
 
-/** Returns the names of the contract migrations, which older nodes cannot run with. */
+/** Returns the names of the contract migrations. Older nodes cannot run after a contract migration. */
 function contractsOf(checkout: string): string[] {
   const folder = path.join(checkout, 'packages/service/migrations');
   return readdirSync(folder).filter((file) => readFileSync(path.join(folder, file), 'utf8').startsWith('-- Contract'));

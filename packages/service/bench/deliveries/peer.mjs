@@ -17,7 +17,7 @@ import { readSettings } from '../../dist/platform/settings.js';
 import { answer } from '../renewals/answer.mjs';
 
 const SLOTS = 64;
-/** The number of pg-boss workers. With several, one works while another fetches. */
+/** The number of pg-boss workers. With several workers, one works on jobs while another fetches jobs. */
 const WORKERS = 4;
 const MOST_FETCHED = 2_000;
 const QUEUE = 'push';

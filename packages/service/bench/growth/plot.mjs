@@ -8,7 +8,7 @@ const COLOURS = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#8c564b', '#e377c2
 
 /**
  * Returns an SVG chart: the CPU cost of each operation by number of orders, as a multiple of its cost at the smallest
- * number.
+ * number of orders.
  */
 export function plotOf(rows) {
   const measured = rows.filter(({ cost }) => Number.isFinite(cost));

@@ -1,7 +1,7 @@
-// Callers that do not wait for one another, in a separate process: a fixed number of requests per second, whatever
-// their outcome. They share connections opened in advance, as behind a proxy. Node accepts one new connection per
-// event-loop turn, so a flood of new connections would wait in the kernel, where no node can refuse it. A connection
-// carries one request at a time, and its caller hangs up after a timeout.
+// Callers that do not wait for one another, in a separate process. They send a fixed number of requests per second,
+// whatever the outcome. They share connections opened in advance, as behind a proxy. Node accepts one new connection
+// per event-loop turn, so a flood of new connections would wait in the kernel, where no node can refuse it. A
+// connection carries one request at a time, and its caller hangs up after a timeout.
 import { once } from 'node:events';
 import net from 'node:net';
 import { performance } from 'node:perf_hooks';

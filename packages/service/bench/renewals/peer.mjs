@@ -20,7 +20,7 @@ import { billOne } from './one-order.mjs';
 
 /** The number of concurrent jobs, found by experiment: a higher number makes neither queue faster on two cores. */
 const AT_A_TIME = 24;
-/** The number of pg-boss workers. With several, one works while another fetches. */
+/** The number of pg-boss workers. With several workers, one works on jobs while another fetches jobs. */
 const WORKERS = 3;
 const QUEUE = 'renew';
 /** Writes no log, because a line per job would be work that the engine does not do. */

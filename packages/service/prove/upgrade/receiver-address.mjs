@@ -1,6 +1,6 @@
 // Loaded into a node before its program: `node --import receiver-address.mjs main.js`. A node pushes events only to
-// public addresses, so the proof's receiver has an address that is reserved for documentation (RFC 5737). This module
-// redirects connections to that address to this machine.
+// public addresses, so the proof's receiver has an address that is reserved for documentation (RFC 5737). With this
+// module, connections to that address go to this machine instead.
 import net from 'node:net';
 
 const PUBLIC = '192.0.2.1';

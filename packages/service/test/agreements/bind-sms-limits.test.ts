@@ -142,7 +142,7 @@ describe('agreements/bind-sms in production, how often', () => {
     await elsewhere.call('agreements/user-data', { channelUserId: 'for a token' });
     const who = person();
     const body = bindSmsBody(channel, who);
-    // Holds both requests after admission, where neither sees that the other exists.
+    // Holds both requests after admission. At that point neither request can see the other.
     const other = await holdNumber(who.bankMobile);
     const twins = [channel, elsewhere].map((by) => by.call('agreements/bind-sms', body, { idempotencyKey: 'twin' }));
     await until('both waiting', async () => (await waitingAtLocks()) === 2);

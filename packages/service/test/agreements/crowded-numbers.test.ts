@@ -175,7 +175,7 @@ describe('a card that was bound repeatedly', () => {
     };
     const { pages } = await costOf(database, (db) => cancelAtInstitutions({ ...deps, database: db as Database }));
     // A cancellation reads about 35 pages, and more if the server's caches are cold. Following the chain of bindings
-    // would add TIMES pages to each.
+    // would add TIMES pages to each cancellation.
     expect(pages).toBeLessThan(TIMES * 60);
   });
 });

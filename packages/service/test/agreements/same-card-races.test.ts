@@ -8,7 +8,7 @@ import { until } from '../support/processes.js';
 import { askForCode, bind, cardOf, confirm } from './bridged.js';
 import { meetingOf } from './support.js';
 
-/** A card that is bound again while something else happens to it or to its orders. */
+/** Tests a card that is bound again while something else happens to it or to its orders. */
 const { on, service, channel, sql } = stageOfFile();
 const node = nodeOfFile(on);
 /** The same channel, calling the other node. */

@@ -78,6 +78,7 @@ it.each(RUNS.map((run) => ({ names: Object.keys(run).join('; '), run })))('$name
   expect(code).toBe(1);
   // The pending debit was tested by a query, even if no notice came.
   if ('sends no notice' in run) expect(untried).not.toContain('pending');
-  // This debit is listed as left at the institution: its answer was not usable, but it may have been made.
+  // This debit is listed as left at the institution. The debit's answer was not usable, but the debit may have been
+  // made.
   if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'its outcome is unknown' });
 });

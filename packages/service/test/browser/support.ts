@@ -58,7 +58,8 @@ export function gatherComplaints(page: Page): readonly string[] {
 
 /** Clicks an element that leads to another page, and waits until that page is loaded. */
 export async function press(page: Page, what: Locator): Promise<void> {
-  // Waits for the load event of the current page, which could otherwise be mistaken for that of the next page.
+  // Waits for the load event of the current page, which could otherwise be mistaken for the load event of the next
+  // page.
   await page.waitForLoadState();
   const loaded = page.waitForEvent('load');
   await what.click();

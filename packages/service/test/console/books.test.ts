@@ -241,7 +241,8 @@ describe('settlement', () => {
     expect(await refusal('2026-01')).toEqual([409, expect.stringContaining('2026-01 was already closed by')]);
     service.clock.set(at('2026-06-01 00:00:00'));
     expect(await refusal('2026-05')).toEqual(nextIs('2026-02'));
-    // Refused, because closing a month from before the first channel would require closing all months after it.
+    // The request is refused, because closing a month from before the first channel would require closing all months
+    // after it.
     expect(await refusal('2025-12')).toEqual(nextIs('2026-02'));
     expect((await close('2026-02')).status).toBe(200);
   });

@@ -308,7 +308,7 @@ describe('a run', () => {
     const short = await prepare(on.support, 'UNSUBSCRIBE', { items: [first] });
     await start(on.support, long.body);
     await start(on.support, short.body);
-    // The job does fifty items of the long run, then the short run, then the rest.
+    // The job does fifty items of the long run, then the short run, then the rest of the long run.
     let turns = 0;
     const stopping = () => {
       turns += 1;

@@ -24,7 +24,10 @@ import { freePort } from '../support/free-port.js';
 import { OPERATORS_NODE, start } from '../support/processes.js';
 import { nodeDeps } from '../support/service.js';
 
-/** Processes killed with kill -9 in the middle of operators' actions, and an institution with its own books. */
+/**
+ * Tests processes that are killed with kill -9 in the middle of operators' actions, with an institution that has its
+ * own books.
+ */
 const masterKey = randomBytes(32);
 let fresh: FreshDatabase;
 let service: Service;

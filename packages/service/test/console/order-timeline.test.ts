@@ -220,7 +220,8 @@ describe('a retry', () => {
     const orderNo = await on.paidOrder();
     await on.renewNow(orderNo, 'retryable');
     const late = await on.service.fresh.database.transaction(async (tx) => {
-      // Begins this transaction, and so fixes its time, before the next request makes the retry.
+      // Begins this transaction before the next request makes the retry. In a transaction, now() always returns the
+      // time at which the transaction began.
       await tx.query('select now()');
       const first = await on.support.post(`/orders/${orderNo}/periods/2/retry`);
       expect(first.body).toMatchObject({ changed: true });

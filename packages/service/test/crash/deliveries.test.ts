@@ -51,7 +51,7 @@ it(
   EVENTS * 10 + 240_000,
 );
 
-/** Writes events in portions, without waiting for the delivery of earlier ones. */
+/** Writes events in portions, without waiting until earlier events are delivered. */
 async function write(world: DeliveryWorld): Promise<void> {
   for (let portion = 0; portion < PORTIONS; portion += 1) {
     if (portion >= PORTIONS / 2) world.recover();

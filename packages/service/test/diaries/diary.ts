@@ -56,7 +56,7 @@ export interface Diary {
   call(name: string, more?: object): Promise<Reply>;
   /** Reports the institution's result for an attempt of a period. */
   result(cycleNo: number, tryNo: number, card: Exclude<Card, 'silent'>): Promise<Reply>;
-  /** Replaces the agreement by that of another card. */
+  /** Replaces the order's agreement by the agreement of another card. */
   replace(retryFailedNow?: boolean): Promise<Reply>;
   /** Lets the user bind the same card again. Returns the institution's number of the new agreement. */
   bindAgain(): Promise<string>;

@@ -91,7 +91,7 @@ describe('a pool', () => {
     const benefit = await freshPool();
     const own = code;
     const one = await benefit();
-    // Delays the commit of the claim, which finds no code, until codes were imported.
+    // The claim finds no code. Its commit is delayed until codes were imported.
     const database: Database = {
       ...on.database,
       transaction: (work) =>

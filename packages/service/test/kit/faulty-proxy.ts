@@ -62,7 +62,8 @@ export async function faultyProxy(
 }
 
 /**
- * Removes the header that would close the connection: a client that reuses its connection has more that can go wrong.
+ * Removes the header that would close the connection, because more can go wrong for a client that reuses its
+ * connection.
  */
 function keptOpen({ connection: _, ...others }: http.IncomingHttpHeaders): http.IncomingHttpHeaders {
   return others;

@@ -402,7 +402,8 @@ describe('listen with a back-log of one second', () => {
     const written = left.filter(({ file }, place) => file !== left[place - 1]?.file);
     expect(written.length).toBeLessThan(5);
 
-    // Continues from the state file as it was during the fifth push from the end, also with its last line truncated.
+    // Continues from the state file as it was during the fifth push from the end. Does the same with the last line of
+    // that file truncated.
     const inFlight = all.length - 5;
     const { whole = '' } = left[inFlight] ?? {};
     for (const [text, from] of [

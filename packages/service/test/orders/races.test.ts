@@ -308,8 +308,8 @@ it('409002, then 0: an answer that cannot be stored in time is not mistaken for 
   const row = gate();
   let held: Promise<void> = Promise.resolve();
   on.institution.onDebit = async (debit) => {
-    // Between the creation's two transactions, a third one locks the row of the stored answer for longer than the
-    // timeout.
+    // Between the creation's two transactions, a third transaction locks the row of the stored answer for longer than
+    // the timeout.
     held = service.fresh.database.transaction(async (tx) => {
       await tx.query('select from idempotency where key = $1 for update', [idempotencyKey]);
       await row.stand();

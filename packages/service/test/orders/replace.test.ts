@@ -197,7 +197,7 @@ describe('agreements/replace, refused', () => {
     }
   });
 
-  /** Every row except the last has at least two errors. Its code is the one that must win. */
+  /** Every row except the last has at least two errors. The row's code is the code that must win. */
   it('the first code in the list of codes wins if several apply', async () => {
     const { order, newSharedAgreement } = await shared();
     const collected = await create(collectRequest(channel));

@@ -23,7 +23,8 @@ async function inTurn(count: number, channel: ChannelClient): Promise<Reply[]> {
 }
 
 /**
- * Moves the time of the last refill, by the database's clock. If it is in the future, nothing is refilled until then.
+ * Moves the time of the last refill, by the database's clock. If that time is in the future, nothing is refilled until
+ * it has come.
  */
 const refilledAt = (channel: ChannelClient, seconds: number) =>
   service.fresh.database.query(

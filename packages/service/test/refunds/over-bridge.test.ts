@@ -33,7 +33,10 @@ let channel: ChannelClient;
 let settings: Record<string, string>;
 let bridgeKey: string;
 let bridgePort: number;
-/** The institution of all tests but the last, which starts its own. Each test checks only its own order. */
+/**
+ * The institution of all tests except the last test, which starts its own institution. Each test checks only its own
+ * order.
+ */
 let there: ReferenceProgram;
 
 beforeAll(async () => {

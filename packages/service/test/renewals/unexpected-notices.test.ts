@@ -14,7 +14,7 @@ import { attemptNoOf, created, declined, type EngineNode, engineNode, success, u
 const { on, found } = stageOfFile();
 let node: EngineNode;
 beforeAll(async () => {
-  // The engine's clock. The second period is due at this time, and its retry is too; the third period is not.
+  // The engine's clock. At this time the second period and its retry are due; the third period is not.
   const { url } = await databaseClock(on.service.fresh, Date.UTC(2026, 2, 15));
   node = engineNode(on, { debitDeadlineMs: 60_000 }, url);
 });

@@ -87,7 +87,7 @@ describe('a process with ENGINE=off', () => {
     await until('the line in the log', async () => node.stdout().includes('ENGINE is off'));
     for (const { fresh } of [idle, busy])
       await fresh.database.query(`update orders set next_due_at = now() - interval '1 minute'`);
-    // Waits until the other node has done all its work. If this node did any work, it would have begun by then.
+    // Waits until the other node has done all its work. If this node did any work, that work would have begun by then.
     await until('periods of both orders', async () => (await busy.state()).periods === 4);
     expect(await idle.state()).toEqual(before);
     const [row] = await idle.fresh.database.query<{ orderNo: string }>(

@@ -158,7 +158,7 @@ describe('DRAIN_SECONDS', () => {
       '401001',
     );
     expect(running.stderr()).toMatch(/\/readyz answers 503; requests are served for another 300 s/);
-    // Repeats the signal, because a second signal that comes immediately counts as the same one.
+    // Repeats the signal, because a second signal that comes immediately counts as the same signal.
     await until('a second signal has ended it', () => {
       running.child.kill('SIGTERM');
       return running.child.exitCode !== null;

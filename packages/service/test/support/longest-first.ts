@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Files of `npm test` that take ten seconds or more, longest first. In a fresh clone only the sizes of the files are
- * known, and a small file may take a minute. If it were started last, it would keep one core busy while the others
- * idle.
+ * known, and a small file may take a minute. If such a file were started last, it would keep one core busy while the
+ * other cores idle.
  */
 const LONGEST = [
   'browser/console-journeys',

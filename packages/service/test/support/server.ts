@@ -12,7 +12,7 @@ import { packageRoot, TEST_PROGRAMS } from './processes.js';
 declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string;
-    /** The data folder that tests copy: that of a service which was stopped before any use. */
+    /** The data folder that tests copy. It belongs to a service that was stopped before any use. */
     preparedFolder: string;
   }
 }

@@ -28,7 +28,7 @@ async function line(options: ReceiverOptions & { readonly eventType?: string } =
   return { channel, receiver };
 }
 
-/** Inserts events of `count` orders, with times as if each had its own transaction. */
+/** Inserts an event for each of `count` orders of a channel, in one statement. */
 async function record(
   { credentials }: ChannelClient,
   count: number,
@@ -63,7 +63,8 @@ describe('receivers that hang', () => {
     const gone = await line();
     await gone.receiver.close();
     const healthy = [await line(), await line(), await line()];
-    // Records the events of the hanging receivers before the others, so that they are sent first.
+    // Records the events of the faulty receivers before the events of the healthy receivers, so that the faulty
+    // receivers come first.
     for (const { channel } of [hung, trickling, huge, resetting, gone]) await record(channel, 100);
     for (const { channel } of healthy) await record(channel, 500);
 

@@ -211,7 +211,7 @@ describe('a late commit', () => {
     });
     await record(healthy, 2, 0);
     expect((await writtenSince(horizon)).slice(-3).map(({ orderNo }) => orderNo)).toEqual([1, 1, 2]);
-    // Polls, because open transactions on the whole server count, and those of other tests end soon.
+    // Polls, because all open transactions on the server count. The transactions of other tests end soon.
     await until('nothing that is new', async () => (await writtenSince(await readHorizon(database))).length === 0);
   });
 });

@@ -71,7 +71,7 @@ export function pushedData(order, { data, isVoided, cycleNo }) {
   return { ...data, cycleNo, ...own };
 }
 
-/** Returns the refunded sum at this event, and removes the announced refund from the unannounced ones. */
+/** Returns the refunded sum at this event, and removes the announced refund from `unannounced`. */
 function announce(unannounced, cycleNo, before, { refundAmountCent, refundTime }) {
   const sumWith = (refund) => ({
     cent: before.cent + refund.amountCent,
