@@ -99,7 +99,7 @@ async function connect(port) {
   return socket;
 }
 
-/** Sends requests on one connection. Each waits for the response to the previous one. */
+/** Sends requests on one connection. Each request is sent after the response to the previous request. */
 function drive(socket, next, answered) {
   return new Promise((resolve, reject) => {
     let since = 0;

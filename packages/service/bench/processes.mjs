@@ -65,8 +65,8 @@ export function processes() {
           PORT: '0',
           LOG_LEVEL: logLevel,
         },
-        // Drops the output unless the log level is `warn`. The service still formats and writes its log lines, but
-        // reading them would be work that no client causes.
+        // Drops the output unless the log level is `warn`. The service still formats and writes its log lines. The
+        // bench does not read them, because that would be work that no client causes.
         stdio: ['pipe', logLevel === 'warn' ? 'pipe' : 'ignore', 'pipe'],
         detached: true,
       });

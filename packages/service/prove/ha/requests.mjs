@@ -20,9 +20,9 @@ export const PRODUCT = {
 };
 
 /**
- * Agreement tails that select the institution's behaviour (docs/bridge.md). Mostly it succeeds. Sometimes it answers
- * late, not at all or with a refusal; its notices come twice, late or forged; a refund is slow or refused; or it ends
- * the agreement after the first debit.
+ * Agreement tails that select the institution's behaviour (docs/bridge.md). About half of them are `good`: the
+ * institution simply succeeds. With the others it answers late, not at all or with a refusal; its notices come twice,
+ * late or forged; a refund is slow or refused; or it ends the agreement after the first debit.
  */
 const TAILS = [
   ...Array.from({ length: 14 }, () => 'good'),

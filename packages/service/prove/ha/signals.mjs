@@ -25,8 +25,8 @@ export function signal(processes, name) {
 }
 
 /**
- * Returns the processes of a data folder's PostgreSQL. The postmaster comes first: after it is stopped, it starts no
- * more processes.
+ * Returns the processes of a data folder's PostgreSQL. The postmaster is the first in the list, so that it is stopped
+ * first: a stopped postmaster starts no more processes.
  */
 export function postgresOf(dataDir) {
   const pid = postmasterPid(dataDir);

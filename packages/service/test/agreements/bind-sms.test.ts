@@ -308,8 +308,8 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
 });
 
 /**
- * Each row of the table fixes the error that decided the previous row. The service must answer with the first error
- * that is left.
+ * Each row of the table leaves out the error that decided the answer to the previous row. The service must answer with
+ * the first error that is left.
  */
 describe('agreements/bind-sms, several errors', () => {
   it('the first code in the list of codes wins', async () => {

@@ -146,7 +146,7 @@ describe('a card bound again, concurrently with', () => {
         'select status from agreements where channel_user_id = $1 order by agreement_id',
         [card.channelUserId],
       );
-      // The order ended either on the old binding, or on the new binding after it was moved.
+      // The order ended either on the old binding, or on the new binding after the order was moved.
       expect([
         ['CANCELED', 'BIND_SUCCESS'],
         ['REPLACED', 'CANCELED'],

@@ -13,8 +13,8 @@ import { freshDatabase } from '../support/database.js';
 import { freePort } from '../support/free-port.js';
 import { checkBridge } from './support.js';
 
-// The SDK's HTTP client replaces `destroy` for every socket of the process, which other tests share. It is restored
-// after the tests.
+// The SDK's HTTP client replaces `destroy` for every socket of the process. Other tests share the process, so `destroy`
+// is restored after these tests.
 const { destroy } = Socket.prototype;
 const { createAlipayInstitution } = await import('@perennial/bridge-alipay');
 afterAll(() => {
@@ -69,8 +69,8 @@ it('the bridge to Alipay passes every rule that can be tested, over a fake of Al
   const checked = await checkBridge(bridge.url, ...given, ...declines, '--listen', String(noticePort), ...PATIENCE);
   expect(checked.rules.filter(({ verdict }) => verdict === 'broken')).toEqual([]);
   expect([checked.left, checked.useless, checked.code]).toEqual([[], [], 0]);
-  // Not tested: agreements are signed in Alipay's app, which does not know channels, and the test cannot restart this
-  // bridge.
+  // These rules are not tested, because agreements are signed in Alipay's app, which does not know channels, and
+  // because the test cannot restart this bridge.
   expect(checked.untried.toSorted()).toEqual([
     'bind-code',
     'bind-confirm',

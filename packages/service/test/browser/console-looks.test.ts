@@ -164,7 +164,7 @@ const SCREENS = [
   ['on a phone at night', PHONE, everySecond(Object.entries(LOOKS), 1)],
 ] as const;
 
-/** Shortens lists in answers to six objects, because the others look alike and checking them takes time. */
+/** Shortens lists in answers to six objects, because further objects look the same and checking them takes time. */
 async function answerInShort(route: Route): Promise<void> {
   const response = await route.fetch();
   const isJson = response.headers()['content-type']?.includes('json');

@@ -163,8 +163,8 @@ describe('provisioning a channel with --json', () => {
 
   it('the audit trail has actor, time and action', async () => {
     const { items } = (await json('audit', 'list', '--subject', A)) as { items: Record<string, unknown>[] };
-    // One item for each command that changed something. operator/provisioning.test.ts tests the names of the other
-    // actions.
+    // There is one item for each command that changed something. operator/provisioning.test.ts tests the names of the
+    // other actions.
     expect(items).toHaveLength(29);
     const actions = new Set(items.map(({ action }) => action));
     for (const verb of ['create', 'revoke-tokens', 'set-frame-origins', 'set-upcoming-notices']) {

@@ -85,7 +85,7 @@ describe('a body that comes slowly', () => {
       ...{ 'Content-Type': 'application/json', 'Content-Length': `${body.length}` },
     };
     raw.write(requestBytes(`/console/api/orders/${orderNo}/periods/1/refund`, headers, body.slice(0, 5)));
-    // Waits until the service has checked the session, which stores the time of its last use.
+    // Waits until the service has checked the session. The check stores the time of the session's last use.
     await until('the session was judged', async () => {
       const used = `select from console_sessions ${ofPerson} and last_seen_at > now() - interval '1 minute'`;
       return (await on.sql(used, [name])).length === 1;

@@ -12,7 +12,7 @@ import { type DatabaseClock, databaseClock } from '../support/database-clock.js'
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** A creation time on the last day of August in Asia/Shanghai, which is the day before in most of the world. */
+/** A creation time on the last day of August in Asia/Shanghai. In most of the world it is still the day before. */
 const ANCHOR = Date.parse('2025-08-31T00:30:00+08:00');
 
 const ZONES = ['Asia/Shanghai', 'UTC', 'America/New_York', 'Pacific/Apia'];

@@ -109,7 +109,7 @@ describe('rules and dashboard', () => {
       [...ruleExpressions, ...panelExpressions].flatMap(({ expr }) => asked(expr)).map(({ name }) => name),
     );
     const unused = listed.filter((name) => !used.has(name) && !used.has(`${name}_bucket`));
-    // Not used by alerts or panels: metrics of a node's internals, for the diagnosis of a slow node.
+    // Alerts and panels do not use these metrics of a node's internals, which are for the diagnosis of a slow node.
     expect(unused).toEqual([
       'perennial_http_answers_cut_total',
       'perennial_long_answers',

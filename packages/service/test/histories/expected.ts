@@ -84,7 +84,7 @@ function isNeverSent({ unsubscribedAt }: OrderModel, outcome: Heard['outcome'], 
 }
 const NEVER_SENT: Outcome = { kind: 'declined', decline: 'final' };
 
-/** Returns the final outcome, or undefined if it is not final. A success with a different amount is not final. */
+/** Returns the outcome if it is final, otherwise undefined. A success with a different amount is not final. */
 function finalDebit(outcome: Heard['outcome'], amountCent: number): Outcome | undefined {
   if (outcome.kind === 'declined') return { kind: 'declined', decline: outcome.decline };
   if (outcome.kind !== 'success' || !('paidAt' in outcome) || outcome.amountCent !== amountCent) return undefined;

@@ -120,7 +120,7 @@ export async function openWorld(): Promise<World> {
   let node = await startNode(deps);
   let channel = channelClient(node.baseUrl, credentials, () => clock.now());
 
-  /** Issues a token per request, as auth/token would, because tokens last two hours and histories years. */
+  /** Issues a token per request, as auth/token would, because a token lasts two hours and a history lasts years. */
   const owner = required(await createChannelRegistry(database, vault).get(credentials.appId));
   const { issue } = createAccessTokens(vault, clock);
 

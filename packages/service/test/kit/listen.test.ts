@@ -82,7 +82,10 @@ const isReady = (running: Running) =>
     return running.stderr().match(/progress is stored in (.*)/)?.[1];
   });
 
-/** Creates orders in A.2 and B, one of them unsubscribed with voided periods. Returns their event ids. */
+/**
+ * Creates orders in modes A.2 and B. One of them is unsubscribed and has voided periods. Returns the ids of all their
+ * events.
+ */
 async function makeEvents(): Promise<string[]> {
   const orders: string[] = [];
   for (const argv of [

@@ -58,7 +58,8 @@ describe('a client that stalls', () => {
     const raw = rawConnection(service.baseUrl);
     raw.write('not HTTP\r\n\r\n');
     await new Promise((resolve) => raw.socket.once('end', resolve));
-    // The service has closed its side only. After it has dropped the connection, writing fails sooner or later.
+    // So far the service has closed only its side of the connection. After it has dropped the connection, writing fails
+    // sooner or later.
     const failed = new Promise((resolve) => raw.socket.once('error', resolve));
     const writing = setInterval(() => raw.write('x'), 20);
     await failed;

@@ -27,7 +27,10 @@ beforeAll(async () => {
   order = await on.order();
 });
 
-/** Returns the dark modules of a QR code, which the strokes of its path cover, from left to right and top to bottom. */
+/**
+ * Returns the dark modules of a QR code, from left to right and top to bottom. The strokes of the code's path cover
+ * these modules.
+ */
 function darkFields(path: string): string[] {
   let [x, y] = [0, 0];
   return [...path.matchAll(/([Mmh])(\d+)(?: ([\d.]+))?/g)].flatMap(([, step, first, second]) => {

@@ -8,8 +8,8 @@ import { created, type EngineNode, engineNode } from './support.js';
 
 /**
  * Due times are computed twice: in SQL for batches of orders, and in TypeScript for one order. These tests check that
- * both agree for every anchor and cadence, through real billing and real debits. They must also agree in any session
- * time zone, here one that is behind UTC and has summer time.
+ * both computations agree for every anchor and cadence, through real billing and real debits. Both must also agree in
+ * any session time zone, here one that is behind UTC and has summer time.
  */
 const ELSEWHERE = { TimeZone: 'America/New_York' };
 

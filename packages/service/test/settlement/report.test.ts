@@ -258,7 +258,7 @@ it('any closings: each cent is in exactly one month, and closed months do not ch
         if (!closed.has(month)) expect(sinceClosed).toEqual(ZERO_SUMS);
       }
       // Adds the changes that count in June: they were made after the last of the five months was closed. If that month
-      // is still open, there are none.
+      // is still open, there are no such changes.
       const june = await showSettlementMonth(operator, { month: '2026-06' });
       sum = june.channels.reduce((all, { later }) => addSums(all, later), sum);
       expect(subtractSums(sum, expected)).toEqual(ZERO_SUMS);

@@ -77,7 +77,7 @@ export async function deliveryWorld(fresh: FreshDatabase) {
     },
     /** Makes the retries of refused pushes due now, except those of receivers in an outage. */
     async skipWaits() {
-      // Changes only rows that no node has in memory: a node reads a row when it is due.
+      // Changes only rows that no node has in memory. A node reads a row when the row is due.
       await database.query(
         `update due_events d set next_at = clock_timestamp() from channels c
          where c.channel_id = d.channel_id and d.next_at > now() + interval '2 s' and c.name <> all($1::text[])`,

@@ -78,7 +78,7 @@ export async function until<T>(
   }
 }
 
-/** The time limit of a start: on a busy machine it may take a minute, after the recovery of a database. */
+/** The time limit of a start. On a busy machine a start may take a minute if it has to recover a database. */
 const START_LIMIT_MS = 150_000;
 
 /** Waits until a ledger node serves, and returns its port. */

@@ -11,7 +11,8 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   const tries = await storedTries(database);
   const ledger = new Map(debits.map((debit) => [debit.attemptNo, debit]));
 
-  // Each attempt arrived at the institution as often as expected, and has the same result there.
+  // Each attempt arrived at the institution as often as expected, and the institution has the same result as the
+  // service.
   expect(ledger.size).toBe(debits.length);
   const arrivals = new Map(plans.map(({ orderNo, fate }) => [orderNo, fate.arrivals]));
   const differing = tries.flatMap(({ attemptNo, orderNo, status, paidAt }) => {

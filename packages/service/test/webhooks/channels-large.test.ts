@@ -11,8 +11,8 @@ const EVENTS = Number(process.env['LISTED_EVENTS'] ?? 20_000);
 const RARE = 300;
 
 /**
- * Channel ids. Each channel has many events, almost all in the status of its name. The few others are the oldest or the
- * newest.
+ * Channel ids. Each channel has many events, almost all in the status that the constant's name has. The few other
+ * events are the channel's oldest or newest.
  */
 const DELIVERED = 33;
 const GIVEN_UP = 49;

@@ -94,8 +94,8 @@ describe('secrets', () => {
     expect(mobile(shared, channel.credentials.aesKey)).toBe(mobileOf(user));
     expect(collected?.data).toMatchObject({ agreementShareFlag: false, mobileEncrypted: null });
 
-    // The push of the order's first event hangs while the key changes. The event behind it must be composed again with
-    // the new key.
+    // The push of the order's first event hangs while the key changes. The order's next event must be composed again
+    // with the new key.
     receiver.answer((push) => (isFirst(push) ? 'hang' : 'accept'));
     const orderNo = await create(sharedRequest(channel, { channelUserId: user, productCode: 'TEST_SPU_DAILY_7' }));
     await channel.call('orders/unsubscribe', { orderNo });

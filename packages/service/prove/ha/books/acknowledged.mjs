@@ -147,7 +147,10 @@ function recordFindings(about, record, order) {
 
 const REFUND_AFTER = { PROCESSING: ['STARTED', 'SUCCESS', 'FAIL'], SUCCESS: ['SUCCESS'], FAIL: ['FAIL'] };
 
-/** Compares the refunds with their requests. The reason identifies a refund, because it is unique per request. */
+/**
+ * Compares the refunds with their requests. The reason identifies a refund, because each request has a different
+ * reason.
+ */
 function refundsOf({ orders }, requests) {
   const findings = [];
   const stored = new Map();

@@ -50,7 +50,7 @@ function periodOf(order, payment) {
 
 /**
  * Checks that a claimed benefit has its claim and code, and that a benefit is revoked only if its period was refunded
- * in full before it was claimed.
+ * in full before the benefit was claimed.
  */
 function benefitOf({ orderNo, cycleNo, position, status, claimNo, claimStatus }, isRefunded) {
   const benefit = `benefit ${orderNo}/${cycleNo}/${position} is ${status}`;
