@@ -2,8 +2,8 @@ import { CAN_MEASURE, cpuOfDescendants, cpuOfProcess } from './cpu.mjs';
 import { median } from './table.mjs';
 
 /**
- * The limits of the warm-up, by number of requests and by time. V8 compiles for many seconds, and until it has finished
- * requests cost more CPU: a creation in mode A took 1,050 µs after 6 s and 850 µs after 15 s.
+ * The limits of the warm-up, by number of requests and by time. Requests cost more CPU until V8 has compiled the code,
+ * which takes many seconds: a creation in mode A took 1,050 µs after 6 s and 850 µs after 15 s.
  */
 const WARM_UP = { requests: 25_000, connections: 32 };
 const WARM_UP_SECONDS = { service: 15, reference: 6 };

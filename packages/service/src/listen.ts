@@ -47,9 +47,9 @@ export interface Starting {
 }
 
 /**
- * Answers /healthz while the node waits for a database or a migration, on the port on which the started node answers it
- * too. If the interface has another port, that port refuses connections, so that a proxy chooses another node. Does not
- * listen if the system chooses the port, because nobody knows the port yet.
+ * Answers /healthz while the node waits for a database or a migration, on the same port as after the start. If the
+ * interface has another port, that port refuses connections, so that a proxy chooses another node. Does not listen if
+ * the system chooses the port, because nobody knows the port yet.
  */
 export async function answerWhileStarting(settings: Settings, log: Logger): Promise<Starting | undefined> {
   const { host, port, metricsHost, metricsPort } = settings;

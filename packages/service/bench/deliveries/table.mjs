@@ -40,8 +40,8 @@ const of = (results, kind) => results.filter((row) => row.kind === kind);
 const finite = (value) => (Number.isFinite(value) && value > 0 ? value : undefined);
 
 /**
- * Adds to each row its ratio to the best job queue. Rows with a backlog or a pinned transaction also get the ratio to
- * the row of the same sender without either.
+ * Adds to each row its ratio to the best job queue. A row with a backlog or a pinned transaction also gets its ratio to
+ * the row in which the same sender has neither.
  */
 function beside(results) {
   const peersOf = (kind) => of(results, kind).filter(({ peer, failure }) => peer && failure === undefined);

@@ -5,8 +5,8 @@
 export const FIRST_ORDER = 300_000_000_000;
 const AT_A_TIME = 100_000;
 /**
- * The number of added rows from which on the indexes are created after the rows, because sorting all rows at the end is
- * faster than one look-up per row.
+ * The number of added rows that counts as many. With at least that number, the indexes are created after the rows,
+ * because sorting all rows at the end is faster than one look-up per row.
  */
 const MANY = 200_000;
 

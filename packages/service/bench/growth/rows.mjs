@@ -108,8 +108,8 @@ const searched = {
 };
 
 /**
- * Measures the renewal of orders of one mode. Before each measurement, makes those orders due now that would fall due
- * next.
+ * Measures the renewal of orders of one mode. Before each measurement, the orders with the next due times are made due
+ * now.
  */
 function renewed(mode, command) {
   return {

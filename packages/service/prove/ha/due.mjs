@@ -5,8 +5,8 @@ const EVERY_MS = 1_000;
 const ORDERS = 6;
 
 /**
- * Makes random active orders due now. For an order whose last debit failed, that is its retry; for any other order, its
- * next period. Later periods are due by the calendar.
+ * Makes random active orders due now: the retry of an order whose last debit failed, and the next period of any other
+ * order. Later periods are due by the calendar.
  */
 const FALL_DUE = `update orders set next_due_at = now() where order_no in (
   select order_no from orders where status = 'ACTIVE' and next_due_at > now() + interval '10 minutes'

@@ -29,7 +29,10 @@ const MIX = [
   'query',
 ];
 
-/** If no more orders than this are active, none is unsubscribed, so that enough orders can fall due. */
+/**
+ * The smallest number of active orders. At this number no order is unsubscribed any more, so that enough orders can
+ * fall due.
+ */
 const KEPT_ORDERS = 20;
 /** A period is refunded in two parts: first partially, then completely. */
 const PARTS_CENT = [40, 60];

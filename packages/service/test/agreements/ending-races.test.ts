@@ -13,7 +13,7 @@ import { anotherNode, type Node } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 
 /**
- * Runs everything that locks orders and agreements concurrently, on a few agreement numbers that many orders share.
+ * Concurrently runs everything that locks orders and agreements, on a few agreement numbers that many orders share.
  * There must be no deadlock, and no order may run or be debited on an agreement that has ended.
  */
 

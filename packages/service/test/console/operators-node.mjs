@@ -1,5 +1,5 @@
 // Carries out operators' actions with the compiled code, and kills its own process (kill -9) at the point that DIES
-// names. For example, `before-call 2` is before the call for the second refund, `after-call 2` is after it, and
+// names. For example, `before-call 2` is before the call for the second refund, `after-call 2` is after that call, and
 // `before-commit 3` is before the commit of the third transaction. `after-decision` is a point too.
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';

@@ -17,7 +17,7 @@ import {
 } from '../support/demo.js';
 
 /**
- * One line of a diary, which describes the life of one order. A line has a time, the events at that time, and the
+ * One line of a diary. A diary describes the life of one order. A line has a time, the events at that time, and the
  * order's status and next payment as in orders/query.
  */
 export type Entry = readonly [when: string, told: string, order: string];

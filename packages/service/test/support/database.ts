@@ -33,8 +33,8 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
   });
   // Takes turns, because PostgreSQL copies a template for one session at a time, and test files run in parallel.
   await admin.query('select pg_advisory_lock(1)');
-  // Copies the template's files, not its rows. That halves the cost of creating the database, and dropping it costs
-  // only a sixth.
+  // Copies the template's files, not its rows. That halves the cost of creating the database, and reduces the cost of
+  // dropping it to a sixth.
   await admin.query(`create database ${name} strategy file_copy${migrated ? ` template ${TEMPLATE}` : ''}`);
   await admin.query('select pg_advisory_unlock(1)');
   const url = databaseUrl(serverUrl, name);

@@ -182,8 +182,8 @@ function refundsOf({ orders }, requests) {
 }
 
 /**
- * Checks that benefits whose claim succeeded are claimed, that benefits reported as revoked are not, and that no other
- * benefits are claimed.
+ * Checks that benefits whose claim succeeded are claimed, that benefits reported as revoked are not claimed, and that
+ * no other benefits are claimed.
  */
 function claimsOf({ orders }, claims) {
   const findings = [];
