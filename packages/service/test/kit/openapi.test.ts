@@ -260,7 +260,7 @@ describe('the story of the examples', () => {
     expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
     const { data } = await channel.call('sandbox/events/pull', { path: '/events', size: 4 });
     const told: Document[] = data.pushes.map(({ body }: { body: string }) => readable(JSON.parse(body)));
-    // Skips the third example, a notice, because no request in the examples enables notices.
+    // Skips the third example, a notice, because notices are not enabled for the channel of this test.
     for (const [at, example] of EVENT_EXAMPLES.slice(0, 2).entries()) {
       expect(names.learn(example, told[at + 1])).toEqual(example);
     }

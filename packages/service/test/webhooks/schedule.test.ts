@@ -14,7 +14,10 @@ const DELAYS = [30, 60, 120, 240, 480, 960, 1800, 1800, 1800, 1800];
  */
 const READ_FROM_START = 300_000;
 
-/** The node's clock, an hour ahead of the database's clock. Events are written and replayed by the database's clock. */
+/**
+ * The node's clock, at least an hour ahead of the database's clock. Events are written and replayed by the database's
+ * clock.
+ */
 const clock = manualClock(Date.now() + 3_600_000);
 /** The duration of each push. */
 let pushMs = 0;
