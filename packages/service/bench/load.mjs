@@ -8,7 +8,7 @@ import { rowNamed } from './rows.mjs';
 import { requestOf } from './signed.mjs';
 
 const END_OF_HEADERS = '\r\n\r\n';
-/** The time after the end of a run within which each response must arrive. A later one counts as a failure. */
+/** The time after the end of a run within which each response must arrive. A later response counts as a failure. */
 const GRACE_MS = 10_000;
 
 let prepared = [];

@@ -53,6 +53,9 @@ export function toUrls(settings: Settings, { url, console }: Listening) {
   return { publicUrl, consoleUrl: settings.consoleUrl ?? `${console ?? publicUrl}/console` };
 }
 
-/** Returns true if events may be sent to receivers on this machine: in a sandbox on its embedded database. */
+/**
+ * Returns true if events may be sent to receivers on this machine. That is allowed only in a sandbox with the embedded
+ * database.
+ */
 export const allowsLocalCallbacks = ({ environment, databaseUrl }: Settings): boolean =>
   environment === 'sandbox' && databaseUrl === undefined;

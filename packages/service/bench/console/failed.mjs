@@ -4,7 +4,7 @@ const REASONS = ['insufficient funds', 'card blocked', 'limit exceeded', 'issuer
 
 /**
  * Adds reasons to failed debits. Turns one in ten successful debits into a failed first attempt and a successful second
- * one.
+ * attempt.
  */
 export async function makeFailures({ maker }) {
   await maker.query(

@@ -6,8 +6,9 @@ import { pushesOf } from './books/pushes.mjs';
 import { readState } from './books/state.mjs';
 
 /**
- * Compares what callers (`writes`), the institution (`ledger`) and the channel (`received`, with its `aesKey`) know
- * with the stored state, and the stored state with itself. Returns a finding for everything lost, doubled or wrong.
+ * Compares the stored state with what the callers (`writes`), the institution (`ledger`) and the channel (`received`,
+ * with its `aesKey`) know. Also compares the stored state with itself. Returns a finding for everything lost, doubled
+ * or wrong.
  */
 export async function booksOf(database, known) {
   const state = await readState(database);

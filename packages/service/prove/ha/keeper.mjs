@@ -1,5 +1,5 @@
 // Waits for the end of its parent. If the parent ends without a message, even by kill -9, this process ends everything
-// that the parent started: Patroni and PostgreSQL would keep running.
+// that the parent started, because Patroni and PostgreSQL would otherwise keep running.
 import { endEverything } from './ending.mjs';
 
 let kept;

@@ -66,7 +66,7 @@ export async function startLoad(stand) {
     return answer;
   }
 
-  /** Retries a write with the same idempotency key until there is a final response, each time at the next node. */
+  /** Retries a write with the same idempotency key, each time at the next node, until there is a final response. */
   async function settle(request, caller) {
     const write = { ...request, answer: undefined, node: undefined };
     record.writes.push(write);

@@ -94,7 +94,7 @@ export async function openStand({ logs, callers, interrupted, say }) {
 const environment = (databaseUrl) => ({
   DATABASE_URL: databaseUrl,
   MASTER_KEY: randomBytes(32).toString('base64'),
-  // The same URLs for all nodes, as behind a proxy, so that a response replayed by another node has the same link.
+  // All nodes have the same URLs, as behind a proxy, so that a response replayed by another node has the same link.
   PUBLIC_URL: 'https://pay.example',
   REDEEM_URL: 'https://redeem.example',
   // Raises the limit per IP address, because all users of the load have one address.

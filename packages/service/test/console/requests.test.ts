@@ -232,7 +232,7 @@ describe('the log', () => {
     const { log, dropped, batches, answers } = heldLog();
     for (let n = 0; n < 2_000; n += 1) log.add(request(`test_${n}`, n));
     for (let n = 0; n < 100; n += 1) log.add(request('test_known', n));
-    // 500 log entries are being written, and 1,000 of unknown app ids wait. The other 500 were dropped.
+    // 500 log entries are being written, and 1,000 entries of unknown app ids wait. The other 500 entries were dropped.
     expect(dropped['full']).toBe(500);
     const stopped = log.stop();
     while (batches.length < 4) {

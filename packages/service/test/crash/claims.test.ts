@@ -175,8 +175,8 @@ async function pages(client: ChannelClient): Promise<Button[]> {
 }
 
 /**
- * Chooses claims that kill the node: some between their commit and the call of the supplier, some between the
- * supplier's answer and its storing.
+ * Chooses claims that kill the node. Some kill it between their commit and the call of the supplier, some after the
+ * supplier has answered and before the answer is stored.
  */
 async function doom(buttons: readonly Button[]): Promise<void> {
   for (const [n, { claimNo }] of buttons.entries()) {

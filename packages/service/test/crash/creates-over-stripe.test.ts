@@ -103,7 +103,7 @@ async function tell({ body }: FakeEvent, webhookUrl: string): Promise<boolean> {
   );
 }
 
-/** Counts every PaymentIntent of an attempt as a debit, paid or not. An attempt must have exactly one. */
+/** Counts every PaymentIntent of an attempt as a debit, paid or not. An attempt must have exactly one PaymentIntent. */
 function readLedger(): ReadonlyMap<string, Booked> {
   const numbers = new Set(fake.payments.map(attemptNoOf));
   return new Map([...numbers].map((attemptNo) => [attemptNo, readBooked(attemptNo)]));

@@ -44,7 +44,9 @@ async function elsewhere<T>(
   }
 }
 
-/** Returns the times of a new order with two periods, as shown to the channel, the operator and in events. */
+/**
+ * Returns the times of a new order with two periods, as shown to the channel and the operator, and as sent in events.
+ */
 async function times(
   database: Database,
   inOctober: Database,

@@ -27,7 +27,7 @@ it('nginx accepts deploy/nginx/perennial.conf', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = path.join(folder, 'nginx.conf');
-  // Sets its own folders, because only root may write to the defaults of Debian's nginx.
+  // Sets other folders, because only root may write to the default folders of Debian's nginx.
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );

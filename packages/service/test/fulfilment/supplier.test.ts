@@ -73,7 +73,10 @@ describe('a claim at a supplier', () => {
     await isAskedAboutOnce(supplier, benefit);
   });
 
-  /** Checks that the supplier is queried only when the query is due, and then reports the code that it handed out. */
+  /**
+   * Checks that the supplier is queried only when the query is due, and that it then reports the code that it handed
+   * out.
+   */
   async function isAskedAboutOnce(supplier: TestSupplier, benefit: BenefitReference): Promise<void> {
     expect(await on.codeOf(benefit)).toBeUndefined();
     expect(await askedAfter(benefit)).toBe(10);

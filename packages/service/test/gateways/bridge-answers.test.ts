@@ -255,7 +255,8 @@ describe('a request', () => {
     const url = await bridge((request, response, body) => {
       const { attemptNo } = JSON.parse(body.toString());
       seen.push(attemptNo);
-      // The bridge breaks the connection of the second debit. The debits that wait behind it get a new connection.
+      // The bridge breaks the connection of the second debit. The debits that wait behind this debit get a new
+      // connection.
       if (attemptNo === '2') request.socket.destroy();
       else signed(request, response, { ...SUCCESS, attemptNo });
     });

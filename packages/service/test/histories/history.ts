@@ -122,8 +122,8 @@ export class History {
     const declined = this.#declined();
     for (const { name } of declined) this.gone.add(name);
     const answered = new Set(this.world.heard.map(({ number }) => number));
-    // Computes the possible states of all orders before any model advances, because a decline that is already settled
-    // ends other orders too.
+    // Computes the possible states of all orders before any model advances, because a settled decline of one order also
+    // ends other orders.
     const possibleOf = new Map(
       this.orders.map((tracked) => [tracked, expected.get(tracked) ?? this.follow(tracked, tracked.model).all]),
     );

@@ -73,9 +73,7 @@ export function fallsDue(order: OrderModel, at: number): OrderModel {
   return next === totalCycles ? completed(after, at) : after;
 }
 
-/**
- * Returns true if a retry would be at or after the time of the next period, because then no attempt is made any more.
- */
+/** Returns true if a retry would be at or after the time of the next period. Such a retry is not made. */
 const isTooLate = (order: OrderModel, cycleNo: number, at: number) => at >= dueOf(order, cycleNo + 1);
 
 function startDebit(order: OrderModel, cycleNo: number): OrderModel {

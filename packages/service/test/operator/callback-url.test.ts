@@ -14,7 +14,7 @@ const ACCEPTED: readonly [text: string, stored: string][] = [
   ['https://notlocalhost/', 'https://notlocalhost/'],
 ];
 
-/** Refused URLs, except addresses that are not on the public internet, which webhooks/addresses.test.ts tests. */
+/** Refused URLs. Addresses that are not on the public internet are tested in webhooks/addresses.test.ts. */
 const REFUSED: readonly string[] = [
   '',
   'partner.example/events',

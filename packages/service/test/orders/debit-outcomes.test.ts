@@ -333,8 +333,8 @@ describe('notices from the institution', () => {
 
 describe('an interrupted creation', () => {
   /**
-   * Leaves the state of a node that crashed before it stored the debit's result: the order exists, but the caller got
-   * an error. Returns a function that resends the request.
+   * Creates the state that a node leaves if it crashes before it stores the debit's result: the order exists, but the
+   * caller got an error. Returns a function that resends the request.
    */
   async function cutOff(more: Record<string, unknown> = {}) {
     const request = sharedRequest(channel, more);

@@ -6,7 +6,10 @@ import { anotherNodeOfFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 
-/** Tests that an app secret can be replaced with an overlap, without a refused request on any node. */
+/**
+ * Tests that an app secret can be replaced without a refused request on any node. Both secrets are valid during an
+ * overlap.
+ */
 const { service } = serviceOfFile();
 const other = anotherNodeOfFile(service);
 
