@@ -12,7 +12,7 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
-/** The number of requests in the node at which the next one is refused, as on a node with a very low rate. */
+/** The node refuses a further request while it has this number of requests, as a node with a very low rate does. */
 const MOST = 4;
 const BODY = { orderNo: '1' };
 

@@ -42,7 +42,10 @@ const statementLine = fc
   )
   .map(([number, more]) => line(number, more));
 
-/** Random attempts with at most one success per period, because the service settles only one. */
+/**
+ * Random attempts with at most one success per period, because the service settles only one attempt of a period as a
+ * success.
+ */
 const attempts = fc
   .uniqueArray(attempt, { selector: (one) => numberOf(one), maxLength: 7 })
   .map((rows) =>

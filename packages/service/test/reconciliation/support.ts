@@ -25,7 +25,10 @@ export const at = (time: string): number => {
 export const NOON = at(`${DAY} 12:00:00`);
 export const HEADER = 'kind,number,amountCent,status,bookedAt,institutionRef';
 
-/** A database with the bridge UNIPAY, whose statements the test provides, and an operator at noon of 31 January. */
+/**
+ * A database with the bridge UNIPAY, whose statements the test provides, and an operator whose clock shows noon of 31
+ * January.
+ */
 export interface Desk {
   readonly fresh: FreshDatabase;
   readonly operator: OperatorWithGateways;

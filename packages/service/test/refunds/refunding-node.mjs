@@ -1,5 +1,5 @@
-// Makes one refund from the compiled code, in a process that kills itself (SIGKILL) at REFUND_DIES: before the call to
-// the institution, after its answer, or after the commit of the result.
+// Makes one refund from the compiled code, in a process that kills itself (SIGKILL) at the point that REFUND_DIES
+// names: before the call to the institution, after its answer, or after the commit of the result.
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';

@@ -48,7 +48,7 @@ export async function refundStage(more: Partial<ServiceDeps> = {}) {
     bank,
     operator,
     refund: (input: RefundInput) => refundPayment(operator, input),
-    /** Runs one turn of the job that queries the institution about refunds, for the refunds whose query is due. */
+    /** Runs one turn of the job that queries the institution about the refunds whose query is due. */
     askDueRefunds,
     /** Runs one turn of the job for all open refunds, even if their query is not due. */
     async askAll() {

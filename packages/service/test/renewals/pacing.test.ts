@@ -48,8 +48,8 @@ describe('debits per second', () => {
   });
 
   /**
-   * Runs `count` rounds on both nodes concurrently. Returns the number of debits made, and the number that the elapsed
-   * time allows.
+   * Runs `count` rounds on both nodes concurrently. Returns the number of debits made, and the number of debits that
+   * the elapsed time allows.
    */
   async function rounds(count: number): Promise<{ debited: number; allowed: number }> {
     const seconds = async () =>
@@ -130,7 +130,7 @@ describe('hours of the day', () => {
         from,
         to,
       ]);
-      // Replaces now() by a function of the same name in a schema that the search path has first.
+      // Replaces now() by a function of the same name in a schema that is first in the search path.
       await tx.query('create schema if not exists at_another_time');
       await tx.query(
         `create or replace function at_another_time.now() returns timestamptz language sql

@@ -34,7 +34,7 @@ const at = async (text: string) => {
 };
 const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
 
-/** Runs the engine at that time and expects one debit. Returns the period's status and the next planned time. */
+/** Runs the engine at `time` and expects one debit. Returns the period's status and the next planned time. */
 async function tried(orderNo: string, time: string): Promise<[status: string, next: string | null]> {
   await at(time);
   expect(await node.renewOnce()).toBe(1);

@@ -77,7 +77,8 @@ describe('over a bridge', () => {
     const body = { orderNo, cycles: 1 };
     const options = { idempotencyKey: randomUUID() };
     machine.institution.onDebit = async () => ({ kind: 'declined', decline: 'retryable', reason: 'no money' });
-    // Creates the state after a crash between the debit and its settlement, and after the job has settled the debit.
+    // Creates the state in which a node has crashed between the debit and its settlement, and the job has then settled
+    // the debit.
     await machine.advance(orderNo, { cycles: 1 });
     await machine.service.fresh.database.query(
       `insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject)

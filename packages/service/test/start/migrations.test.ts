@@ -135,7 +135,8 @@ describe('the statements after the transaction of a migration', () => {
     const index = 'create unique index concurrently t_n on t (n)';
     await expect(fresh.database.query(index)).rejects.toThrow(/duplicate|could not create/);
     expect(await indexes('t')).toEqual([{ name: 't_n', valid: false }]);
-    // The migration builds the index again after the failed build. Its first statement removes the duplicate rows.
+    // The migration builds the index again after the failed build. The migration's first statement removes the
+    // duplicate rows.
     await write(
       '000002_second.sql',
       `-- Afterwards:\ndelete from t a using t b where a.n = b.n and a.ctid > b.ctid;\n${index};`,

@@ -36,8 +36,8 @@ async function diesAt(point, wish, about = wish) {
 }
 
 /**
- * Calls the institution. Kills the node before the call, after it, or at the next transaction, if `wish` names that
- * point.
+ * Calls the institution. Kills the node before the call, after the call, or at the next transaction, if `wish` names
+ * that point.
  */
 async function doomedCall(call, wish, about = wish) {
   if (await diesAt('before-call', wish, about)) await die();

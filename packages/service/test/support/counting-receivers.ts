@@ -17,7 +17,7 @@ export type Manner = 'accept' | 'refuse' | 'hang' | { readonly acceptAfterMs: nu
 const ACCEPTED = '{"code":"0"}';
 const REFUSED = '{"code":"500001","message":"not now"}';
 
-/** Starts receivers for many channels that verify each signature over the raw bytes and count pushes. */
+/** Starts receivers for many channels. The receivers verify each signature over the raw bytes and count pushes. */
 export async function countingReceivers() {
   const channels = new Map<string, { appId: string; secret: Buffer; manner: (retryNo: number) => Manner }>();
   const arrivals: Arrival[] = [];
@@ -61,8 +61,8 @@ export async function countingReceivers() {
       () => undefined,
     );
   });
-  // Longer than a node keeps a connection. If the receiver closed a connection during a push, the node would repeat the
-  // push.
+  // This timeout is longer than a node keeps a connection. If the receiver closed a connection during a push, the node
+  // would repeat the push.
   server.keepAliveTimeout = 60_000;
   const port = await listen(server);
 

@@ -7,7 +7,10 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const KB64 = 64 * 1024;
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Returns the answer that the reader gets, in packets of this size, with or without the end of the connection. */
+/**
+ * Returns the answer that the reader gets from `text`, in packets of `packet` bytes, with or without the end of the
+ * connection.
+ */
 function read(text: string | Buffer, { closed = false, packet = Number.POSITIVE_INFINITY } = {}): Answer | undefined {
   const reader = createAnswerReader({ maxBytes: 64 * 1024, encoding: 'utf8' });
   const bytes = Buffer.from(text as string, 'latin1');

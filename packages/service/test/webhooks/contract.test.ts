@@ -22,7 +22,10 @@ beforeEach(() => scene.institution.reset());
 const SEVEN = { productCode: 'TEST_SPU_DAILY_7' };
 const PERIODS = 7;
 
-/** A scenario. `before` prepares an order, and its events are not counted; `act` is the scenario itself. */
+/**
+ * A scenario. `before` prepares an order, and the events of this preparation are not counted. `act` is the scenario
+ * itself.
+ */
 interface Play {
   before?(): Promise<string>;
   act(orderNo: string): Promise<unknown>;
@@ -55,7 +58,7 @@ const beforeLast = async () => {
   await advance(PERIODS - 2)(orderNo);
   return orderNo;
 };
-/** Returns a longer preparation: one more period fails, and waits for a retry when the next one becomes due. */
+/** Returns a longer preparation: one more period fails, and waits for a retry when the next period becomes due. */
 const waitingForRetry = (before: () => Promise<string>) => async () => {
   const orderNo = await before();
   await advance(1, 'FAIL_RETRY')(orderNo);
