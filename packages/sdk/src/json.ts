@@ -28,7 +28,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
-/** Writes JSON. Throws a TypeError for values that JSON cannot represent and would change or omit. */
+/** Writes JSON. Throws a TypeError if the value has a part that `JSON.stringify` would change or omit. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value, requireForm);

@@ -7,7 +7,7 @@ export function toShownText(text: string): string {
   return MAY_BE_UNSEEN.test(text) ? text.replace(UNSEEN, ' ').replace(/ {2,}/g, ' ').trim() : text;
 }
 
-/** Shortens a name, because it is on a page many times. */
+/** Shortens a name. A page may show it many times, and a long name would make the page large. */
 export function cutText(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
   const characters = [...text];

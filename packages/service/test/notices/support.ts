@@ -14,6 +14,6 @@ export async function toldOf(database: Database, orderNo: string): Promise<strin
   return events.map(({ line }) => line);
 }
 
-/** Returns only the notices of an order, as `time period n`. */
+/** Returns only the notices of an order, such as `2026-02-01 10:00:00 period 2`. */
 export const noticesOf = async (database: Database, orderNo: string): Promise<string[]> =>
   (await toldOf(database, orderNo)).filter((line) => line.endsWith(' upcoming')).map((line) => line.slice(0, -9));
