@@ -114,7 +114,7 @@ export interface RefLookUp {
 }
 
 /**
- * One payment institution. An exception means "outcome unknown": the kit stores nothing, answers PENDING and later
+ * One payment institution. An exception means "outcome unknown": the kit stores no result, answers PENDING and later
  * calls `findDebit` or `findRefund`. Return a result only if the institution really gave it.
  */
 export interface Institution {

@@ -28,7 +28,10 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
-/** Writes JSON. Throws a TypeError if the value has a part that `JSON.stringify` would change or omit. */
+/**
+ * Writes JSON. Throws a TypeError for a BigInt, NaN or Infinity, and if the value is nested too deeply. As usual,
+ * undefined is omitted and a date becomes text.
+ */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value, requireForm);

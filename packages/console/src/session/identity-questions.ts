@@ -39,7 +39,7 @@ function createQuestion(): Question {
   };
 }
 
-/** Asks the operator to confirm their identity before an action that moves money or reveals a secret. */
+/** Asks the operator to confirm their identity before a sensitive action, for example one that moves money. */
 export const identityQuestion = createQuestion();
 
 /** Asks the operator to sign in again after their session has ended. */

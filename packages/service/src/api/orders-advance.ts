@@ -48,7 +48,7 @@ export function createOrdersAdvanceAction(deps: AdvanceOrderDeps): Action<Orders
 /** Adds an id, because journeys begun by a node of the previous version have none. */
 const readJourney = (text: string): Journey => ({ id: randomUUID(), ...JSON.parse(text) });
 
-/** The schema ensures that exactly one of `cycles` and `to` is given, and that `to` is a time. */
+/** The checks of the endpoint ensure that exactly one of `cycles` and `to` is given, and that `to` is a time. */
 function readAdvanceWish({ cycles, to, outcomes = [] }: OrdersAdvanceRequest): AdvanceWish {
   return { to: cycles === undefined ? { time: parseTime(to ?? '') ?? 0 } : { cycles }, outcomes };
 }

@@ -60,7 +60,7 @@ export function createListener(deps: ListenerDeps) {
 function createNodeServer(limits: HttpLimits, handler: http.RequestListener): http.Server {
   const { headersTimeout, requestTimeout, connectionsCheckingInterval, maxHeaderSize, keepAliveTimeout } = limits;
   const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
-  // The Host header is not used, and Node's answer to a missing Host would have no JSON envelope.
+  // A request needs no Host header, and Node's answer to a missing Host would have no JSON envelope.
   const server = http.createServer({ ...timeouts, maxHeaderSize, requireHostHeader: false }, handler);
   // No limit on the number of headers, only maxHeaderSize. By default Node would silently drop headers beyond 2,000.
   server.maxHeadersCount = 0;

@@ -9,8 +9,8 @@ import { consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
 import { barriers, browserOfFile, everyViolation, scrollsSideways } from './support.js';
 
 /**
- * Accessibility and layout of every page, with the data of `npm run demo`. The console is loaded once for each screen.
- * `npm run prove -- looks` checks every page on every screen.
+ * Accessibility and layout of every page, with the data of `npm run demo`. Each page is checked on one of two screens,
+ * in turn; `npm run prove -- looks` checks every page on both. The console is loaded once per screen.
  */
 
 const browser = browserOfFile();

@@ -150,7 +150,10 @@ export const approval = Type.Object({
   decidedBy: textOrNull,
   decidedAt: timeOrNull,
   decisionNote: textOrNull,
-  /** The refund's number, or the reason why the action failed. */
+  /**
+   * The number of the refund that was begun, a message that the bulk run has started, or the reason for a failure. Null
+   * until then.
+   */
   result: textOrNull,
   said,
   /** True if the operator may approve or decline the request. Always false for their own requests. */

@@ -88,7 +88,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
       const ended = abandoned.splice(0);
       await client.query(END_BACKENDS, [ended.map(({ pid }) => pid), ended.map(({ startedAt }) => startedAt)]);
     } catch {
-      // The database refused the connection, or the timer above destroyed it.
+      // The connection or the query failed, or the timer above destroyed the connection.
     }
     void client.end().catch(() => undefined);
     if (probing !== question) return;

@@ -118,8 +118,8 @@ interface CountedSettlement {
 }
 
 /**
- * If a decline says that the agreement has ended, ends the agreement with all orders on it. Returns all locked orders
- * in their new state.
+ * Ends orders whose first debit succeeded although their agreement had ended meanwhile. If a decline says that an
+ * agreement has ended, ends it with all orders on it. Returns all locked orders in their new state.
  */
 async function endOrdersOfEndedAgreements(
   tx: Queryable,
