@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ofEachTest } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { until } from '../support/processes.js';
 import { testService } from '../support/service.js';
 import type { ReceiverOptions, TestReceiver } from './receiver.js';
 import { registerReceiver, sendingNodeOf, withLongDeadline } from './sending.js';
@@ -134,6 +135,29 @@ describe('receivers that hang', () => {
     expect(await ledger(one)).toEqual({ ACCEPTED: 50, UNREACHABLE: 8 });
     expect(distinct(one)).toBe(50);
   });
+});
+
+it('events that waited for the lease are sent when it is renewed, without another read', async () => {
+  const one = await line({ answer: 'hang' });
+  await record(one.channel, 50);
+  await node.balance();
+  while (await node.read());
+  await one.receiver.until(8);
+  // Moves the node's clock past the time until which it may send.
+  const realNow = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 5_000);
+  try {
+    one.receiver.answer('accept');
+    one.receiver.server.closeAllConnections();
+    await until('eight outcomes', async () => (await ledger(one))['UNREACHABLE'] === 8);
+    expect(one.receiver.pushes).toHaveLength(8);
+    await node.balance();
+    await one.receiver.until(50);
+    await node.untilQuiet();
+  } finally {
+    clock.mockRestore();
+  }
+  expect(await ledger(one)).toEqual({ ACCEPTED: 42, UNREACHABLE: 8, waiting: 8 });
 });
 
 describe('a channel with a backlog of 20,000 events', () => {
