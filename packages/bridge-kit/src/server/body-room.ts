@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** Memory of a chunk besides its bytes, so that bodies in tiny chunks count with what they really take. */
+const CHUNK_BYTES = 256;
+
 /**
  * Limits the memory for bodies whose signature is not verified yet. Anybody who reaches the server can send bodies, and
  * leave them unfinished. One address gets at most half of the memory, so that the bodies of others still fit.
@@ -23,6 +26,7 @@ export class BodyRoom {
     limit: number,
   ): Promise<Buffer | 'too-large' | 'no-room' | 'cut-off'> {
     const address = request.socket.remoteAddress ?? '';
+    let length = 0;
     let taken = 0;
     let chunks: Buffer[] = [];
     response?.once('close', () => this.#change(address, -taken));
@@ -37,10 +41,12 @@ export class BodyRoom {
       };
       request
         .on('data', (chunk: Buffer) => {
-          if (taken + chunk.length > limit) return refuse('too-large');
-          if (!this.#hasRoom(address, chunk.length)) return refuse('no-room');
-          taken += chunk.length;
-          this.#change(address, chunk.length);
+          const bytes = chunk.length + CHUNK_BYTES;
+          length += chunk.length;
+          if (length > limit) return refuse('too-large');
+          if (!this.#hasRoom(address, bytes)) return refuse('no-room');
+          taken += bytes;
+          this.#change(address, bytes);
           chunks.push(chunk);
         })
         .on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
