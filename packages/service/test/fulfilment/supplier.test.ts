@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import type { Transactional } from '../../src/platform/db/database.js';
 import { type BenefitReference, formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { until } from '../support/processes.js';
 import { localSupplier, supplied, type TestSupplier } from './suppliers.js';
 import { claimStage } from './support.js';
 
@@ -181,6 +183,31 @@ describe('a claim at a supplier', () => {
     const pressed = await Promise.all([press(), press()]);
     expect(pressed.map(({ outcome }) => outcome).toSorted()).toEqual(['CLAIMED', 'CLAIMED_BEFORE']);
     expect(pressed.map(({ hasCode }) => hasCode)).toEqual([true, true]);
+    await isFulfilled(supplier, benefit, 1);
+  });
+
+  it('pressed twice shows the code to both, even if the commit of the first is reported late', async () => {
+    const { supplier, benefit } = await attached();
+    const another = await on.benefit(1);
+    let report = () => {};
+    const reported = new Promise<void>((resolve) => {
+      report = resolve;
+    });
+    const late: Transactional = {
+      ...on.database,
+      transaction: async (work) => {
+        const result = await on.database.transaction(work);
+        await reported;
+        return result;
+      },
+    };
+    const first = on.node.claim(on.node.channel, benefit, late);
+    const stored = 'select from claims where order_no = $1';
+    await until('a commit', async () => (await on.database.query(stored, [benefit.orderNo])).length > 0);
+    const second = claim(benefit).then(() => on.codeOf(benefit));
+    await Promise.race([second, claim(another)]);
+    report();
+    expect([await first, await second]).toEqual(['CLAIMED', expect.any(String)]);
     await isFulfilled(supplier, benefit, 1);
   });
 

@@ -3,7 +3,7 @@ import { createChannelRegistry } from '../../src/catalog/channels/channel-regist
 import { askAboutPendingClaims, serveWaitingClaims } from '../../src/engine/recovery/claims.js';
 import { createFulfilmentRegistry } from '../../src/fulfilment/fulfilment-registry.js';
 import { importCodes } from '../../src/operator/provisioning/benefits.js';
-import { type Database, openDatabase } from '../../src/platform/db/database.js';
+import { type Database, openDatabase, type Transactional } from '../../src/platform/db/database.js';
 import { unsealClaimCode } from '../../src/subscriptions/domain/benefits/claim-code.js';
 import { type BenefitReference, formatClaimNo } from '../../src/subscriptions/domain/benefits/claim-numbers.js';
 import { createClaimer } from '../../src/subscriptions/steps/benefits/claim-benefit.js';
@@ -28,7 +28,7 @@ export async function claimStage() {
     const deps = { database: own, clock, log: log.log, fulfilments };
     const claim = createClaimer(deps);
     return {
-      claim: (of: Channel, benefit: BenefitReference) => claim(own, of, benefit),
+      claim: (of: Channel, benefit: BenefitReference, through: Transactional = own) => claim(through, of, benefit),
       channel,
       /** Runs one turn of the job that queries the supplier about the pending claims that are due. */
       ask: (benefitCode: string) => askAboutPendingClaims({ ...deps, channels }, benefitCode),

@@ -43,8 +43,8 @@ export interface ClaimDeps {
 
 export function createClaimer(deps: ClaimDeps): Claimer {
   const { clock, log, counts } = deps;
-  /** Supplier calls in flight, by claim number. If a user clicks twice, both requests wait for the same call. */
-  const supplierCalls = new Map<string, Promise<void>>();
+  /** Claims in progress on this node, by claim number. If a user clicks twice, the second request waits for the first. */
+  const inProgress = new Map<string, Promise<ClaimOutcome>>();
 
   async function callSupplier(
     database: Transactional,
@@ -66,18 +66,30 @@ export function createClaimer(deps: ClaimDeps): Claimer {
       );
     } finally {
       counts?.countClaim(counted);
-      supplierCalls.delete(claim.claimNo);
     }
   }
 
-  return async (database, channel, benefit, { origin, caller = BACKGROUND_CALLER } = {}) => {
+  const claim: Claimer = async (database, channel, benefit, { origin, caller = BACKGROUND_CALLER } = {}) => {
     const claimed = await database.transaction((tx) => claimInTransaction(tx, deps, channel, benefit));
-    if ('supplier' in claimed) {
-      const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
-      supplierCalls.set(claimed.claim.claimNo, callSupplier(database, channel, benefit, toCall));
-    } else counts?.countClaim(claimed.counted);
-    await caller.waitOutside(async () => supplierCalls.get(formatClaimNo(benefit)));
-    return 'supplier' in claimed ? 'CLAIMED' : claimed.outcome;
+    if (!('supplier' in claimed)) {
+      counts?.countClaim(claimed.counted);
+      return claimed.outcome;
+    }
+    const toCall = origin ? { ...claimed, claim: { ...claimed.claim, origin } } : claimed;
+    await caller.waitOutside(() => callSupplier(database, channel, benefit, toCall));
+    return 'CLAIMED';
+  };
+
+  return async (database, channel, benefit, asking) => {
+    const claimNo = formatClaimNo(benefit);
+    const { caller = BACKGROUND_CALLER } = asking ?? {};
+    for (let other = inProgress.get(claimNo); other; other = inProgress.get(claimNo)) {
+      const ended = other.catch(() => undefined);
+      await caller.waitOutside(() => ended);
+    }
+    const claiming = claim(database, channel, benefit, asking).finally(() => inProgress.delete(claimNo));
+    inProgress.set(claimNo, claiming);
+    return claiming;
   };
 }
 
