@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { hex, loadOn, platforms } from './platforms.js';
+import { describe, expect, it } from 'vitest';
+import { hex, loaded } from './platforms.js';
 
 const key = new Uint8Array(32).fill(7);
 const path = '/bank/debit';
 const now = 1_767_225_600_000;
 const body = new TextEncoder().encode('{"attemptNo":"A1"}');
 
-describe.each(platforms)('messages over a bridge on %s', (_name, platform) => {
-  let wire: Awaited<ReturnType<typeof loadOn>>;
-  beforeAll(async () => {
-    wire = await loadOn(platform);
-  });
-
+describe.each(loaded)('messages over a bridge on %s', (_name, platform, wire) => {
   it('are accepted by the other end only as they were signed', () => {
     const headers = wire.signedHeaders({ path, body, now, requestId: 'request-1' }, key);
     const nonce = headers[wire.BRIDGE_HEADERS.nonce];

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_DIAGNOSIS_TRIES, MISTAKES, type ReceivedRequest } from '../src/diagnosis/index.js';
-import { loadOn, platforms } from './platforms.js';
+import { loaded, loadOn, platforms } from './platforms.js';
 
 /** The secrets of a channel. This test makes wrong signatures itself, as a client would, without the tested code. */
 const secretOf = (name: string) => createHash('sha256').update(`the ${name} of a test`).digest();
@@ -354,11 +354,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
   });
 });
 
-describe.each(platforms)('diagnosis of an encrypted field on %s', (_name, platform) => {
-  let wire: Awaited<ReturnType<typeof loadOn>>;
-  beforeAll(async () => {
-    wire = await loadOn(platform);
-  });
+describe.each(loaded)('diagnosis of an encrypted field on %s', (_name, platform, wire) => {
   const { aesKey, appSecret, callbackSecret } = secrets;
   const TEXT = '6222020000001234567';
   const bytesOf = (value: string) => Buffer.from(value.slice('svc_aes_v2:'.length), 'base64');

@@ -1,22 +1,17 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encryptionVersions } from '../src/enums.js';
 import v1 from '../vectors/encrypted-fields.json' with { type: 'json' };
 import v2 from '../vectors/encrypted-fields-v2.json' with { type: 'json' };
-import { hex, key, loadOn, platforms } from './platforms.js';
+import { hex, key, loaded } from './platforms.js';
 
 const vectors = { v1, v2 };
 const aesKey = key(v1.aesKey);
-const runs = platforms.flatMap(([name, platform]) =>
-  encryptionVersions.map((version) => ({ name, platform, version, ...vectors[version] })),
+const runs = loaded.flatMap(([name, platform, wire]) =>
+  encryptionVersions.map((version) => ({ name, platform, wire, version, ...vectors[version] })),
 );
 
-describe.each(runs)('encrypted fields, $version on $name', ({ platform, version, good, bad }) => {
-  let wire: Awaited<ReturnType<typeof loadOn>>;
-  beforeAll(async () => {
-    wire = await loadOn(platform);
-  });
-
+describe.each(runs)('encrypted fields, $version on $name', ({ platform, wire, version, good, bad }) => {
   const decryptFailed = expect.objectContaining({
     message: 'an encrypted field cannot be decrypted',
     result: expect.objectContaining({ name: 'DECRYPT_FAILED', code: '400002' }),
@@ -77,17 +72,15 @@ describe.each(runs)('encrypted fields, $version on $name', ({ platform, version,
   });
 });
 
-describe.each(platforms)('the forms of an encrypted field on %s', (_name, platform) => {
-  it('v1 unless another is named', async () => {
-    const wire = await loadOn(platform);
+describe.each(loaded)('the forms of an encrypted field on %s', (_name, platform, wire) => {
+  it('v1 unless another is named', () => {
     expect(wire.encryptionVersionOf(wire.encryptField('x', aesKey))).toBe('v1');
     for (const value of ['', 'x', 'svc_aes_v3:AAAA', 'SVC_AES_V2:AAAA', ' svc_aes_v1:AAAA']) {
       expect(wire.encryptionVersionOf(value)).toBeUndefined();
     }
   });
 
-  it('v2: no value with a changed bit is read', async () => {
-    const wire = await loadOn(platform);
+  it('v2: no value with a changed bit is read', () => {
     const [, body = ''] = wire.encryptField('13800000001', aesKey, 'v2').split(':');
     const bytes = platform.fromBase64(body) ?? new Uint8Array();
     for (let bit = 0; bit < 8 * bytes.length; bit += 1) {

@@ -25,6 +25,12 @@ export async function loadOn(platform: Platform) {
   };
 }
 
+type Loaded = readonly [name: string, platform: Platform, wire: Awaited<ReturnType<typeof loadOn>>];
+
+/** The two platforms with the modules that were loaded on them. */
+export const loaded: Loaded[] = [];
+for (const [name, platform] of platforms) loaded.push([name, platform, await loadOn(platform)]);
+
 export function hex(text: string): Uint8Array {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

@@ -19,14 +19,10 @@ const examples = Object.entries(data).flatMap(([name, values]) =>
 );
 
 describe('response data', () => {
-  it.each(examples)('$name, example $index, is valid and survives the serialiser', ({ name, value }) => {
+  it.each(examples)('$name, example $index, is valid and survives the serialiser whole', ({ name, value }) => {
     const schema = ENDPOINTS[name].response;
     expect(ajv.validate(schema, value)).toBe(true);
     expect(JSON.parse(serialise(schema, value))).toEqual(value);
-  });
-
-  it.each(examples)('$name, example $index, does not lose a field silently', ({ name, value }) => {
-    const schema = ENDPOINTS[name].response;
     for (const field of schema.required ?? []) {
       const partial: Record<string, unknown> = { ...value };
       delete partial[field];

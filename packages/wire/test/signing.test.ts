@@ -1,14 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import requests from '../vectors/request-signature.json' with { type: 'json' };
 import webhooks from '../vectors/webhook-signature.json' with { type: 'json' };
-import { hex, key, loadOn, platforms } from './platforms.js';
+import { hex, key, loaded } from './platforms.js';
 
-describe.each(platforms)('signatures on %s', (_name, platform) => {
-  let wire: Awaited<ReturnType<typeof loadOn>>;
-  beforeAll(async () => {
-    wire = await loadOn(platform);
-  });
-
+describe.each(loaded)('signatures on %s', (_name, platform, wire) => {
   it.each(requests.cases)('request: $name', (vector) => {
     const bodySha256 = platform.sha256Hex(hex(vector.bodyHex));
     expect(bodySha256).toBe(vector.bodySha256);
