@@ -46,11 +46,11 @@ describe('a response that is not the service’s', () => {
     ['without an end', endless, 'an answer of more than 16777216 bytes'],
     ['empty by its status', text('', 204), 'answered with HTTP 204'],
     ['a redirect with a body of the service', text('{"code":"0","data":{}}', 307, { Location: '/' }), 'a redirect'],
-  ])('%s is not taken for one', async (_, move, said) => {
+  ])('%s is not taken for one, and not retried', async (_, move, said) => {
     peer.play(move);
-    const error = await caught(testClient(peer, { retries: 0 }).client.products.list());
+    const error = await caught(testClient(peer).client.products.list());
     expect(error).toBeInstanceOf(PerennialConnectionError);
-    expect(error).toMatchObject({ reason: 'unreadable-answer', message: expect.stringContaining(said) });
+    expect(error).toMatchObject({ reason: 'unreadable-answer', attempts: 1, message: expect.stringContaining(said) });
   });
 
   it.each([

@@ -148,18 +148,6 @@ describe('no response', () => {
     expect(String(error)).toContain('no answer within 20 ms');
     expect(waits).toEqual([1000]);
   });
-
-  it('but one of something else is not retried', async () => {
-    for (const [status, said] of [
-      [200, 'something that is not the service'],
-      [302, 'a redirect'],
-    ] as const) {
-      peer.play((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('<html>'));
-      const error = await caught(testClient(peer).client.products.list());
-      expect(error).toMatchObject({ reason: 'unreadable-answer', attempts: 1, httpStatus: status });
-      expect(String(error)).toContain(`${said} answered with HTTP ${status}`);
-    }
-  });
 });
 
 describe('the token', () => {
