@@ -25,9 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.stop());
 
-function createInstitution(
-  more: { readonly numberPrefix?: string; readonly clock?: { now(): number } } = {},
-): Institution {
+function createInstitution(more: Partial<Parameters<typeof createAlipayInstitution>[0]> = {}): Institution {
   return createAlipayInstitution({
     appId: APP_ID,
     privateKey: readPrivateKey(APP_PRIVATE_KEY),
@@ -195,13 +193,7 @@ describe('debits', () => {
     fake.on('quoting', 'forged');
     const error = await Promise.resolve(institution.debit(debitOf('quoting'), signal)).catch((thrown: Error) => thrown);
     expect(String(error)).not.toContain('5620');
-    const wrong = createAlipayInstitution({
-      appId: '2021000000000009',
-      privateKey: readPrivateKey(APP_PRIVATE_KEY),
-      alipayPublicKey: ALIPAY_PUBLIC_KEY,
-      endpoint: fake.url,
-      subject: 'Films',
-    });
+    const wrong = createInstitution({ appId: '2021000000000009' });
     await expect(wrong.debit(debitOf('AGREED'), signal)).rejects.toThrow(/isv.invalid-app-id/);
   });
 
