@@ -3,10 +3,11 @@ import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { ofEachTest } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { freshDatabase } from '../support/database.js';
+import * as table from './partitions.js';
 
 /**
- * Pushes have weekly partitions and requests have daily partitions. Housekeeping treats them like the partitions of
- * events (housekeeping-events.test.ts).
+ * Events and pushes have weekly partitions, requests have daily partitions. Housekeeping treats them alike;
+ * housekeeping-events.test.ts has the rest.
  */
 const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;
@@ -20,6 +21,11 @@ beforeEach(() => {
   tidy = keeper(RETENTION);
 });
 
+const record = (at: string, count = 1) =>
+  fresh.database.query(
+    `insert into events (channel_id, order_no, event_type, occurred_at, data, recorded_at)
+     select 1, n, 'order.status.changed', now(), '{"n":' || n || '}', ${at} from generate_series(1, ${count}) n`,
+  );
 const push = (at: string, count = 1) =>
   fresh.database.query(
     `insert into delivery_attempts
@@ -32,17 +38,9 @@ const log = (at: string, count = 1) =>
      select ${at}, 1, '/x', '0', 200, 1, n::text, '127.0.0.1' from generate_series(1, ${count}) n`,
   );
 
-async function partitions(table: string): Promise<string[]> {
-  const rows = await fresh.database.query<{ name: string }>(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = '${table}'::regclass and c.relname <> '${table}_default' order by 1`,
-  );
-  return rows.map(({ name }) => name);
-}
-
-async function losePartitions(table: string): Promise<void> {
-  for (const name of await partitions(table)) await fresh.database.query(`drop table ${name}`);
-}
+const partitions = (name: string) => table.partitions(fresh, name);
+const losePartitions = (name: string) => table.losePartitions(fresh, name);
+const everything = (name: string) => fresh.database.query(`select t::text as row from ${name} t order by 1`);
 
 /** Returns the partitions that contain rows. */
 async function places(table: string): Promise<string[]> {
@@ -53,6 +51,7 @@ async function places(table: string): Promise<string[]> {
 }
 
 describe.each([
+  { table: 'events', put: record, ahead: 5, made: 'eventWeeksMade', gathered: 'strayEventsGathered' },
   { table: 'delivery_attempts', put: push, ahead: 5, made: 'attemptWeeksMade', gathered: 'strayAttemptsGathered' },
   { table: 'request_log', put: log, ahead: 4, made: 'requestDaysMade', gathered: 'strayRequestsGathered' },
 ])('$table', ({ table, put, ahead, made, gathered }) => {
@@ -68,12 +67,14 @@ describe.each([
   it.each([
     ['few', 20],
     ['many', 10_001],
-  ])('%s rows without a partition get one', async (_which, count) => {
+  ])('%s rows without a partition get one, unchanged, and later rows are written there', async (_which, count) => {
     const names = await partitions(table);
     await losePartitions(table);
     await put('now()', count);
     expect(await places(table)).toEqual([`${table}_default`]);
+    const before = await everything(table);
     expect(await tidy()).toEqual({ [gathered]: count, [made]: ahead - 1 });
+    expect(await everything(table)).toEqual(before);
     expect(await partitions(table)).toEqual(names);
     await put('now()');
     expect(await places(table)).toEqual([names[0]]);
