@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import type { DebitOutcome } from '../../src/gateways/gateway.js';
 import { setVoidedPeriodEvents } from '../../src/operator/provisioning/channel-settings.js';
@@ -8,11 +8,10 @@ import { settleDebits } from '../../src/subscriptions/steps/payments/settle-debi
 import { startRenewals } from '../../src/subscriptions/store/orders/start-renewals-sql.js';
 import { boundRequest, stageOfFile } from '../orders/stage-of-file.js';
 import { agreementOf, alerts, anotherChannel, copyOrder, paid, toldAbout } from '../orders/support.js';
-import { attemptNoOf, declined, type EngineNode, engineNode, success } from '../renewals/support.js';
+import { attemptNoOf, clockedEngineOfFile, declined, success } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { lockWaits } from '../support/database.js';
-import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { until } from '../support/processes.js';
 
@@ -22,26 +21,22 @@ const MARCH = Date.UTC(2026, 2, 15);
 const MAY = Date.UTC(2026, 4, 15);
 
 const { on } = stageOfFile();
-let node: EngineNode;
-let time: DatabaseClock;
+const node = clockedEngineOfFile(on, MARCH, { debitDeadlineMs: 60_000 });
 let database: Database;
 let notBound: () => Promise<string[]>;
 /** The service's time when the tests begin. An order created at that time has its second period due in March. */
 let january: number;
 beforeAll(async () => {
   january = on.service.clock.now();
-  time = await databaseClock(on.service.fresh, MARCH);
-  node = engineNode(on, { debitDeadlineMs: 60_000 }, time.url);
   ({ database } = node.deps);
   notBound = await watchAttempts(on.service.fresh.database);
 });
-afterAll(() => node.close());
 beforeEach(async () => {
   await on.askPending();
   await on.cancelAgreements();
   await sql('update orders set next_due_at = null');
   await sql('delete from alerts');
-  await time.set(MARCH);
+  await node.clock.set(MARCH);
   on.service.clock.set(january);
   on.institution.reset();
 });
@@ -105,7 +100,7 @@ describe('a decline because the agreement is invalid', () => {
       [[first, ...others]],
     );
     expect(rows).toEqual([{ source: 'AGREEMENT_INVALID', reason: 'because agreement-invalid' }]);
-    await time.set(MAY);
+    await node.clock.set(MAY);
     expect(await renew()).toBe(0);
     expect(on.institution.debits.map(({ orderNo }) => orderNo)).toEqual([first]);
   });
@@ -311,25 +306,18 @@ describe('orders that are about to use it', () => {
     expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
   });
 
-  it('a first debit in flight of an order whose agreement was replaced by one that has ended since', async () => {
+  it.each([
+    ['current agreement has ended: it is unsubscribed', true, ENDED],
+    ['first agreement has ended, but not its current one: it continues', false, ['SUCCESS', 'ACTIVE']],
+  ])('a first debit in flight of an order whose %s', async (_what, isCurrent, expected) => {
     on.institution.onDebit = async () => ({ kind: 'pending' });
-    const orderNo = await shared(unique('number'));
-    const number = unique('number');
-    await move(orderNo, { sharedAgreementNo: number });
-    await gone(number);
+    const [first, current] = [unique('number'), unique('number')];
+    const orderNo = await shared(first);
+    await move(orderNo, { sharedAgreementNo: current });
+    await gone(isCurrent ? current : first);
     expect(await statusOf(orderNo)).toBe('INITIALIZING');
     await news(attemptNoOf(orderNo, 1, 1), success(attemptNoOf(orderNo, 1, 1), on.service.clock.now()));
-    expect(await told(orderNo)).toEqual(ENDED);
-  });
-
-  it('an order whose first agreement has ended, but not its current one: it continues', async () => {
-    on.institution.onDebit = async () => ({ kind: 'pending' });
-    const number = unique('number');
-    const orderNo = await shared(number);
-    await move(orderNo);
-    await gone(number);
-    await news(attemptNoOf(orderNo, 1, 1), success(attemptNoOf(orderNo, 1, 1), on.service.clock.now()));
-    expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
+    expect(await told(orderNo)).toEqual(expected);
   });
 });
 

@@ -99,48 +99,36 @@ describe('a card bound again, concurrently with', () => {
     }
   });
 
-  it('the creation of an order, which comes first: the order moves too', async () => {
+  it.each([
+    ['first: the order moves too', false],
+    ['second: the order is on the new binding', true],
+  ])('the creation of an order, which comes %s', async (_what, isSecond) => {
     const card = cardOfUser();
     const first = await bind(channel, card);
     const earlier = await created(first);
     const [second = ''] = await codesFor(card, 1);
-    const [order, bound] = await behind(`select from agreements where agreement_id = ${first} for update`, [
-      () => there.call('orders/create', boundRequest(first)),
-      () => confirm(channel, second),
-    ]);
+    const inOrder = <T>(works: T[]) => (isSecond ? works.toReversed() : works);
+    const replies = await behind(
+      `select from agreements where agreement_id = ${first} for update`,
+      inOrder([() => there.call('orders/create', boundRequest(first)), () => confirm(channel, second)]),
+    );
+    const [order, bound] = inOrder(replies);
     isBound(bound as Reply);
     expect(order?.data.orderStatus, order?.text).toBe('ACTIVE');
     for (const orderNo of [earlier, order?.data.orderNo]) expect(await agreementIdOf(orderNo)).toBe(second);
     expect(await inForce(card)).toBe(second);
-  });
-
-  it('the creation of an order, which comes second: the order is on the new binding', async () => {
-    const card = cardOfUser();
-    const first = await bind(channel, card);
-    const [second = ''] = await codesFor(card, 1);
-    const [bound, order] = await behind(`select from agreements where agreement_id = ${first} for update`, [
-      () => confirm(channel, second),
-      () => there.call('orders/create', boundRequest(first)),
-    ]);
-    isBound(bound as Reply);
-    expect(order?.data.orderStatus, order?.text).toBe('ACTIVE');
-    expect(await agreementIdOf(order?.data.orderNo)).toBe(second);
-    expect(on.institution.debits.map(({ institutionNo }) => institutionNo)).toEqual([`inst-${second}`]);
+    expect(on.institution.debits.at(-1)?.institutionNo).toBe(`inst-${isSecond ? second : first}`);
   });
 
   it('the unsubscription of its order, in either order', async () => {
-    for (const order of [
-      (works: (() => Promise<Reply>)[]) => works,
-      (works: (() => Promise<Reply>)[]) => works.reverse(),
-    ]) {
+    for (const isSecond of [false, true]) {
       const card = cardOfUser();
       const first = await bind(channel, card);
       const orderNo = await created(first);
       const [second = ''] = await codesFor(card, 1);
-      const replies = await behind(
-        `select from orders where order_no = ${orderNo} for update`,
-        order([() => confirm(channel, second), () => there.call('orders/unsubscribe', { orderNo })]),
-      );
+      const works = [() => confirm(channel, second), () => there.call('orders/unsubscribe', { orderNo })];
+      const row = `select from orders where order_no = ${orderNo} for update`;
+      const replies = await behind(row, isSecond ? works.toReversed() : works);
       expect(replies.map(({ code }) => code)).toEqual(['0', '0']);
       const statuses = await sql<{ status: string }>(
         'select status from agreements where channel_user_id = $1 order by agreement_id',

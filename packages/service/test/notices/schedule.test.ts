@@ -1,38 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
 import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { alignNoticeDays, noticeDueOrders } from '../../src/engine/jobs/notices.js';
-import type { Operator } from '../../src/operator/operator.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { declaredStatements } from '../../src/platform/db/statement.js';
-import { copyOrder, type Stage, stage } from '../orders/support.js';
-import { created, declined, type EngineNode, engineNode } from '../renewals/support.js';
-import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
+import { stageOfFile } from '../orders/stage-of-file.js';
+import { copyOrder } from '../orders/support.js';
+import { clockedEngineOfFile, created, declined } from '../renewals/support.js';
 import { collectRequest, sharedAgreement, sharedRequest } from '../support/demo.js';
 import { noticesOf, toldOf } from './support.js';
 
 /** Tests when notices before a debit are sent, by a clock that the test controls. */
 
-let on: Stage;
-let node: EngineNode;
+const { on } = stageOfFile();
+const node = clockedEngineOfFile(on, Date.UTC(2026, 0, 31, 4, 0, 0));
 let database: Database;
-let time: DatabaseClock;
-let operator: Operator;
-const START = Date.UTC(2026, 0, 31, 4, 0, 0);
-beforeAll(async () => {
-  on = await stage();
-  time = await databaseClock(on.service.fresh, START);
-  node = engineNode(on, {}, time.url);
-  database = node.deps.database;
-  operator = { ...on.service.operator, database };
-});
-afterAll(async () => {
-  await node.close();
-  await on.close();
+beforeAll(() => {
+  ({ database } = node.deps);
 });
 beforeEach(async () => {
-  on.institution.reset();
   await at('2026-01-31 12:00:00');
   await database.query('truncate orders, payments, benefits, events, alerts, notice_alignments');
   await database.query('truncate external_orders');
@@ -42,9 +29,10 @@ beforeEach(async () => {
 const at = async (text: string) => {
   const moment = Date.parse(`${text.replace(' ', 'T')}+08:00`);
   on.service.clock.set(moment);
-  await time.set(moment);
+  await node.clock.set(moment);
 };
-const want = async (days: number | null) => setUpcomingNotices(operator, { appId: on.channel.credentials.appId, days });
+const want = async (days: number | null) =>
+  setUpcomingNotices({ ...on.service.operator, database }, { appId: on.channel.credentials.appId, days });
 /** Sets the channel's notice days and copies them to all orders immediately, as the job does later. */
 const wantOfAll = async (days: number | null) => {
   await want(days);
@@ -74,27 +62,19 @@ describe('before each renewal', () => {
     const stored = await database.query<{ data: object }>(
       `select data::json as data from events where event_type = 'payment.upcoming' order by order_no`,
     );
-    const common = { cycleNo: 2, expectPayTime: '2026-02-28 12:00:00', amountCent: 1990 };
-    expect(stored.map(({ data }) => data)).toEqual([
-      {
-        orderNo: deducted,
+    expect(stored.map(({ data }) => data)).toEqual(
+      [deducted, billed].map((orderNo) => ({
+        orderNo,
         externalOrderNo: expect.any(String),
         channelUserId: expect.any(String),
-        paymentOrderNo: `${deducted}0002`,
-        ...common,
-        settlementMode: 'SVC_DEDUCT',
-        agreementShareFlag: true,
-      },
-      {
-        orderNo: billed,
-        externalOrderNo: expect.any(String),
-        channelUserId: expect.any(String),
-        paymentOrderNo: `${billed}0002`,
-        ...common,
-        settlementMode: 'CHANNEL_COLLECT',
-        agreementShareFlag: false,
-      },
-    ]);
+        paymentOrderNo: `${orderNo}0002`,
+        cycleNo: 2,
+        expectPayTime: '2026-02-28 12:00:00',
+        amountCent: 1990,
+        settlementMode: orderNo === deducted ? 'SVC_DEDUCT' : 'CHANNEL_COLLECT',
+        agreementShareFlag: orderNo === deducted,
+      })),
+    );
 
     await at('2026-02-28 12:00:00');
     expect(await node.renewOnce()).toBe(1);
@@ -250,7 +230,7 @@ describe('many', () => {
     await copyOrder(database, orderNo, 2999);
     const orders = 3000;
     await at('2026-02-24 12:00:00');
-    const others = openDatabase({ url: time.url, pool: 4, name: 'another node' });
+    const others = openDatabase({ url: node.clock.url, pool: 4, name: 'another node' });
     try {
       await others.transaction(async (tx) => {
         await tx.query('select from orders where order_no = $1 for update', [orderNo]);

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stageOfFile } from '../orders/stage-of-file.js';
 import { dailyProduct, toldAbout } from '../orders/support.js';
-import { type DatabaseClock, databaseClock } from '../support/database-clock.js';
-import { attemptNoOf, created, declined, type EngineNode, engineNode } from './support.js';
+import { attemptNoOf, clockedEngineOfFile, created, declined } from './support.js';
 
 /** Tests the retries of declined renewals, by a clock that the test controls. */
 
 const { on } = stageOfFile();
-let node: EngineNode;
-let databaseTime: DatabaseClock;
 const START = Date.UTC(2026, 0, 31, 4, 0, 0);
-beforeAll(async () => {
-  databaseTime = await databaseClock(on.service.fresh, START);
-  node = engineNode(on, {}, databaseTime.url);
-});
-afterAll(() => node.close());
+const node = clockedEngineOfFile(on, START);
 beforeEach(async () => {
   on.service.clock.set(START);
   // Removes the due times of other tests' orders, so that they are not due.
@@ -30,7 +23,7 @@ const found = async (orderNo: string) => {
 const at = async (text: string) => {
   const time = Date.parse(`${text.replace(' ', 'T')}+08:00`);
   on.service.clock.set(time);
-  await databaseTime.set(time);
+  await node.clock.set(time);
 };
 const sent = () => on.institution.debits.map(({ attemptNo }) => attemptNo);
 

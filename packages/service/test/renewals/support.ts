@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/platform/db/database.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { paid, type Stage } from '../orders/support.js';
+import { databaseClock } from '../support/database-clock.js';
 import { sharedRequest } from '../support/demo.js';
 
 export type EngineNode = ReturnType<typeof engineNode>;
@@ -43,6 +44,13 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
 /** Creates the engine of a second node for the tests of a file. */
 export const engineOfFile = (on: Stage, more: Partial<RenewalDeps> = {}): EngineNode =>
   ofFile(async () => engineNode(on, more));
+
+/** Creates the engine of a second node for the tests of a file. Its database has a clock that begins at `time`. */
+export const clockedEngineOfFile = (on: Stage, time: number, more: Partial<RenewalDeps> = {}) =>
+  ofFile(async () => {
+    const clock = await databaseClock(on.service.fresh, time);
+    return { ...engineNode(on, more, clock.url), clock };
+  });
 
 export async function created({ channel }: Stage, more: Record<string, unknown> = {}): Promise<string> {
   const reply = await channel.call('orders/create', sharedRequest(channel, more));
