@@ -3,6 +3,7 @@ import { expireAndCompleteDue } from '../../src/engine/jobs/expire-and-complete.
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { askDebit } from '../../src/subscriptions/steps/payments/send-debit.js';
 import { gate } from '../agreements/support.js';
+import { declined, success, unknown } from '../renewals/support.js';
 import { sharedRequest, unique } from '../support/demo.js';
 import { manualClock } from '../support/service.js';
 import { stageOfFile } from './stage-of-file.js';
@@ -67,12 +68,6 @@ async function expectAskedIn<T>(seconds: number, orderNo: (made: T) => string, w
   return made;
 }
 
-const unknown: DebitOutcome = { kind: 'unknown' };
-const declined = (decline: 'retryable' | 'final' | 'agreement-invalid'): DebitOutcome => ({
-  kind: 'declined',
-  decline,
-  reason: `because ${decline}`,
-});
 const fails = async (): Promise<never> => {
   throw new Error('the line is dead');
 };
@@ -229,15 +224,11 @@ describe('querying a debit', () => {
     return order as { orderNo: string; request: ReturnType<typeof sharedRequest> };
   };
 
-  it('not before its time', async () => {
+  it('success: SUCCESS, ACTIVE, benefits, both events; not queried before its time, nor again', async () => {
     const { orderNo } = await open();
     expect(await on.askDue()).toBe(0);
     expect(on.institution.queries).toEqual([]);
     expect((await attemptOf(orderNo)).asked).toBe(0);
-  });
-
-  it('success: SUCCESS, ACTIVE, benefits, both events; never queried or debited again', async () => {
-    const { orderNo } = await open();
     const paidAt = service.clock.now() + 7000;
     on.institution.onQuery = async (request) => paid(request, { paidAt });
     await on.askPending();
@@ -292,16 +283,6 @@ describe('notices from the institution', () => {
     on.institution.reset();
     return orderNo as string;
   };
-  const success = (orderNo: string): DebitOutcome =>
-    paid({
-      appId: 'test_demo',
-      attemptNo: attemptNoOf(orderNo),
-      amountCent: 1990,
-      orderNo,
-      cycleNo: 1,
-      externalOrderNo: '',
-      startedAt: service.clock.now(),
-    });
   const news = async (orderNo: string, outcome: DebitOutcome) => {
     const reply = await on.notice({ kind: 'debit', attemptNo: attemptNoOf(orderNo), outcome });
     expect(reply.status, reply.text).toBe(200);
@@ -310,7 +291,7 @@ describe('notices from the institution', () => {
 
   it('success: settled as by a query, and repeated notices change nothing', async () => {
     const orderNo = await open();
-    for (const _again of [1, 2, 3]) await news(orderNo, success(orderNo));
+    for (const _again of [1, 2, 3]) await news(orderNo, success(attemptNoOf(orderNo), service.clock.now()));
     expect((await found(orderNo)).orderStatus).toBe('ACTIVE');
     expect(await told(orderNo)).toEqual(['SUCCESS', 'ACTIVE']);
     expect(await benefitsOf(orderNo)).toHaveLength(2);

@@ -44,6 +44,10 @@ function dataText({ text }: Reply): string {
   return text.slice(text.indexOf('"data":') + '"data":'.length, text.lastIndexOf(',"requestId":'));
 }
 
+/** Returns the `data` part of a list that has these orders on its only page. */
+const listText = (orders: readonly string[]) =>
+  `{"orders":[${orders.join(',')}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`;
+
 /** Compares long texts. Used instead of toBe, because a diff of two texts of a megabyte is unreadable. */
 function expectSame(text: string, expected: string): void {
   let at = 0;
@@ -85,10 +89,7 @@ describe('an answer', () => {
     const request = collectRequest(channel, { channelUserId, productCode: `DAYS_${length}` });
     const made = dataText(await call('orders/create', request));
     expectSame(dataText(await call('orders/query', { orderNo: JSON.parse(made).orderNo })), made);
-    expectSame(
-      dataText(await call('orders/list', { channelUserId })),
-      `{"orders":[${made}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`,
-    );
+    expectSame(dataText(await call('orders/list', { channelUserId })), listText([made]));
   });
 
   it('has every period in its status: 9,999 started ones, of all statuses and each paid at another time', async () => {
@@ -131,10 +132,7 @@ describe('an answer', () => {
     };
     expectSame(dataText(query), JSON.stringify(expected));
     const list = await call('orders/list', { channelUserId: user });
-    expectSame(
-      dataText(list),
-      JSON.stringify({ orders: [expected], page: 1, size: 100, hasMore: false, nextCursor: null }),
-    );
+    expectSame(dataText(list), listText([JSON.stringify(expected)]));
   });
 
   it.each([
@@ -165,7 +163,7 @@ describe('an answer', () => {
     }
     const list = await call('orders/list', { channelUserId: user });
     expect(list.headers['transfer-encoding']).toBe('chunked');
-    expectSame(dataText(list), `{"orders":[${made.join(',')}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`);
+    expectSame(dataText(list), listText(made));
     const two = await call('orders/list', { channelUserId: user, size: 2, page: 2 });
     const { nextCursor } = JSON.parse(dataText(two));
     expectSame(
@@ -173,7 +171,7 @@ describe('an answer', () => {
       `{"orders":[${made.slice(2, 4).join(',')}],"page":2,"size":2,"hasMore":true,"nextCursor":"${nextCursor}"}`,
     );
     const none = await call('orders/list', { channelUserId: unique('nobody') });
-    expect(dataText(none)).toBe('{"orders":[],"page":1,"size":100,"hasMore":false,"nextCursor":null}');
+    expect(dataText(none)).toBe(listText([]));
   });
 
   it('has all started periods, even if they are too many for one statement', async () => {
@@ -188,7 +186,7 @@ describe('an answer', () => {
       texts.unshift(dataText(await call('orders/query', { orderNo })));
     }
     const list = await call('orders/list', { channelUserId: user });
-    expectSame(dataText(list), `{"orders":[${texts.join(',')}],"page":1,"size":100,"hasMore":false,"nextCursor":null}`);
+    expectSame(dataText(list), listText(texts));
   });
 });
 

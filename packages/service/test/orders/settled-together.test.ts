@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { gate } from '../agreements/support.js';
+import { declined } from '../renewals/support.js';
 import type { Reply } from '../support/channel-client.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
 import { boundRequest, nodeOfFile, stageOfFile } from './stage-of-file.js';
@@ -82,11 +83,6 @@ async function holdOrder(orderNo: string): Promise<() => Promise<void>> {
   };
 }
 
-const declined = (decline: 'final' | 'agreement-invalid'): DebitOutcome => ({
-  kind: 'declined',
-  decline,
-  reason: decline,
-});
 const attemptNoOf = (orderNo: string) => `${orderNo}000101`;
 
 const SUCCEEDED = ['SUCCESS', 'ACTIVE'];

@@ -55,12 +55,7 @@ async function newWorld(httpLimits: Partial<HttpLimits>): Promise<World> {
   };
   const on = await stage({ log: log.log, testLimits: { httpLimits }, publicUrl });
   await dailyProduct(on.service, 'DAYS_9999', 9999);
-  const user = unique('user');
-  const made = await on.channel.call(
-    'orders/create',
-    collectRequest(on.channel, { channelUserId: user, productCode: 'DAYS_9999' }),
-  );
-  await copyOrder(on.service.fresh.database, made.data.orderNo, ORDERS - 1);
+  const { user } = await longOrders(on, on.channel);
   return {
     ...on,
     log,
@@ -73,14 +68,17 @@ async function newWorld(httpLimits: Partial<HttpLimits>): Promise<World> {
   };
 }
 
-const list = (on: World, requestId: string, version?: 'HTTP/1.0') =>
-  slowCall(
-    on.service.baseUrl,
-    on.channel,
-    'orders/list',
-    { channelUserId: on.user },
-    { requestId, ...(version ? { version } : {}) },
-  );
+/** Creates the orders of a user of the channel. */
+async function longOrders(on: Stage, client: ChannelClient) {
+  const user = unique('user');
+  const request = collectRequest(client, { channelUserId: user, productCode: 'DAYS_9999' });
+  const { orderNo } = (await client.call('orders/create', request)).data;
+  await copyOrder(on.service.fresh.database, orderNo, ORDERS - 1);
+  return { client, orderNo: orderNo as string, user };
+}
+
+const list = (on: World, requestId: string, version: 'HTTP/1.0' | 'HTTP/1.1' = 'HTTP/1.1') =>
+  slowCall(on.service.baseUrl, on.channel, 'orders/list', { channelUserId: on.user }, { requestId, version });
 
 /** Waits for the log line of a request. */
 const lineOf = (on: World, requestId: string) =>
@@ -183,13 +181,7 @@ describe('500001 in the middle of an answer', () => {
       const on = await world();
       const requestId = `fault-${version}`.replace('/', '-');
       on.failAtLink(12);
-      const caller = await slowCall(
-        on.service.baseUrl,
-        on.channel,
-        'orders/list',
-        { channelUserId: on.user },
-        { requestId, version },
-      );
+      const caller = await list(on, requestId, version);
       await expect(caller.readAll()).rejects.toThrow(/ECONNRESET/);
       expect(await lineOf(on, requestId)).toMatchObject({ status: 200, code: '500001', cut: 'fault' });
       const fault = on.log.lines().find((line) => line.level === 'error' && line.requestId === requestId);
@@ -233,16 +225,10 @@ describe('an order that changes while the list before it is read', () => {
 describe('the places for long answers', () => {
   const FEW = { longAnswers: 2, longAnswersPerChannel: 1, longAnswerWait: 200 };
 
-  async function channelWithOrder(on: World): Promise<{ client: ChannelClient; orderNo: string; user: string }> {
+  async function channelWithOrder(on: World) {
     const client = await anotherChannel(on.service);
     await authorizeProduct(on.service.operator, { appId: client.credentials.appId, productCode: 'DAYS_9999' });
-    const user = unique('user');
-    const { data } = await client.call(
-      'orders/create',
-      collectRequest(client, { channelUserId: user, productCode: 'DAYS_9999' }),
-    );
-    await copyOrder(on.service.fresh.database, data.orderNo, ORDERS - 1);
-    return { client, orderNo: data.orderNo, user };
+    return longOrders(on, client);
   }
 
   /** Starts a long answer that its caller does not read. */

@@ -39,6 +39,7 @@ function hash(text: string): number {
   return value;
 }
 
+/** Returns a creation request in mode B. */
 export function collectRequest(channel: ChannelClient, more: Record<string, unknown> = {}) {
   const channelUserId = typeof more['channelUserId'] === 'string' ? more['channelUserId'] : unique('user');
   return {
@@ -71,16 +72,8 @@ export function sharedAgreement(channel: ChannelClient, channelUserId: string, m
 
 /** Returns a creation request in mode A.2. */
 export function sharedRequest(channel: ChannelClient, more: Record<string, unknown> = {}) {
-  const channelUserId = typeof more['channelUserId'] === 'string' ? more['channelUserId'] : unique('user');
-  return {
-    settlementMode: 'SVC_DEDUCT',
-    externalOrderNo: unique('order'),
-    productCode: 'TEST_SPU_001',
-    channelUserId,
-    mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
-    sharedAgreement: sharedAgreement(channel, channelUserId),
-    ...more,
-  };
+  const request = collectRequest(channel, { settlementMode: 'SVC_DEDUCT', ...more });
+  return { ...request, sharedAgreement: sharedAgreement(channel, request.channelUserId), ...more };
 }
 
 /** Returns a creation request in mode A.2 through the given payment channel. */
