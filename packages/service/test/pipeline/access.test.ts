@@ -30,19 +30,37 @@ const allow = (...ranges: string[]) => setIpAllowList(service.operator, { appId:
 const list = (options: CallOptions = {}, by = channel) => by.callBare('products/list', {}, { token, ...options });
 const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
 
-describe('the IP allow-list', () => {
-  it('403001: an address that is not on it, from the next request on every node', async () => {
-    await allow('203.0.113.0/24');
+describe('a channel that is shut out', () => {
+  it.each<[string, string, () => Promise<unknown>, () => Promise<unknown>]>([
+    [
+      '403001',
+      'its address is not on the list',
+      () => allow('203.0.113.0/24'),
+      () => allow('127.0.0.1', '203.0.113.0/24'),
+    ],
+    [
+      '403002',
+      'it is suspended',
+      () => suspendChannel(service.operator, { appId: channel.credentials.appId }),
+      () => resumeChannel(service.operator, { appId: channel.credentials.appId }),
+    ],
+  ])('%s: %s, at once on every node; 0 for other channels, and once that is over', async (code, _what, begin, end) => {
+    const other = await service.channel();
+    for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
+    await begin();
     for (const client of [channel, proxied]) {
       const reply = await list({}, client);
       expect(reply.status).toBe(200);
-      expectEnvelope(reply.envelope, '403001');
+      expectEnvelope(reply.envelope, code);
     }
-    expect((await channel.callBare('auth/token', {})).code).toBe('403001');
-    await allow('127.0.0.1', '203.0.113.0/24');
+    expect((await channel.callBare('auth/token', {})).code).toBe(code);
+    expect((await other.call('products/list', {})).code).toBe('0');
+    await end();
     for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
   });
+});
 
+describe('the IP allow-list', () => {
   it.each([
     ['0', '203.0.113.7', ['203.0.113.7']],
     ['403001', '203.0.113.8', ['203.0.113.7']],
@@ -87,24 +105,6 @@ describe('X-Forwarded-For', () => {
     ['403001', 'does not count there behind a second proxy either', '203.0.113.7, 198.51.100.1, 10.1.2.3', true],
   ])('%s: %s', async (code, _what, addresses, isProxied) => {
     expect((await list(from(addresses), isProxied ? proxied : channel)).code).toBe(code);
-  });
-});
-
-describe('a suspended channel', () => {
-  it('403002: at once on every node; 0 for other channels, and after it is resumed', async () => {
-    const { appId } = channel.credentials;
-    const other = await service.channel();
-    for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
-    await suspendChannel(service.operator, { appId });
-    for (const client of [channel, proxied]) {
-      const reply = await list({}, client);
-      expect(reply.status).toBe(200);
-      expectEnvelope(reply.envelope, '403002');
-    }
-    expect((await channel.callBare('auth/token', {})).code).toBe('403002');
-    expect((await other.call('products/list', {})).code).toBe('0');
-    await resumeChannel(service.operator, { appId });
-    for (const client of [channel, proxied]) expect((await list({}, client)).code).toBe('0');
   });
 });
 

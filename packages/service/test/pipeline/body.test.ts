@@ -92,6 +92,7 @@ describe('text', () => {
     ['a number where an identifier belongs', '{"orderNo":12345678901234567890}', /^orderNo must be string/],
     ['an empty string where an identifier belongs', '{"orderNo":""}', /^orderNo/],
     ['a field missing', '{}', /orderNo or externalOrderNo/],
+    ['a field only in the prototype', '{"constructor":{"prototype":{"orderNo":"1"}}}', /orderNo/],
     ['\\u0000', '{"orderNo":"a\\u0000b"}', /^orderNo/],
     ['a lone surrogate', '{"orderNo":"\\ud800"}', /^orderNo/],
     ['surrogates the wrong way round', '{"orderNo":"\\udc00\\ud800"}', /^orderNo/],
@@ -131,10 +132,6 @@ describe('the prototype', () => {
   ])('400001: %s', async (raw) => {
     await expectRefused(raw, /not allowed/);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-  });
-
-  it('400001: a required field is not found on it', async () => {
-    await expectRefused('{"constructor":{"prototype":{"orderNo":"1"}}}', /orderNo/);
   });
 
   it('0: constructor, prototype and toString are fields like any other', async () => {

@@ -61,13 +61,10 @@ describe('an unknown path', () => {
     ['of a strange type', { 'Content-Type': 'x' }, '{}'],
     ['of no type', {}, '{}'],
     ['in chunks', { 'Transfer-Encoding': 'chunked' }, '{}'],
-  ])('404001: also with a body %s', async (_what, headers, body) => {
-    expectEnvelope((await request('POST', '/nothing', headers, body)).envelope, '404001');
-  });
-
-  it('404001: echoes the request id', async () => {
-    const reply = await request('POST', '/nothing', { [HEADERS.requestId]: 'lost-1' });
-    expect(reply.envelope.requestId).toBe('lost-1');
+  ])('404001: also with a body %s; echoes the request id', async (_what, headers, body) => {
+    const { envelope } = await request('POST', '/nothing', { [HEADERS.requestId]: 'lost-1', ...headers }, body);
+    expectEnvelope(envelope, '404001');
+    expect(envelope.requestId).toBe('lost-1');
   });
 });
 

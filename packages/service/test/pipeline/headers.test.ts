@@ -74,26 +74,21 @@ describe('Content-Type', () => {
   ])('0: %s', async (value) => {
     expect((await list({ headers: { [HEADERS.contentType]: value } })).code).toBe('0');
   });
-
-  it.each([
-    'text/plain',
-    'application/json;charset=GBK',
-    'application/json;charset=',
-    'application/json;charset="UTF-8',
-    'application/json;charset=UTF-8;charset=GBK',
-    'application/json, application/json',
-    'application/jsonp',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-  ])('401001: %s', async (value) => {
-    const reply = await list({ headers: { [HEADERS.contentType]: value } });
-    expectEnvelope(reply.envelope, '401001');
-    expect(reply.envelope.message).toContain(HEADERS.contentType);
-  });
 });
 
 describe('a malformed header', () => {
   it.each<[string, string, string]>([
+    ...[
+      'text/plain',
+      'application/json;charset=GBK',
+      'application/json;charset=',
+      'application/json;charset="UTF-8',
+      'application/json;charset=UTF-8;charset=GBK',
+      'application/json, application/json',
+      'application/jsonp',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+    ].map((type) => [type, HEADERS.contentType, type] as [string, string, string]),
     ['an app id with a space', HEADERS.appId, 'test demo'],
     ['an app id of 65 characters', HEADERS.appId, visible(65)],
     ['an app id with a character beyond ASCII', HEADERS.appId, 'test_é'],

@@ -118,25 +118,16 @@ describe('what is signed', () => {
     ['another nonce', { nonce: 'c'.repeat(32) }],
     ['the nonce in capitals', { nonce: 'B'.repeat(32) }],
     ['another request id', { requestId: 'other' }],
-  ])('401002: signed for %s', async (_what, parts) => {
+    ['a query in another order', { query: 'b=2&a=1' }, 'a=1&b=2'],
+    ['a decoded query', { query: 'a=1' }, 'a=%31'],
+    ['no query, although one is sent', {}, 'a=1'],
+  ])('401002: signed for %s', async (_what, parts, query?: string) => {
     const { signature, ...sent } = signedFor(parts);
-    expectRefused(await list({ ...sent, headers: { [HEADERS.signature]: signature } }));
+    expectRefused(await list({ ...sent, ...(query ? { query } : {}), headers: { [HEADERS.signature]: signature } }));
   });
 
   it.each(['a=1&b=2', 'a', '%20=%2F&a=+', 'a=1?b=2', 'page=2'])('0: the query as it is sent: %s', async (query) => {
     expect((await list({ query })).code).toBe('0');
-  });
-
-  it.each([
-    ['in another order', 'a=1&b=2', 'b=2&a=1'],
-    ['decoded', 'a=%31', 'a=1'],
-    ['left out', 'a=1', ''],
-  ])('401002: a query that is signed %s', async (_what, query, signedQuery) => {
-    const body = Buffer.from('{}');
-    const fixed = { nonce: 'd'.repeat(32), requestId: 'query' };
-    const headers: Record<string, string> = channel.signedHeaders(NAME, body, { ...fixed, query: signedQuery });
-    const reply = await list({ ...fixed, query, headers: { [HEADERS.signature]: headers[HEADERS.signature] } });
-    expectRefused(reply);
   });
 });
 
@@ -174,21 +165,19 @@ describe('X-SVC-Timestamp', () => {
     expect((await at(service.clock.now() + offset)).code).toBe('0');
   });
 
-  it.each([300_001, -300_001, 86_400_000, -86_400_000])('401003: %i ms off the service clock', async (offset) => {
-    const reply = await at(service.clock.now() + offset);
-    expect(reply.status).toBe(401);
-    expectEnvelope(reply.envelope, '401003');
-    expect(reply.data).toBeNull();
-  });
-
-  it.each([
+  it.each<[string, string | (() => number)]>([
+    ['just too late', () => service.clock.now() - 300_001],
+    ['just too early', () => service.clock.now() + 300_001],
     ['seconds in place of milliseconds', '1769832000'],
     ['zero', '0'],
     ['negative', '-1769832000000'],
     ['the largest of 64 bits', '9223372036854775807'],
     ['19 digits', '9999999999999999999'],
-  ])('401003: a number that is far off (%s)', async (_what, timestamp) => {
-    expectEnvelope((await at(timestamp)).envelope, '401003');
+  ])('401003: a number that is off (%s)', async (_what, timestamp) => {
+    const reply = await at(typeof timestamp === 'string' ? timestamp : timestamp());
+    expect(reply.status).toBe(401);
+    expectEnvelope(reply.envelope, '401003');
+    expect(reply.data).toBeNull();
   });
 
   it.each([
@@ -211,13 +200,5 @@ describe('X-SVC-Timestamp', () => {
 
   it('0: leading zeros are signed as they were sent', async () => {
     expect((await at(`00${service.clock.now()}`)).code).toBe('0');
-  });
-
-  it('401003: comes before the signature check', async () => {
-    const reply = await list({
-      timestamp: service.clock.now() - 300_001,
-      headers: { [HEADERS.signature]: 'x' },
-    });
-    expect(reply.code).toBe('401003');
   });
 });
