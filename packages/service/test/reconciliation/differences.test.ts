@@ -104,14 +104,23 @@ describe('MISSING_THERE', () => {
   });
 });
 
-describe('AMOUNT', () => {
-  it('of debits and refunds, by a cent', async () => {
+describe('AMOUNT and DUPLICATE', () => {
+  const twice = (debit: string, refund: string) => [line(debit), line(refund), line(debit), line(refund)];
+  const byACent = (debit: string, refund: string) => [
+    line(debit, { amountCent: 1991 }),
+    line(refund, { amountCent: 499 }),
+  ];
+
+  it.each([
+    ['AMOUNT', 'by a cent', byACent, 1991, 499],
+    ['DUPLICATE', 'more than once, with the sum of its successes', twice, 3980, 1000],
+  ] as const)('%s: a debit and a refund, %s', async (kind, _what, linesOf, debited, refunded) => {
     const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
     const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
-    await run(on, [line(debit, { amountCent: 1991 }), line(refund, { amountCent: 499 })]);
+    await run(on, linesOf(debit, refund));
     expect(await open()).toEqual([
-      `AMOUNT ${debit} | SUCCESS 1990 | SUCCESS 1991`,
-      `AMOUNT ${refund} | SUCCESS 500 | SUCCESS 499`,
+      `${kind} ${debit} | SUCCESS 1990 | SUCCESS ${debited}`,
+      `${kind} ${refund} | SUCCESS 500 | SUCCESS ${refunded}`,
     ]);
   });
 });
@@ -163,16 +172,6 @@ describe('STATE', () => {
 });
 
 describe('DUPLICATE', () => {
-  it('a number more than once, with the sum of its successes', async () => {
-    const debit = await putAttempt(on.fresh.database, { orderNo: 1001 });
-    const refund = await putRefund(on.fresh.database, { orderNo: 1001 });
-    await run(on, [line(debit), line(refund), line(debit), line(refund)]);
-    expect(await open()).toEqual([
-      `DUPLICATE ${debit} | SUCCESS 1990 | SUCCESS 3980`,
-      `DUPLICATE ${refund} | SUCCESS 500 | SUCCESS 1000`,
-    ]);
-  });
-
   it('two successful attempts of one period: the one unknown here', async () => {
     const first = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 1, status: 'FAIL' });
     const second = await putAttempt(on.fresh.database, { orderNo: 1001, tryNo: 2 });

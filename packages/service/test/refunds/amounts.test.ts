@@ -1,6 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit/audit.js';
+import type { Queryable } from '../../src/platform/db/database.js';
 import { dump } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { dailyProduct, eventsOf, NO_NUMBERS, toldAbout } from '../orders/support.js';
@@ -282,8 +283,8 @@ async function benefitsOf(orderNo: string, cycleNo = 1): Promise<string> {
   return rows.map((row) => `${row.benefit_code} ${row.status}`).join(', ');
 }
 
-async function claim(orderNo: string, benefitCode: string): Promise<void> {
-  await on.service.fresh.database.query(
+async function claim(orderNo: string, benefitCode: string, by: Queryable = on.service.fresh.database): Promise<void> {
+  await by.query(
     `update benefits set status = 'CLAIMED', claim_no = 'c-1', claimed_at = issued_at
      where order_no = $1 and benefit_code = $2`,
     [orderNo, benefitCode],
@@ -325,18 +326,15 @@ describe('the benefits of a period that is refunded', () => {
     expect(await linkOf(orderNo)).toBeNull();
   });
 
-  it('in part: a benefit that does not fit is skipped, one without value always fits', async () => {
-    const orderNo = await on.paidOrder({ productCode: 'FOUR' });
-    await on.refund({ orderNo, cycleNo: 1, amountCent: 55 });
+  it.each([
     // D takes 0 and C takes 20. B does not fit into the remaining 35, but A does, with 30.
-    expect(await benefitsOf(orderNo)).toBe('A REVOKED, B ISSUED, C REVOKED, D REVOKED');
-  });
-
-  it('in part: a claimed one is neither revoked nor counted', async () => {
+    ['a benefit that does not fit is skipped, one without value always fits', '', 55, 'REVOKED'],
+    ['a claimed one is neither revoked nor counted', 'C', 30, 'CLAIMED'],
+  ])('in part: %s', async (_what, claimed, amountCent, status) => {
     const orderNo = await on.paidOrder({ productCode: 'FOUR' });
-    await claim(orderNo, 'C');
-    await on.refund({ orderNo, cycleNo: 1, amountCent: 30 });
-    expect(await benefitsOf(orderNo)).toBe('A REVOKED, B ISSUED, C CLAIMED, D REVOKED');
+    await claim(orderNo, claimed);
+    await on.refund({ orderNo, cycleNo: 1, amountCent });
+    expect(await benefitsOf(orderNo)).toBe(`A REVOKED, B ISSUED, C ${status}, D REVOKED`);
   });
 
   it('without benefits: only the money', async () => {
@@ -376,17 +374,11 @@ describe('the benefits of a period that is refunded', () => {
     const { database } = on.service.fresh;
     let refunding: Promise<unknown> | undefined;
     await database.transaction(async (tx) => {
-      await tx.query(
-        `update benefits set status = 'CLAIMED', claim_no = 'c-2', claimed_at = issued_at
-         where order_no = $1 and benefit_code = 'C'`,
-        [orderNo],
-      );
+      await claim(orderNo, 'C', tx);
       refunding = on.refund({ orderNo, cycleNo: 1, amountCent: 30 });
-      await waitsForLock();
+      await until('the refund waits', async () => (await lockWaits(database)) > 0);
     });
     await refunding;
     expect(await benefitsOf(orderNo)).toBe('A REVOKED, B ISSUED, C CLAIMED, D REVOKED');
   });
 });
-
-const waitsForLock = () => until('somebody waits', async () => (await lockWaits(on.service.fresh.database)) > 0);
