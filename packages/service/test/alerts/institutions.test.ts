@@ -1,37 +1,26 @@
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createInstitutionHealth } from '../../src/gateways/institution-health.js';
 import { findSilentInstitutions, storeCallsSeen } from '../../src/gateways/institution-health-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { consoleClient } from '../console/support.js';
-import { ofFile } from '../orders/stage-of-file.js';
+import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { institution as fakeInstitution } from '../orders/support.js';
 import { attachBridge } from '../support/bridged-channel.js';
-import type { ChannelClient } from '../support/channel-client.js';
 import { freshDatabase } from '../support/database.js';
 import { demoChannel, requestAt } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
-import { type TestService, testService } from '../support/service.js';
 
 describe('an institution behind a bridge', () => {
-  let service: TestService;
-  let channel: ChannelClient;
+  const testLimits = { readingSeconds: 0.1, alertSeconds: { resolved: 0.1, messages: 0.1 } };
+  const { service, channel } = serviceOfFile({ clock: systemClock, engine: true, testLimits }, (made) => {
+    made.clock.set(systemClock.now());
+    return demoChannel(made);
+  });
   let institution: ReferenceProgram | undefined;
-  beforeAll(async () => {
-    service = await testService({
-      clock: systemClock,
-      engine: true,
-      testLimits: { readingSeconds: 0.1, alertSeconds: { resolved: 0.1, messages: 0.1 } },
-    });
-    service.clock.set(systemClock.now());
-    channel = await demoChannel(service);
-  });
-  afterAll(async () => {
-    await institution?.stop();
-    await service.close();
-  });
+  afterAll(() => institution?.stop());
 
   const createAt = async (code: string): Promise<string> =>
     (await channel.call('orders/create', requestAt(channel, code))).data.orderStatus;

@@ -1,38 +1,21 @@
-import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
-import { BRIDGE_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
-import { type WebhookReceiver, webhookReceiver } from './receivers.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { installation } from '../support/installation.js';
+import { BRIDGE_NODE, ledgerPort, type Running, until } from '../support/processes.js';
+import { webhookReceiver } from './receivers.js';
 
 /**
  * Runs nodes as separate processes, with an unreachable receiver and nodes that die. The nodes' jobs run more often
  * than usual.
  */
-let fresh: FreshDatabase;
-let receiver: WebhookReceiver;
-let env: Record<string, string>;
+const receiver = ofFile(webhookReceiver);
+const fresh = ofFile(installation);
 const running: Running[] = [];
-beforeAll(async () => {
-  fresh = await freshDatabase();
-  receiver = await webhookReceiver();
-  env = {
-    DATABASE_URL: fresh.url,
-    PORT: '0',
-    MASTER_KEY: randomBytes(32).toString('base64'),
-    ALERT_WEBHOOK_URL: receiver.url,
-    ALERT_WEBHOOK_SECRET: 'a secret of the operator',
-  };
-});
-afterAll(async () => {
-  for (const node of running) node.child.kill('SIGKILL');
-  await Promise.all(running.map(({ exited }) => exited));
-  await receiver.close();
-  await fresh.close();
-});
 
 async function node(): Promise<Running> {
-  const started = start(BRIDGE_NODE, env);
+  const alerts = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: 'a secret of the operator' };
+  const started = fresh.node(alerts, BRIDGE_NODE);
   running.push(started);
   await ledgerPort(started);
   return started;

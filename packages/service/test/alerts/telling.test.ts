@@ -46,6 +46,11 @@ const turn = async () => {
   await write();
   await send();
 };
+const mailed = async (subject: string, detail?: string) => {
+  await raise(subject, detail);
+  await write([email]);
+  await send(email);
+};
 const raise = (subject: string, detail = 'the card is closed') =>
   raiseAlert(fresh.database, 'refund-refused', subject, detail);
 /** Moves all alerts and messages into the past by `interval`, as if that time had passed. */
@@ -274,9 +279,7 @@ describe('a message', () => {
 
 describe('a mail', () => {
   it('has what an operator needs, and goes to all configured addresses', async () => {
-    await raise('R1');
-    await write([email]);
-    await send(email);
+    await mailed('R1');
     const [{ from, to, text } = { from: '', to: [], text: '' }] = mail.mails;
     expect({ from, to }).toEqual({ from: 'perennial@example.com', to: ['ann@example.com', 'bob@example.com'] });
     expect(text).toContain('Subject: [Perennial production] refund-refused: about R1');
@@ -286,9 +289,7 @@ describe('a mail', () => {
   });
 
   it('escapes line breaks of external texts', async () => {
-    await raise('R1\r\nBcc: eve@example.com', 'first\nsecond');
-    await write([email]);
-    await send(email);
+    await mailed('R1\r\nBcc: eve@example.com', 'first\nsecond');
     const [{ to, text } = { to: [], text: '' }] = mail.mails;
     expect(to).toEqual(['ann@example.com', 'bob@example.com']);
     expect(text).not.toMatch(/^Bcc:/m);
@@ -297,9 +298,7 @@ describe('a mail', () => {
 
   it("that the server refuses is retried; the server's own text is not passed on", async () => {
     mail.refusal = '451 ann@example.com is over quota';
-    await raise('1');
-    await write([email]);
-    await send(email);
+    await mailed('1');
     expect(await fresh.database.query('select failure from alert_messages')).toEqual([
       { failure: expect.stringMatching(/^E[A-Z]+ \(SMTP 451\)$/) },
     ]);
@@ -316,9 +315,7 @@ describe('a mail that the server refuses for one of two addresses', () => {
 
   it('is retried for that address only, until it is accepted', async () => {
     mail.refusedPeople.set('bob@example.com', '550 bob@example.com is over quota');
-    await raise('1');
-    await write([email]);
-    await send(email);
+    await mailed('1');
     expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com']]);
     expect(await failures()).toEqual([{ failure: 'refused for bob@example.com (SMTP 550)', tries: 1, sent: false }]);
     expect(captured.text()).toContain('refused for bob@example.com (SMTP 550)');
@@ -335,18 +332,14 @@ describe('a mail that the server refuses for one of two addresses', () => {
 
   it('holds up no other message', async () => {
     mail.refusedPeople.set('bob@example.com', '450 later');
-    await raise('1');
     await raiseAlert(fresh.database, 'pool-empty', 'COUPON', 'claims wait');
-    await write([email]);
-    await send(email);
+    await mailed('1');
     expect(mail.mails.map(({ to }) => to)).toEqual([['ann@example.com'], ['ann@example.com']]);
   });
 
   it('is over once that one is not to be written to any more', async () => {
     mail.refusedPeople.set('bob@example.com', '550 no');
-    await raise('1');
-    await write([email]);
-    await send(email);
+    await mailed('1');
     const corrected = createEmailTransport({
       url: mail.url,
       from: 'perennial@example.com',
