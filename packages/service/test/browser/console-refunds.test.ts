@@ -16,6 +16,15 @@ beforeEach(() => on.bank.reset());
 const button = (within: Page | Locator, name: string | RegExp) =>
   within.getByRole('button', { name, ...(typeof name === 'string' ? { exact: true } : {}) });
 const rowsOf = (page: Page) => page.getByRole('table').locator('tbody').getByRole('row');
+/** Opens the dialog that refunds a part of the first period, and fills it in. */
+async function refundDialog(tab: Page): Promise<Locator> {
+  await button(tab, 'Refund…').click();
+  const dialog = tab.getByRole('dialog', { name: 'Refund' });
+  await dialog.getByLabel('Amount in CNY').fill('3.00');
+  await dialog.getByLabel('Note').fill('late delivery');
+  await dialog.getByText('¥3.00 will be refunded to the user').waitFor();
+  return dialog;
+}
 const bookedCents = () => [...on.bank.booked.values()].map(({ amountCent }) => amountCent);
 
 describe('a bulk refund', () => {
@@ -61,15 +70,7 @@ describe('a refund', () => {
     const page = await at.person('finance', 'ann');
     const other = await page.context().newPage();
     for (const tab of [page, other]) await tab.goto(`/console/orders/${orderNo}`);
-    const dialogOf = async (tab: Page) => {
-      await button(tab, 'Refund…').click();
-      const dialog = tab.getByRole('dialog', { name: 'Refund' });
-      await dialog.getByLabel('Amount in CNY').fill('3.00');
-      await dialog.getByLabel('Note').fill('late delivery');
-      await dialog.getByText('¥3.00 will be refunded to the user').waitFor();
-      return dialog;
-    };
-    const [first, second] = [await dialogOf(page), await dialogOf(other)];
+    const [first, second] = [await refundDialog(page), await refundDialog(other)];
     await button(second, 'Refund ¥3.00').click();
     await second.waitFor({ state: 'detached' });
     const said = first.getByRole('status').filter({ hasText: '¥3.00' });
@@ -80,7 +81,7 @@ describe('a refund', () => {
     expect(bookedCents()).toEqual([300]);
 
     // The first tab does not mention a refund that was refused in the other tab.
-    const [again, refused] = [await dialogOf(page), await dialogOf(other)];
+    const [again, refused] = [await refundDialog(page), await refundDialog(other)];
     await other.route('**/refund', (route) => route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } }));
     await button(refused, 'Refund ¥3.00').click();
     await refused.getByText('not now').waitFor();
@@ -123,10 +124,7 @@ describe('a refund', () => {
     const page = await at.person('finance', 'ann');
     await page.goto(`/console/orders/${orderNo}`);
     await page.route('**/refund', (route) => route.abort());
-    const dialog = page.getByRole('dialog', { name: 'Refund' });
-    await button(page, 'Refund…').click();
-    await dialog.getByLabel('Amount in CNY').fill('3.00');
-    await dialog.getByLabel('Note').fill('late delivery');
+    const dialog = await refundDialog(page);
     await button(dialog, 'Refund ¥3.00').click();
     await dialog.getByText('The service does not answer').waitFor();
 

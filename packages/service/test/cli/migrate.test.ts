@@ -3,15 +3,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMigrations } from '../../src/platform/schema/migration-file.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { MAIN, serviceUrl, start, until } from '../support/processes.js';
 import { perennial } from './perennial.js';
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => freshDatabase({ migrated: false }));
 let dataDir: string;
 let production: Record<string, string>;
 beforeEach(async () => {
-  fresh = await freshDatabase({ migrated: false });
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-migrate-'));
   production = {
     SVC_ENVIRONMENT: 'production',
@@ -21,10 +21,7 @@ beforeEach(async () => {
     DATA_DIR: dataDir,
   };
 });
-afterEach(async () => {
-  await fresh.close();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 /** Removes a migration's record, as if the database was of the previous release. */
 const forget = (version: number) => fresh.database.query('delete from schema_migrations where version = $1', [version]);

@@ -166,12 +166,6 @@ describe('examples/receiver.mjs', () => {
     }
   });
 
-  it('says in one line that the file is missing', async () => {
-    await expect(runExample(process.execPath, 'receiver.mjs', path.join(folder, 'nowhere.json'))).rejects.toMatchObject(
-      { code: 1, stderr: expect.stringMatching(/^receiver: .*nowhere\.json cannot be read.*\n$/) },
-    );
-  });
-
   async function receiver() {
     const child = spawn(process.execPath, [path.join(ROOT, 'examples/receiver.mjs'), demoChannel(), '0'], {
       env: ENV,
@@ -185,7 +179,7 @@ describe('examples/receiver.mjs', () => {
   }
 });
 
-const MORE = ['subscriptions.mjs', 'a-year.mjs'].map((file) => ({ file, command: process.execPath }));
+const MORE = ['subscriptions.mjs', 'a-year.mjs', 'receiver.mjs'].map((file) => ({ file, command: process.execPath }));
 
 describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or service', ({ file, command }) => {
   const name = path.parse(file).name;
@@ -201,7 +195,8 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or ser
     });
   });
 
-  it('says in one line that the service is not running', async () => {
+  // The receiver listens, and calls nothing.
+  it.skipIf(file === 'receiver.mjs')('says in one line that the service is not running', async () => {
     const stopped = path.join(folder, `stopped-${file}.json`);
     const channel = JSON.parse(await readFile(demoChannel(), 'utf8'));
     // Nothing listens on port 1.

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SeenNode, seenNode } from '../metrics/world.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { seenNode } from '../metrics/world.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { labelsOf, type Metric } from '../support/scrape.js';
 import { ROOT, readPage, rowsUnder } from './pages.js';
 
@@ -52,13 +53,11 @@ function grouped({ expr, shown }: Expression): string[] {
   return [...by, ...legend];
 }
 
-let node: SeenNode;
+const node = ofFile(seenNode);
 let metrics: Map<string, Metric>;
 beforeAll(async () => {
-  node = await seenNode();
   metrics = await node.scrape();
 });
-afterAll(() => node.close());
 
 describe.each([
   ['deploy/prometheus/rules.yaml', ruleExpressions],

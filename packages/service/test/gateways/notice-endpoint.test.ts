@@ -1,29 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { signedHeaders } from '@perennial/wire/bridge';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type CapturedLog, capturedLog } from '../support/captured-log.js';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 import { rawConnection, rawExchangeUnread, requestBytes } from '../support/raw-http.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 import { addBank, paidNotice } from './support.js';
 
 const PATH = '/gateway/v1/notices/REFBANK';
 
-let log: CapturedLog;
-let service: TestService;
+const log = capturedLog();
+const testLimits = { httpLimits: { halfCloseTimeout: 1_000 } };
+const service = ofFile(() => testService({ log: log.log, testLimits, trustedProxies: ['127.0.0.1'] }));
 let key: Buffer;
 let before: number;
 beforeAll(async () => {
-  log = capturedLog();
-  const testLimits = { httpLimits: { halfCloseTimeout: 1_000 } };
-  service = await testService({ log: log.log, testLimits, trustedProxies: ['127.0.0.1'] });
   key = await addBank(service, 'REFBANK');
 });
 beforeEach(() => {
   before = log.lines().length;
 });
-afterAll(() => service.close());
 
 const newLines = () => log.lines().slice(before);
 

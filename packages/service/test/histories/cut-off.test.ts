@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import type { Crash } from './node.js';
 import { play } from './run.js';
 import type { Step } from './steps.js';
-import { openWorld, PRODUCTS, type World } from './world.js';
+import { openWorld, PRODUCTS } from './world.js';
 
 /**
  * Creates an order of one period many times. Each time the node dies at a different point: before or after one of its
  * commits or calls. Then the engine runs, which may complete the order, and the channel retries.
  */
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = ofFile(openWorld);
 
 const POINTS: readonly Crash[] = (['commit', 'call'] as const).flatMap((at) =>
   Array.from({ length: at === 'commit' ? 8 : 2 }, (_, nth) => nth).flatMap((nth) =>

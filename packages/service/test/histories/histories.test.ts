@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import { isProof, soakSize } from '../support/soak.js';
 import { play } from './run.js';
 import { anyHistory } from './steps.js';
-import { openWorld, type World } from './world.js';
+import { openWorld } from './world.js';
 
 /**
  * Plays random histories of orders against a small model (model.ts), with real PostgreSQL and the reference
@@ -15,11 +16,7 @@ const HISTORIES = soakSize('HISTORIES', 8, 250);
 const SEED = Number(process.env['HISTORY_SEED'] ?? (isProof ? Math.floor(Math.random() * 2 ** 31) : 20_260_131));
 const PATH = process.env['HISTORY_PATH'];
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = ofFile(openWorld);
 
 const command = (more: string) =>
   `HISTORIES=${HISTORIES} HISTORY_SEED=${SEED}${more} npx vitest run --project service packages/service/test/histories`;

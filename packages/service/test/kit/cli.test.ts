@@ -2,26 +2,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import { endpoints } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
 import { unique } from '../support/demo.js';
 import { listen } from '../support/listen.js';
 import { start } from '../support/processes.js';
-import {
-  CHANNEL_COMMAND,
-  type CommandOptions,
-  type CommandOutcome,
-  type KitService,
-  kitService,
-  runCommand,
-} from './support.js';
+import { CHANNEL_COMMAND, type CommandOptions, type CommandOutcome, kitService, runCommand } from './support.js';
 
-let kit: KitService;
+const kit = ofFile(kitService);
 /** All output so far. */
 let printed = '';
-beforeAll(async () => {
-  kit = await kitService();
-});
-afterAll(() => kit.close());
 
 async function noted(outcome: Promise<CommandOutcome>): Promise<CommandOutcome> {
   const { out, err } = await outcome;

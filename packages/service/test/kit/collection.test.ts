@@ -5,8 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import vm from 'node:vm';
 import { ENDPOINTS } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestService, testService } from '../support/service.js';
+import { describe, expect, it } from 'vitest';
+import { ofFile } from '../orders/stage-of-file.js';
+import { testService } from '../support/service.js';
 
 interface PostmanRequest {
   readonly method: string;
@@ -26,12 +27,7 @@ interface PostmanCollection {
  */
 describe('collections', () => {
   const urls = Object.keys(ENDPOINTS).map((name) => `{{baseUrl}}/openapi/v1/${name}`);
-  let service: TestService;
-  beforeAll(async () => {
-    service = await testService({ publicUrl: () => 'https://pay.example' });
-  });
-  afterAll(() => service.close());
-
+  const service = ofFile(() => testService({ publicUrl: () => 'https://pay.example' }));
   const download = (name: string) => fetch(`${service.baseUrl}/developers/clients/${name}`);
 
   it('Postman’s is version 2.1, has a request for every endpoint, and has the service’s address', async () => {

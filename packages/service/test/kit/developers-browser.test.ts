@@ -1,21 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { HEADERS, sha256Hex, signRequest } from '@perennial/wire';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { barriers, DESKTOP, launch, PHONE, phone, press, scrollsSideways } from '../browser/support.js';
-import { type TestService, testService } from '../support/service.js';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { barriers, browserOfFile, DESKTOP, PHONE, phone, press, scrollsSideways } from '../browser/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { testService } from '../support/service.js';
 
 /** The developers' pages in a browser: appearance and behaviour. */
 
-let service: TestService;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([testService({ publicUrl: () => 'http://127.0.0.1' }), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const service = ofFile(() => testService({ publicUrl: () => 'http://127.0.0.1' }));
+const browser = browserOfFile();
 
 const isLong = process.env['LONG_RUNS'] === 'on';
 const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 }, deviceScaleFactor: 1 };

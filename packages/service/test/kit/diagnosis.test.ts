@@ -1,10 +1,11 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { encryptField } from '@perennial/wire';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { setEncryption } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials, showChannel } from '../../src/operator/provisioning/channels.js';
 import type { Environment } from '../../src/platform/settings.js';
+import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import {
   type ChannelClient,
@@ -17,15 +18,8 @@ import { expectEnvelope } from '../support/envelope.js';
 import { type TestService, testService } from '../support/service.js';
 
 const log = capturedLog();
-let sandbox: TestService;
-let production: TestService;
-let channel: ChannelClient;
-beforeAll(async () => {
-  sandbox = await testService({ log: log.log });
-  production = await testService({ environment: 'production' });
-  channel = await sandbox.channel();
-});
-afterAll(() => Promise.all([sandbox.close(), production.close()]));
+const { service: sandbox, channel } = serviceOfFile({ log: log.log });
+const production = ofFile(() => testService({ environment: 'production' }));
 
 const PATH = '/openapi/v1/auth/token';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

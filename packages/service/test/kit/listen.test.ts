@@ -7,6 +7,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { PerennialClient, verifyWebhook, type WebhookEvent } from 'perennial-channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gate } from '../agreements/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { freePort } from '../support/free-port.js';
 import { listen as listenOn } from '../support/listen.js';
 import { type Running, start, until } from '../support/processes.js';
@@ -53,12 +54,11 @@ function createReceiver(kit: KitService, port: number) {
   };
 }
 
-let kit: KitService;
+const kit = ofFile(kitService);
 let client: PerennialClient;
 let receiver: ReturnType<typeof createReceiver>;
 const started: Running[] = [];
 beforeAll(async () => {
-  kit = await kitService();
   client = new PerennialClient({ ...kit.credentials, baseUrl: kit.baseUrl });
   receiver = createReceiver(kit, await freePort());
   await receiver.open();
@@ -66,7 +66,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { child } of started) child.kill('SIGKILL');
   await receiver.close();
-  await kit.close();
 });
 
 function listen(...more: readonly string[]): Running {

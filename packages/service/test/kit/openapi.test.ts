@@ -11,33 +11,30 @@ import {
 } from '@perennial/wire';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EXAMPLES } from '../../../developers/src/content/examples.js';
 import { STORY_TIME } from '../../../developers/src/content/story/cast.js';
 import { EVENT_EXAMPLES } from '../../../developers/src/content/story/events.js';
 import { encryptFields } from '../../../developers/src/encrypted-examples.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { serviceOfFile } from '../orders/stage-of-file.js';
 import { demoChannel } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
 
 /** Checks that /developers/openapi.json is correct and that the service conforms to it. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into freely
 type Document = any;
 
-let service: TestService;
-let channel: ChannelClient;
+const { service, channel } = serviceOfFile({}, (made) => {
+  made.clock.set(Date.parse(`${STORY_TIME.replace(' ', 'T')}+08:00`));
+  return demoChannel(made);
+});
 let document: Document;
 beforeAll(async () => {
-  service = await testService();
-  service.clock.set(Date.parse(`${STORY_TIME.replace(' ', 'T')}+08:00`));
-  channel = await demoChannel(service);
   const { appId } = channel.credentials;
   await setCallback(service.operator, { appId, url: 'https://shop.example/events' });
   document = await (await fetch(`${service.baseUrl}/developers/openapi.json`)).json();
 });
-afterAll(() => service.close());
 
 const operations = (): [string, Document][] =>
   Object.entries<Document>(document.paths).flatMap(([path, { post }]) => (post ? [[path, post]] : []));

@@ -3,21 +3,20 @@ import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch } from '../browser/support.js';
+import { browserOfFile } from '../browser/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { demoChannel, mobileOf, unique } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 
 /** Tests the SDK's published file in a browser, where no part of Node exists. */
 
-let service: TestService;
-let browser: Browser;
+const service = ofFile(() => testService());
+const browser = browserOfFile();
 let site: http.Server;
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([testService(), launch()]);
   const file = await readFile(path.join(packageRoot, '..', 'sdk', 'dist', 'index.js'));
   site = http.createServer(async (request, response) => {
     if (request.url === '/sdk.js') return response.setHeader('Content-Type', 'text/javascript').end(file);
@@ -28,10 +27,7 @@ beforeAll(async () => {
   site.listen(0, '127.0.0.1');
   await once(site, 'listening');
 });
-afterAll(async () => {
-  site.close();
-  await Promise.all([browser.close(), service.close()]);
-});
+afterAll(() => void site.close());
 
 /** Passes a request on to the service, because the service refuses requests from pages of other origins. */
 function passOn(request: http.IncomingMessage, response: http.ServerResponse): void {

@@ -16,23 +16,23 @@ import {
   PerennialError,
   type WebhookEvent,
 } from 'perennial-channel';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { revokeTokens } from '../../src/operator/provisioning/channels.js';
+import { ofFile } from '../orders/stage-of-file.js';
 import { demoChannel, mobileOf, unique } from '../support/demo.js';
 import { packageRoot } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
+import { testService } from '../support/service.js';
 import { createSendingNode, localOperator } from '../webhooks/sending.js';
 
 /** Tests the built package against the service. */
 
-let service: TestService;
+const service = ofFile(() => testService());
 let options: PerennialClientOptions & { readonly callbackSecret: string };
 let client: PerennialClient;
 const asked = new Set<EndpointName>();
 
 beforeAll(async () => {
-  service = await testService();
   const { credentials } = await demoChannel(service);
   options = {
     ...credentials,
@@ -42,7 +42,6 @@ beforeAll(async () => {
   };
   client = new PerennialClient(options);
 });
-afterAll(() => service.close());
 
 const productCode = 'TEST_SPU_001';
 const card = {

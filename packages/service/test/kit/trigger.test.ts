@@ -1,14 +1,11 @@
 import { EVENT_CONTRACT, type EventScenarioName, type MainOrder } from '@perennial/wire';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../sdk/src/cli/trigger/scenarios.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
-import { type KitService, kitService } from './support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { kitService } from './support.js';
 
-let kit: KitService;
-beforeAll(async () => {
-  kit = await kitService();
-});
-afterAll(() => kit.close());
+const kit = ofFile(kitService);
 
 interface Told {
   readonly eventType: string;

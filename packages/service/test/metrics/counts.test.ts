@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CountedPush } from '../../src/delivery/counts.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { ofFile } from '../orders/stage-of-file.js';
-import { type Stage as OrderStage, stage as orderStage, paid } from '../orders/support.js';
-import { claim, type Stage as PageStage, stage as pageStage } from '../redeem/support.js';
+import { stage as orderStage, paid } from '../orders/support.js';
+import { claim, stage as pageStage } from '../redeem/support.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 import { manualClock, testService } from '../support/service.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 
 describe('perennial_debits_total', () => {
-  let on: OrderStage;
-  beforeAll(async () => {
-    on = await orderStage();
-  });
-  afterAll(() => on.close());
+  const on = ofFile(orderStage);
   afterEach(() => on.institution.reset());
 
   const debits = async () => {
@@ -47,12 +43,8 @@ describe('perennial_debits_total', () => {
 });
 
 describe('perennial_claims_total', () => {
-  let on: PageStage;
-  beforeAll(async () => {
-    on = await pageStage();
-    await setFulfilment(on.service.operator, { benefitCode: 'COUPON', kind: 'pool' });
-  });
-  afterAll(() => on.close());
+  const on = ofFile(pageStage);
+  beforeAll(() => setFulfilment(on.service.operator, { benefitCode: 'COUPON', kind: 'pool' }));
 
   it('counts claims by their outcome', async () => {
     const order = await on.order();

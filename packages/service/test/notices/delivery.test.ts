@@ -5,7 +5,8 @@ import { noticeDueOrders } from '../../src/engine/jobs/notices.js';
 import { pauseEvents, resumeEvents } from '../../src/operator/events/events.js';
 import { setCallback, setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
 import { resetCredentials } from '../../src/operator/provisioning/channels.js';
-import { type Stage, stage } from '../redeem/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { stage } from '../redeem/support.js';
 import { until } from '../support/processes.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from '../webhooks/sending.js';
@@ -14,20 +15,14 @@ import { createSendingNode, localOperator, registerReceiver, type SendingNode } 
 
 const appId = 'test_demo';
 const TYPE = 'payment.upcoming';
-let on: Stage;
+const on = ofFile(stage);
+const all = ofFile(() => registerReceiver(on.service, on.channel));
 let sender: SendingNode;
-let all: TestReceiver;
 beforeAll(async () => {
-  on = await stage();
-  all = await registerReceiver(on.service, on.channel);
   sender = createSendingNode(on.service);
   await setUpcomingNotices(on.service.operator, { appId, days: 5 });
 });
-afterAll(async () => {
-  await all.close();
-  await sender.stop();
-  await on.close();
-});
+afterAll(() => sender.stop());
 beforeEach(() =>
   on.service.fresh.database.query('truncate orders, events, due_events, undelivered_events, delivery_attempts'),
 );

@@ -5,7 +5,6 @@ import { gate } from '../agreements/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { anotherChannel } from '../orders/support.js';
 import { mobileOf } from '../support/demo.js';
-import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver, type SendingNode } from '../webhooks/sending.js';
 import { timeMachine } from './support.js';
 
@@ -13,16 +12,12 @@ import { timeMachine } from './support.js';
 type Answer = Record<string, any>;
 
 const scene = ofFile(timeMachine);
-let receiver: TestReceiver;
+const receiver = ofFile(() => registerReceiver(scene.service, scene.channel));
 let node: SendingNode;
-beforeAll(async () => {
-  receiver = await registerReceiver(scene.service, scene.channel);
+beforeAll(() => {
   node = createSendingNode(scene.service);
 });
-afterAll(async () => {
-  await node.stop();
-  await receiver.close();
-});
+afterAll(() => node.stop());
 
 const pull = (body: object = {}) => scene.channel.call('sandbox/events/pull', { path: '/events', ...body });
 

@@ -8,19 +8,16 @@ import { type MigrateOptions, migrate } from '../../src/platform/schema/migrate.
 import { splitStatements } from '../../src/platform/schema/migration-file.js';
 import { readSchema } from '../../src/platform/schema/schema-state.js';
 import { gate } from '../agreements/support.js';
-import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { ofEachTest } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 
-let fresh: FreshDatabase;
+const fresh = ofEachTest(() => freshDatabase({ migrated: false }));
 let folder: string;
 beforeEach(async () => {
-  fresh = await freshDatabase({ migrated: false });
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-migrations-'));
 });
-afterEach(async () => {
-  await fresh.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = (name: string, sql: string) => writeFile(path.join(folder, name), sql);
 const remove = (name: string) => rm(path.join(folder, name));

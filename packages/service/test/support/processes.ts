@@ -26,7 +26,6 @@ export const REFUNDING_NODE = testProgram('refunding-node');
 export const OPERATORS_NODE = testProgram('operators-node');
 export const INSTITUTION = testProgram('institution-node');
 export const SUPPLIER = testProgram('supplier-node');
-export const COMMAND_LINE = path.join(packageRoot, 'bin', 'perennial.js');
 
 export interface Running {
   readonly child: ChildProcess;

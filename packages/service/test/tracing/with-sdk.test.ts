@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChannelClient } from '../support/channel-client.js';
+import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
-import { type TestService, testService } from '../support/service.js';
-import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { type SilentBridge, silentBridge } from './bridge.js';
+import { silentBridge } from './bridge.js';
 import { type RecordedSpan, recordSpans, stopRecording } from './recorder.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -13,29 +11,21 @@ const PARENT = 'b7ad6b7169203331';
 
 describe('with an SDK', () => {
   let spans: RecordedSpan[];
-  let service: TestService;
-  let channel: ChannelClient;
-  let bridge: SilentBridge;
-  let receiver: TestReceiver;
-  const pushHeaders: string[] = [];
-  beforeAll(async () => {
+  beforeAll(() => {
     spans = recordSpans();
-    service = await testService();
-    channel = await demoChannel(service);
-    bridge = await silentBridge(service, channel);
-    receiver = await registerReceiver(service, channel, {
+  });
+  afterAll(stopRecording);
+  const { service, channel } = serviceOfFile({}, demoChannel);
+  const bridge = ofFile(() => silentBridge(service, channel));
+  const pushHeaders: string[] = [];
+  ofFile(() =>
+    registerReceiver(service, channel, {
       answer: ({ traceparent = '' }) => {
         pushHeaders.push(traceparent);
         return 'accept';
       },
-    });
-  });
-  afterAll(async () => {
-    await service.close();
-    await bridge.close();
-    await receiver.close();
-    stopRecording();
-  });
+    }),
+  );
 
   it('a request is a span under its caller’s, with its statements and the call to the institution below', async () => {
     // Gets the client's token before the spans are checked.

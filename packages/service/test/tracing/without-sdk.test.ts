@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findTracing } from '../../src/platform/tracing.js';
-import { type CapturedLog, capturedLog } from '../support/captured-log.js';
-import type { ChannelClient } from '../support/channel-client.js';
+import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
+import { capturedLog } from '../support/captured-log.js';
 import { demoChannel } from '../support/demo.js';
-import { type TestService, testService } from '../support/service.js';
-import { type SilentBridge, silentBridge } from './bridge.js';
+import { silentBridge } from './bridge.js';
 
 const CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe('without an SDK', () => {
-  let service: TestService;
-  let channel: ChannelClient;
-  let bridge: SilentBridge;
-  let captured: CapturedLog;
-  beforeAll(async () => {
-    captured = capturedLog();
-    service = await testService({ log: captured.log });
-    channel = await demoChannel(service);
-    bridge = await silentBridge(service, channel);
-  });
-  afterAll(async () => {
-    await service.close();
-    await bridge.close();
-  });
+  const captured = capturedLog();
+  const { service, channel } = serviceOfFile({ log: captured.log }, demoChannel);
+  const bridge = ofFile(() => silentBridge(service, channel));
 
   it('nothing is traced', () => {
     expect(findTracing()).toBeUndefined();
