@@ -30,15 +30,11 @@ describe('orders/unsubscribe and the agreement', () => {
         institutionNo: request.sharedAgreement.sharedAgreementNo,
       },
     ]);
+    // An order in mode B has no agreement to cancel.
+    await unsubscribe({ orderNo: (await create(collectRequest(channel))).orderNo });
     expect(await on.cancelAgreements()).toBe(0);
     const bankData = await channel.call('agreements/user-data', { channelUserId: request.channelUserId });
     expect(bankData.data.bankDataList).toEqual([expect.objectContaining({ agreementStatus: 'CANCELED' })]);
-  });
-
-  it('mode B has no agreement', async () => {
-    const { orderNo } = await create(collectRequest(channel));
-    await unsubscribe({ orderNo });
-    expect(await on.cancelAgreements()).toBe(0);
   });
 
   it('stays while another order uses it, and ends with the last', async () => {
