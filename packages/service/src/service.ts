@@ -143,15 +143,15 @@ export function createService(deps: ServiceDeps): Service {
   const institutionHealth = createInstitutionHealth();
   const gateways = institutionHealth.watch(
     deps.gateways ??
-      createGatewayRegistry(database, {
+      createGatewayRegistry(deps, {
         sandbox: () => createSandboxGateway(clock),
-        bridge: (url, wrappedKey, code) => {
+        bridge: (url, key, code) => {
           const onHandshake = createCurrencyAlert(database, code, currency);
-          return createBridgeGateway({ url, key: vault.unwrapKey(wrappedKey), currency, onHandshake, clock, log });
+          return createBridgeGateway({ url, key, currency, onHandshake, clock, log });
         },
       }),
   );
-  const fulfilments = deps.fulfilments ?? createFulfilmentRegistry({ database, vault, clock, log });
+  const fulfilments = deps.fulfilments ?? createFulfilmentRegistry(deps);
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;

@@ -212,6 +212,17 @@ const KINDS = {
       '请将桥接服务改为平台币种，等待中的请求会随后发送。',
     ],
   ],
+  'peer-refused': [
+    ['Address of a bridge or supplier refused', '桥接服务或供应商地址被拒绝'],
+    [
+      'The address or the key of a payment channel or a benefit’s supplier was changed in the database, not by this service. Nothing is sent to it.',
+      '支付通道或权益供应商的地址、密钥在数据库中被改动，并非通过本系统设置，系统已停止向其发送请求。',
+    ],
+    [
+      'Find out who changed the database. Set the right address again, and reset the key if it may be known.',
+      '请查明是谁改动了数据库，重新设置正确的地址；密钥可能泄露时请重置。',
+    ],
+  ],
 } as const satisfies Readonly<Record<string, readonly [name: Text, meaning: Text, remedy: Text]>>;
 
 type Kind = keyof typeof KINDS;

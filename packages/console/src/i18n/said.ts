@@ -53,6 +53,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'database-full|resolved': '所有节点均可正常写入',
   'bridge-currency': '桥接服务为 {1}，平台为 {2}',
   'bridge-currency|resolved': '桥接服务币种已与平台一致',
+  'peer-refused': '地址或密钥在数据库中被改动，系统已停止向其发送请求',
+  'peer-refused|not-https': '地址不是 https，系统已停止向其发送请求',
   'due-now': '已设为立即扣款',
   'due-already': '已到扣款时间',
   'order-is': '订单{1}',

@@ -68,6 +68,8 @@ const SENTENCES = {
   'database-full|resolved': 'every node can write again',
   'bridge-currency': 'the bridge has {1}, this installation {2}',
   'bridge-currency|resolved': 'the bridge has the currency of this installation',
+  'peer-refused': 'its address or key was changed in the database: nothing is sent to it',
+  'peer-refused|not-https': 'its address does not start with https://: nothing is sent to it',
 } as const satisfies Readonly<
   Partial<Record<AlertKind | `${AlertKind}|${string}`, string | readonly [string, string]>>
 >;

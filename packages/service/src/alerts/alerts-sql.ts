@@ -40,6 +40,7 @@ export const ALERT_KINDS = [
   'institution-silent',
   'database-full',
   'bridge-currency',
+  'peer-refused',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

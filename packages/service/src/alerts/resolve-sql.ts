@@ -110,6 +110,7 @@ const ALERT_ENDS: {
     when: `a.last_seen_at < now() - interval '2 min'`,
   },
   'bridge-currency': 'by the step that removes the cause',
+  'peer-refused': 'only a person can judge',
 };
 
 /** The kinds that end automatically, in the order of ALERT_ENDS. */

@@ -12,6 +12,7 @@ import type { JobDeps } from './job-deps.js';
 import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jobs/alerts.js';
 import { billDueOrders } from './jobs/billing.js';
 import { finishApprovedRefunds, followBulkItems, workOffBulkRuns } from './jobs/bulk.js';
+import { replaceDataKeys } from './jobs/data-keys.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
 import { createFiguresJob } from './jobs/figures.js';
@@ -109,6 +110,7 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(1, 'bulk runs', () => workOffBulkRuns(deps)),
     runEveryWhileClockIsRight(5, 'results of bulk runs', () => followBulkItems(deps)),
     runEveryWhileClockIsRight(5, 'approved refunds', () => finishApprovedRefunds(deps)),
+    runEvery(5, 'data keys', log, () => replaceDataKeys(deps)),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
     runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),

@@ -1,16 +1,15 @@
 import type { Logger } from 'pino';
+import { openPeerKey, type PeerKeyDeps } from '../gateways/peer-key.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
-import type { Vault } from '../platform/secrets/vault.js';
+import { keyPlaces } from '../platform/secrets/stored-keys.js';
 import type { Fulfilment, Supplier } from './fulfilment.js';
 import { findFulfilment } from './fulfilment-settings-sql.js';
 import { generatedFulfilment } from './generated-codes.js';
 import { createPoolFulfilment } from './pool-codes.js';
 import { type AttachedSupplier, createSupplier } from './supplier.js';
 
-export interface FulfilmentDeps {
-  readonly database: Queryable;
-  readonly vault: Vault;
+export interface FulfilmentDeps extends PeerKeyDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /** Replaces the supplier's timeout in tests. */
@@ -27,18 +26,23 @@ export interface Fulfilments {
 }
 
 /** Keeps one supplier per address and key, because a supplier holds connections. */
-export function createFulfilmentRegistry({ database, vault, clock, log, deadlineMs }: FulfilmentDeps): Fulfilments {
+export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
+  const { database, vault, clock, log, deadlineMs } = deps;
   const suppliers = new Map<string, AttachedSupplier>();
   const fromPool = createPoolFulfilment(vault);
 
-  function getSupplier(benefitCode: string, url: string | null, wrappedKey: string | null): Supplier {
+  async function getSupplier(benefitCode: string, url: string | null, wrappedKey: string | null): Promise<Supplier> {
     if (url === null || wrappedKey === null) throw new Error(`benefit ${benefitCode} has no supplier`);
-    const name = `${url} ${wrappedKey}`;
-    const known =
-      suppliers.get(name) ??
-      createSupplier({ url, key: vault.unwrapKey(wrappedKey), clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
-    suppliers.set(name, known);
-    return known;
+    const name = `${benefitCode} ${url} ${wrappedKey}`;
+    const known = suppliers.get(name);
+    if (known) return known;
+    const place = keyPlaces.supplier(benefitCode, url);
+    const key = await openPeerKey(deps, { subject: benefitCode, url, wrappedKey, place });
+    // Another claim may have created it meanwhile.
+    const supplier =
+      suppliers.get(name) ?? createSupplier({ url, key, clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
+    suppliers.set(name, supplier);
+    return supplier;
   }
 
   return {

@@ -7,7 +7,7 @@ import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
 /** Seals codes that were bought in advance. The pool has its own key, because its codes belong to no channel yet. */
 export async function openPoolCodes(db: Queryable, vault: Vault) {
-  const poolSealing = createSealing(await readOrCreateInstallationKey(db, vault, 'pool codes'));
+  const poolSealing = createSealing({ dataKey: await readOrCreateInstallationKey(db, vault, 'pool codes') });
   return {
     seal: (benefitCode: string, code: string): NewPoolCode => ({
       hash: poolSealing.hash(code, 'pool code'),

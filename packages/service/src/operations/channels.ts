@@ -9,6 +9,7 @@ import {
   resetCredentials,
   resumeChannel,
   revokeTokens,
+  rotateDataKey,
   showChannel,
   suspendChannel,
 } from '../operator/provisioning/channels.js';
@@ -161,6 +162,14 @@ export const channelOperations = [
     examples: ['revoke-tokens test_demo'],
     run: revokeTokens,
     text: ({ appId }) => `all access tokens of ${appId} are revoked`,
+  }),
+  command({
+    usage: 'channel rotate-data-key <app-id>',
+    summary: 'replace the key that seals its secrets and the personal data of its users; nodes keep serving',
+    examples: ['rotate-data-key test_demo'],
+    run: rotateDataKey,
+    text: ({ appId }) =>
+      `the data key of ${appId} is being replaced: nodes switch in ten minutes, and delete the former key a day later`,
   }),
   operation({
     method: 'GET',

@@ -2,6 +2,7 @@ import type { Gateways } from '../gateways/gateway-registry.js';
 import type { Clock } from '../platform/clock.js';
 import { sqlState, type Transaction, type Transactional } from '../platform/db/database.js';
 import { createRefusal, PlainError } from '../platform/plain-error.js';
+import type { KeyService } from '../platform/secrets/key-service.js';
 import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
 import type { RefusalCode } from './refusal-codes.js';
@@ -10,6 +11,8 @@ import type { RefusalCode } from './refusal-codes.js';
 export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;
+  /** Wraps the master key. Unset: the operators hold it. */
+  readonly keyService?: KeyService | undefined;
   readonly environment: Environment;
   /** Currency of every amount. Unset: CNY. */
   readonly currency?: string;

@@ -63,6 +63,7 @@ const MALFORMED = [
 
 /** Codes for requests that the stored data forbids. The same request may succeed later. */
 const NOT_NOW = [
+  'address-not-set-here',
   'agreement-ended',
   'agreement-in-first-debit',
   'app-id-not-of-environment',
@@ -77,12 +78,14 @@ const NOT_NOW = [
   'codes-not-begun',
   'codes-set-up',
   'current-password-wrong',
+  'data-key-in-rotation',
   'day-not-over',
   'debit-hours-empty',
   'decides-own-request',
   'event-gone',
   'gateway-without-address',
   'gateway-without-key',
+  'keys-not-bound',
   'month-closed',
   'month-not-begun',
   'month-not-next',

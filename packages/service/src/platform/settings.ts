@@ -1,8 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { parseCurrency } from '@perennial/wire/currency';
 import { PlainError } from './plain-error.js';
+import { isThisMachine } from './this-machine.js';
 
 export type Environment = 'sandbox' | 'production';
 
@@ -14,6 +16,11 @@ export interface SingleSignOnSettings {
   readonly clientSecret: string;
   readonly name: string;
 }
+
+export type KeyServiceSettings =
+  | { readonly kind: 'command'; readonly path: string }
+  /** `url` of the transit engine, without the path of an operation. */
+  | { readonly kind: 'vault'; readonly url: string; readonly keyName: string; readonly tokenFile: string };
 
 export const DEFAULT_DATABASE_POOL = 16;
 
@@ -70,10 +77,13 @@ export function readSettings(env: Env = process.env) {
     throw new SettingsError('CONSOLE_PORT must be another port than PORT and METRICS_PORT');
   }
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
-  const masterKeys = readMasterKeys(env);
+  const keyService = readKeyService(env);
+  const { masterKeys, isFirst } = readMasterKeys(env, keyService !== undefined);
   const isProduction = environment === 'production';
   if (isProduction && !masterKeys) {
-    throw new SettingsError('MASTER_KEY is required in production: 32 random bytes in base64');
+    throw new SettingsError(
+      'MASTER_KEY is required in production: 32 random bytes in base64 (or MASTER_KEY_FILE, or KEY_SERVICE)',
+    );
   }
   return {
     environment,
@@ -97,7 +107,9 @@ export function readSettings(env: Env = process.env) {
      * in `dataDir`.
      */
     masterKeys,
-    /** auto: a node migrates the schema when it starts. never: only the command `migrate` does. */
+    /** Wraps another master key, which is the current one unless MASTER_KEY is set too. */
+    keyService: keyService && { ...keyService, isCurrent: !isFirst },
+    /** auto: a start migrates the schema. never: only the command `migrate` does. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
     /** The time for which a stopping node still serves requests, so that load balancers notice that it stops. */
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
@@ -323,18 +335,65 @@ function readMailAddresses(env: Env, name: string): string[] {
   return values;
 }
 
-function readMasterKeys(env: Env): Uint8Array[] | undefined {
+/** The name of the credential in systemd's LoadCredential. */
+const CREDENTIAL = 'master-key';
+
+/** `isFirst`: the first key is the current one. With a key service, there may be previous keys only. */
+function readMasterKeys(env: Env, hasKeyService: boolean) {
   const current = readText(env, 'MASTER_KEY');
-  if (current === undefined) {
-    if (readText(env, 'MASTER_KEY_PREVIOUS')) throw new SettingsError('MASTER_KEY_PREVIOUS requires MASTER_KEY');
-    return undefined;
+  const credentials = readText(env, 'CREDENTIALS_DIRECTORY');
+  const credential = credentials === undefined ? undefined : path.join(credentials, CREDENTIAL);
+  const file = readText(env, 'MASTER_KEY_FILE') ?? (credential && existsSync(credential) ? credential : undefined);
+  if (current !== undefined && file !== undefined) {
+    throw new SettingsError(`MASTER_KEY and MASTER_KEY_FILE (${file}) exclude each other`);
   }
-  return [current, ...readList(env, 'MASTER_KEY_PREVIOUS')].map((value, position) => {
-    const bytes = Buffer.from(value, 'base64');
-    // Compares the value with its own encoding, because Node's decoder skips invalid characters.
-    if (bytes.length !== 32 || bytes.toString('base64') !== value) {
-      throw new SettingsError(`${position === 0 ? 'MASTER_KEY' : 'MASTER_KEY_PREVIOUS'} must be 32 bytes in base64`);
-    }
-    return bytes;
-  });
+  const previous = readList(env, 'MASTER_KEY_PREVIOUS').map((value) => decodeMasterKey('MASTER_KEY_PREVIOUS', value));
+  if (file !== undefined) return { masterKeys: [...readMasterKeyFile(file), ...previous], isFirst: true };
+  if (current !== undefined)
+    return { masterKeys: [decodeMasterKey('MASTER_KEY', current), ...previous], isFirst: true };
+  if (hasKeyService) return { masterKeys: previous, isFirst: false };
+  if (previous.length > 0) throw new SettingsError('MASTER_KEY_PREVIOUS requires MASTER_KEY');
+  return { masterKeys: undefined, isFirst: true };
+}
+
+/** Reads the current key from the first line, and previous ones from the others. */
+function readMasterKeyFile(file: string): Uint8Array[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new SettingsError(`MASTER_KEY_FILE cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  return text
+    .trim()
+    .split(/\s+/)
+    .map((line) => decodeMasterKey(`MASTER_KEY_FILE ${file}`, line));
+}
+
+function decodeMasterKey(name: string, value: string): Uint8Array {
+  const bytes = Buffer.from(value, 'base64');
+  // Node's decoder skips invalid characters, so the value must equal its own encoding.
+  if (bytes.length !== 32 || bytes.toString('base64') !== value) {
+    throw new SettingsError(`${name} must be 32 bytes in base64`);
+  }
+  return bytes;
+}
+
+/** Reads `command:/path` or `vault:https://host/v1/transit#key`. */
+function readKeyService(env: Env): KeyServiceSettings | undefined {
+  const value = readText(env, 'KEY_SERVICE');
+  const tokenFile = readText(env, 'VAULT_TOKEN_FILE');
+  if (value === undefined) return undefined;
+  const [, kind, place = ''] = /^(command|vault):(.+)$/.exec(value) ?? [];
+  if (kind === 'command' && path.isAbsolute(place)) return { kind, path: place };
+  const url = kind === 'vault' && URL.canParse(place) ? new URL(place) : undefined;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname));
+  if (!url || !isSafe || url.hash.length < 2 || url.search !== '' || url.username !== '') {
+    throw new SettingsError(
+      'KEY_SERVICE must be command:/path, or vault:https://host/v1/transit#key (http only on this machine)',
+    );
+  }
+  if (tokenFile === undefined) throw new SettingsError('VAULT_TOKEN_FILE is missing: KEY_SERVICE requires it');
+  const keyName = decodeURIComponent(url.hash.slice(1));
+  return { kind: 'vault', url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), keyName, tokenFile };
 }

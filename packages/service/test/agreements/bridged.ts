@@ -44,10 +44,13 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     // The delay is so long that a pending debit gets its result only when a test sets it.
     delays: { settleMs: 3_600_000, lateNoticeMs: 50, noticeRetryMs: 20, longestNoticeRetryMs: 100 },
   });
-  const gateways = createGatewayRegistry(database, {
-    sandbox: () => createSandboxGateway(systemClock),
-    bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
-  });
+  const gateways = createGatewayRegistry(
+    { database, vault, environment: 'sandbox' },
+    {
+      sandbox: () => createSandboxGateway(systemClock),
+      bridge: (url, key) => createBridgeGateway({ url, key, clock: systemClock }),
+    },
+  );
   const deps = {
     database,
     gateways,

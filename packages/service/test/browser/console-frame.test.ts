@@ -3,6 +3,7 @@ import type { Locator, Page, Response } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
+import { keyPlaces } from '../../src/platform/secrets/stored-keys.js';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
@@ -121,10 +122,10 @@ describe('signing in', () => {
     await page.goto('/console/account');
     await page.getByRole('button', { name: 'Set up codes' }).click();
     await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
-    const [row] = await service.fresh.database.query<{ pending: string }>(
-      `select totp_pending as pending from people where name = 'chen'`,
+    const [row] = await service.fresh.database.query<{ id: number; pending: string }>(
+      `select person_id as id, totp_pending as pending from people where name = 'chen'`,
     );
-    const secret = service.vault.unwrapKey(row?.pending ?? '');
+    const secret = service.vault.unwrapKey(row?.pending ?? '', keyPlaces.secondFactor(row?.id ?? 0));
     const code = () => totpCode(secret, totpStep(service.clock.now()));
     await page.getByLabel('Then enter the six digits that the app shows').fill(code());
     await page.getByRole('button', { name: 'Turn codes on' }).click();

@@ -40,10 +40,13 @@ beforeAll(async () => {
   fresh = await freshDatabase();
   const { database } = fresh;
   const vault = openVault([masterKey]);
-  gateways = createGatewayRegistry(database, {
-    sandbox: () => createSandboxGateway(systemClock),
-    bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
-  });
+  gateways = createGatewayRegistry(
+    { database, vault, environment: 'sandbox' },
+    {
+      sandbox: () => createSandboxGateway(systemClock),
+      bridge: (url, key) => createBridgeGateway({ url, key, clock: systemClock }),
+    },
+  );
   ann = { database, vault, environment: 'sandbox', actor: 'ann', clock: systemClock, gateways };
   service = createService({ database, vault, clock: systemClock, ...nodeDeps({ gateways }) });
   await service.server.listen({ host: '127.0.0.1', port: 0 });

@@ -3,6 +3,7 @@ import { createPerson, disablePerson, resetPerson, setRole } from '../../src/ope
 import type { Role } from '../../src/operator/people/roles.js';
 import { beginTotp, confirmTotp } from '../../src/operator/people/second-factor.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
+import { keyPlaces } from '../../src/platform/secrets/stored-keys.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
@@ -147,14 +148,25 @@ describe('codes of an authenticator app', () => {
     await create(name);
     const operator = { ...service.operator, clock: service.clock };
     await beginTotp(operator, { name });
-    const [row] = await service.fresh.database.query<{ pending: string }>(
-      'select totp_pending as pending from people where name = $1',
+    const [row] = await service.fresh.database.query<{ id: number; pending: string }>(
+      'select person_id as id, totp_pending as pending from people where name = $1',
       [name],
     );
-    const secret = Buffer.from(service.vault.unwrapKey(row?.pending ?? ''));
+    const secret = Buffer.from(service.vault.unwrapKey(row?.pending ?? '', keyPlaces.secondFactor(row?.id ?? 0)));
     await confirmTotp(operator, { name, code: totpCode(secret, totpStep(service.clock.now())) });
     return secret;
   };
+
+  it('of one person are not accepted from another, even if a database writer copies the secret', async () => {
+    const own = await withCodes('mallory');
+    await withCodes('ann');
+    await service.fresh.database.query(
+      `update people set totp_secret = (select totp_secret from people where name = 'mallory') where name = 'ann'`,
+    );
+    service.clock.advance(60_000);
+    const answer = await signIn('ann', PASSWORD, { code: totpCode(own, totpStep(service.clock.now())) });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+  });
 
   it('are required after the right password, and each can be used once', async () => {
     const secret = await withCodes('ann');

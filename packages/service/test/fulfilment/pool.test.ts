@@ -104,7 +104,7 @@ describe('a pool', () => {
     const late = createClaimer({
       clock: on.service.clock,
       log: on.log.log,
-      fulfilments: createFulfilmentRegistry({ ...on.service, database: on.database, log: on.log.log }),
+      fulfilments: createFulfilmentRegistry({ ...on.operator, database: on.database, log: on.log.log }),
     });
     expect(await late(database, on.node.channel, one)).toBe('CLAIMED');
     expect(await on.codeOf(one)).toBeUndefined();

@@ -21,7 +21,7 @@ export async function claimStage() {
 
   /** Creates the part of a node that handles claims, with its own connections and memory. */
   async function nodeOn(own: Database, end: () => Promise<void>, more = {}) {
-    const fulfilments = createFulfilmentRegistry({ database: own, vault, clock, log: log.log, ...more });
+    const fulfilments = createFulfilmentRegistry({ ...operator, database: own, log: log.log, ...more });
     const channels = createChannelRegistry(own, vault);
     const channel = await channels.get(client.credentials.appId);
     if (!channel) throw new Error('the demo channel is there');

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openChannelKeys } from '../../src/catalog/channels/channel-keys.js';
 import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { openCredentials } from '../../src/catalog/channels/credentials.js';
 import { openPoolCodes } from '../../src/fulfilment/pool-codes.js';
@@ -10,6 +11,7 @@ import { createPaymentChannel } from '../../src/operator/provisioning/payment-ch
 import type { Database } from '../../src/platform/db/database.js';
 import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { type FreshDatabase, freshDatabase } from '../support/database.js';
+import { claimUnbound } from '../support/earlier-version.js';
 import { operatorOn, PAYMENT_CHANNEL } from './support.js';
 
 const [previous, current] = [createKey(), createKey()];
@@ -33,7 +35,8 @@ it('after a rewrap the previous master key is no longer needed, and the secrets 
   const secret = async (...keys: Uint8Array[]) => {
     const row = await findChannel(fresh.database, created.appId);
     if (!row) throw new Error('no such channel');
-    return Buffer.from(openCredentials(openVault(keys), created.appId, row).appSecret).toString('base64');
+    const { dataKey } = await openChannelKeys(fresh.database, openVault(keys), row);
+    return Buffer.from(openCredentials(dataKey, created.appId, row).appSecret).toString('base64');
   };
   await expect(secret(current)).rejects.toThrow(/no master key/);
 
@@ -53,10 +56,11 @@ it('after a rewrap the previous master key is no longer needed, and the secrets 
 });
 
 it('a repeated rewrap changes nothing, and an interrupted one is resumed', async () => {
+  await claimUnbound(fresh.database, openVault([previous]));
   await fresh.database.query(
     `insert into channels (app_id, name, data_key, app_secret, aes_key, callback_secret, rate_per_second, rate_burst)
      select 'test_' || n, 'x', $1, 'x', 'x', 'x', 1, 1 from generate_series(1, 250) n`,
-    [openVault([previous]).wrapKey(createKey())],
+    [openVault([previous]).wrapKey(createKey(), undefined)],
   );
   let transactions = 0;
   const { query, transaction } = fresh.database;
@@ -90,12 +94,13 @@ it('the status shows which key protects what, and whether everything opens', asy
     currentKeyId: now,
     previousKeyIds: [before],
     keys: [
-      { what, keyId: before, count: 1, opened: 1 },
-      { what, keyId: now, count: 1, opened: 1 },
+      { what, keyId: before, count: 1, opened: 1, unbound: 0 },
+      { what, keyId: now, count: 1, opened: 1, unbound: 0 },
     ],
     channelSecrets: { count: 6, opened: 6 },
     allOpen: true,
     isRewrapped: false,
+    unbound: 0,
   });
   expect(await readMasterKeyStatus(operator(current))).toMatchObject({
     previousKeyIds: [],
@@ -121,5 +126,5 @@ it('a rewrap without the previous key changes nothing', async () => {
   const created = await createChannel(operator(previous), { name: 'Old' });
   await expect(rewrapKeys(operator(current))).rejects.toThrow(/no master key/);
   const row = await findChannel(fresh.database, created.appId);
-  expect(row && openCredentials(openVault([previous]), created.appId, row)).toBeTruthy();
+  expect(row && (await openChannelKeys(fresh.database, openVault([previous]), row))).toBeTruthy();
 });

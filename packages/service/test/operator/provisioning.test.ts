@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { openChannelKeys } from '../../src/catalog/channels/channel-keys.js';
 import { findChannel } from '../../src/catalog/channels/channels-sql.js';
 import { CREDENTIAL_NAMES, openCredentials } from '../../src/catalog/channels/credentials.js';
 import { listAudit } from '../../src/operator/audit/audit.js';
@@ -46,7 +47,9 @@ const bytes = (secret: string | undefined) => Buffer.from(secret ?? '', 'base64'
 
 async function opened(appId: string) {
   const row = await findChannel(fresh.database, appId);
-  return row && { row, credentials: openCredentials(VAULT, appId, row) };
+  if (!row) return undefined;
+  const { dataKey } = await openChannelKeys(fresh.database, VAULT, row);
+  return { row, credentials: openCredentials(dataKey, appId, row) };
 }
 
 describe('a new channel', () => {

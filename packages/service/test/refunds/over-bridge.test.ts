@@ -45,10 +45,13 @@ beforeAll(async () => {
   ({ fresh } = service);
   const { database } = fresh;
   settings = { DATABASE_URL: fresh.url, MASTER_KEY: masterKey.toString('base64') };
-  gateways = createGatewayRegistry(database, {
-    sandbox: () => createSandboxGateway(systemClock),
-    bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
-  });
+  gateways = createGatewayRegistry(
+    { database, vault, environment: 'sandbox' },
+    {
+      sandbox: () => createSandboxGateway(systemClock),
+      bridge: (url, key) => createBridgeGateway({ url, key, clock: systemClock }),
+    },
+  );
   operator = { database, vault, environment: 'sandbox', actor: 'test:ann', clock: systemClock, gateways };
   bridgePort = await freePort();
   const made = await bridgedChannel(operator, 'BRIDGE', `http://127.0.0.1:${bridgePort}`);

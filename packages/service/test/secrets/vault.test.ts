@@ -6,11 +6,10 @@ import {
   type Credentials,
   createCredentials,
   openCredentials,
-  resealCredentials,
   sealCredentials,
 } from '../../src/catalog/channels/credentials.js';
 import { readOrCreateMasterKeys } from '../../src/platform/secrets/master-key.js';
-import { createKey, openVault, seal, unseal, VaultError } from '../../src/platform/secrets/vault.js';
+import { createKey, MisplacedKey, openVault, seal, unseal, VaultError } from '../../src/platform/secrets/vault.js';
 import { readSettings } from '../../src/platform/settings.js';
 
 describe('sealed values', () => {
@@ -34,26 +33,34 @@ describe('sealed values', () => {
   });
 });
 
+describe('a wrapped key', () => {
+  const [old, current, key] = [createKey(), createKey(), createKey()];
+
+  it('opens at its place under each known master key', () => {
+    const wrapped = openVault([old]).wrapKey(key, 'here');
+    expect(openVault([current, old]).unwrapKey(wrapped, 'here')).toEqual(Buffer.from(key));
+    expect(() => openVault([old]).unwrapKey(wrapped, 'there')).toThrow(MisplacedKey);
+    expect(() => openVault([current]).unwrapKey(wrapped, 'here')).toThrow(/no master key/);
+  });
+
+  it('of an earlier version opens anywhere, if that is accepted', () => {
+    const vault = openVault([current]);
+    const wrapped = vault.wrapKey(key, undefined);
+    expect(vault.unwrapKey(wrapped, 'anywhere', 'accepted')).toEqual(Buffer.from(key));
+    expect(() => vault.unwrapKey(wrapped, 'anywhere')).toThrow(MisplacedKey);
+  });
+});
+
 describe('credentials of a channel', () => {
   const credentials = createCredentials();
 
-  it('come back from what is stored, also after the master key was replaced', () => {
-    const [old, current] = [createKey(), createKey()];
-    const stored = sealCredentials(openVault([old]), 'test_a', credentials);
-    const rotated = openVault([current, old]);
-    expect(openCredentials(rotated, 'test_a', stored)).toEqual(toBuffers(credentials));
-    const next = { ...credentials, aesKey: createKey() };
-    const resealed = resealCredentials(rotated, 'test_a', stored.dataKey, next);
-    expect(openCredentials(rotated, 'test_a', resealed)).toEqual(toBuffers(next));
-  });
-
-  it('do not open under another master key, nor in the row of another channel', () => {
-    const stored = sealCredentials(openVault([createKey()]), 'test_a', credentials);
-    expect(() => openCredentials(openVault([createKey()]), 'test_a', stored)).toThrow(/no master key/);
-    const vault = openVault([createKey()]);
-    const mine = sealCredentials(vault, 'test_a', credentials);
-    expect(() => openCredentials(vault, 'test_b', mine)).toThrow(VaultError);
-    expect(() => openCredentials(vault, 'test_a', { ...mine, aesKey: mine.appSecret })).toThrow(VaultError);
+  it('open under their data key, in the row of their channel, and nowhere else', () => {
+    const dataKey = createKey();
+    const stored = sealCredentials(dataKey, 'test_a', credentials);
+    expect(openCredentials(dataKey, 'test_a', stored)).toEqual(toBuffers(credentials));
+    expect(() => openCredentials(createKey(), 'test_a', stored)).toThrow(VaultError);
+    expect(() => openCredentials(dataKey, 'test_b', stored)).toThrow(VaultError);
+    expect(() => openCredentials(dataKey, 'test_a', { ...stored, aesKey: stored.appSecret })).toThrow(VaultError);
   });
 
   const toBuffers = (value: Credentials) =>

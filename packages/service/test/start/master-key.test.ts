@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { computeMasterKeyChecks } from '../../src/platform/installation/installation.js';
 import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
+import { computeMasterKeyChecks } from '../../src/platform/secrets/stored-keys.js';
 import { createKey, openVault } from '../../src/platform/secrets/vault.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';
@@ -68,7 +68,9 @@ describe('a new MASTER_KEY', () => {
     ]);
     expect((await perennial(['master-key', 'rewrap'], knowing(after, before))).code).toBe(0);
     const check = openVault([Buffer.from(before, 'base64')]);
-    await fresh.database.query('update installation set master_key_check = $1', [computeMasterKeyChecks(check)[0]]);
+    await fresh.database.query('update installation set master_key_check = $1', [
+      computeMasterKeyChecks(check, 'bound')[0],
+    ]);
     await expect(startNode(knowing(before))).rejects.toThrow(
       `every key in this database is under ${keyId(after)}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is`,
     );

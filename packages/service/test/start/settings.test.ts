@@ -6,7 +6,6 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimInstallation } from '../../src/platform/installation/installation.js';
 import { PlainError } from '../../src/platform/plain-error.js';
-import { openVault } from '../../src/platform/secrets/vault.js';
 import { checkNodeSettings, readSettings } from '../../src/platform/settings.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
@@ -237,7 +236,7 @@ describe('a failed start prints one line', () => {
   it('the database belongs to another environment', async () => {
     const fresh = await freshDatabase();
     const key = randomBytes(32);
-    await claimInstallation(fresh.database, 'sandbox', openVault([key]));
+    await claimInstallation(fresh.database, 'sandbox', { local: [key] });
     const env = { ...PRODUCTION, DATABASE_URL: fresh.url, MASTER_KEY: key.toString('base64') };
     expect(await openingRefusal({ DATA_DIR: dataDir, ...env })).toMatch(/belongs to the sandbox environment/);
     await fresh.close();
@@ -249,7 +248,7 @@ describe('a failed start prints one line', () => {
     const stored = async () =>
       (await fresh.database.query<{ currency: string }>('select currency from installation'))[0];
     // Creates the installation as a node of the previous version did, without a currency.
-    await claimInstallation(fresh.database, 'sandbox', openVault([Buffer.from(KEY, 'base64')]));
+    await claimInstallation(fresh.database, 'sandbox', { local: [Buffer.from(KEY, 'base64')] });
     expect(await stored()).toEqual({ currency: null });
     const first = start(MAIN, { ...env, PORT: '0', CURRENCY: 'eur' });
     await serviceUrl(first);

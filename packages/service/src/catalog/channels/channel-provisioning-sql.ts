@@ -92,7 +92,7 @@ export async function lockChannel(tx: Queryable, appId: string): Promise<Channel
   return locked.length === 0 ? undefined : findChannel(tx, appId);
 }
 
-const SECRET_PARAMETERS = { dataKey: 'text', appSecret: 'text', aesKey: 'text', callbackSecret: 'text' } as const;
+const SECRET_PARAMETERS = { appSecret: 'text', aesKey: 'text', callbackSecret: 'text' } as const;
 
 /** Inserts a channel with a full rate bucket. Returns false if the app id is taken. */
 export const insertChannel = declareHas({
@@ -100,7 +100,14 @@ export const insertChannel = declareHas({
        insert into channels (app_id, name, rate_per_second, rate_burst, data_key, app_secret, aes_key, callback_secret)
        values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (app_id) do nothing returning channel_id, rate_burst)
      insert into rate_limits (channel_id, tokens) select channel_id, rate_burst from made returning channel_id`,
-  parameters: { appId: 'text', name: 'text', ratePerSecond: 'integer', rateBurst: 'integer', ...SECRET_PARAMETERS },
+  parameters: {
+    appId: 'text',
+    name: 'text',
+    ratePerSecond: 'integer',
+    rateBurst: 'integer',
+    dataKey: 'text',
+    ...SECRET_PARAMETERS,
+  },
 });
 
 /** Makes every node read the channel again before it serves the channel's next request. */
@@ -115,11 +122,28 @@ export const storeChannelStatus = declareWrite({
 });
 
 export const storeCredentials = declareWrite({
-  text: `update channels set data_key = $2, app_secret = $3, aes_key = $4, callback_secret = $5 where channel_id = $1`,
+  text: `update channels set app_secret = $2, aes_key = $3, callback_secret = $4 where channel_id = $1`,
   parameters: { channelId: 'bigint', ...SECRET_PARAMETERS },
 });
 
-/** Keeps the current app secret valid for some more hours. Must run before the new app secret is stored. */
+/** Stores a new data key, with the credentials under it. */
+export const storeSwitchedKeys = declareWrite({
+  text: `update channels set data_key = $2, app_secret = $3, aes_key = $4, callback_secret = $5, former_app_secret = $6
+     where channel_id = $1`,
+  parameters: {
+    channelId: 'bigint',
+    dataKey: 'text',
+    ...SECRET_PARAMETERS,
+    formerAppSecret: column<string | null>('text'),
+  },
+});
+
+export const storeLookUpKey = declareWrite({
+  text: 'update channels set look_up_key = $2 where channel_id = $1',
+  parameters: ['bigint', 'text'],
+});
+
+/** Accepts the current app secret for some hours more. Call it before a new one is stored. */
 export const keepFormerAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
      where channel_id = $1`,

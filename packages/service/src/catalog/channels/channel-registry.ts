@@ -2,6 +2,7 @@ import type { Queryable } from '../../platform/db/database.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { NO_BRANDING } from './branding.js';
 import { type Channel, createAddressCheck } from './channel.js';
+import { openChannelKeys } from './channel-keys.js';
 import { type ChannelRow, findAppId, findChannel } from './channels-sql.js';
 import { openCredentials, openFormerAppSecret } from './credentials.js';
 import { FieldFailures } from './field-failures.js';
@@ -24,6 +25,7 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
       known.delete(appId);
       return undefined;
     }
+    const keys = await openChannelKeys(db, vault, row);
     const channel: Channel = {
       channelId: row.channelId,
       appId,
@@ -38,18 +40,18 @@ export function createChannelRegistry(db: Queryable, vault: Vault) {
       name: row.name,
       branding: row.branding ?? NO_BRANDING,
       upcomingNoticeDays: row.upcomingNoticeDays ?? undefined,
-      sealing: createSealing(vault.unwrapKey(row.dataKey)),
+      sealing: createSealing(keys),
       allowsAddress: createAddressCheck(row.ipAllowList),
-      ...openCredentials(vault, appId, row),
-      formerAppSecret: openFormer(row),
+      ...openCredentials(keys.dataKey, appId, row),
+      formerAppSecret: openFormer(row, keys.dataKey),
     };
     known.set(appId, channel);
     return channel;
   }
 
-  function openFormer({ appId, dataKey, formerAppSecret, formerSecretUntil: until }: ChannelRow) {
+  function openFormer({ appId, formerAppSecret, formerSecretUntil: until }: ChannelRow, dataKey: Uint8Array) {
     if (formerAppSecret === null || until === null) return undefined;
-    return { secret: openFormerAppSecret(vault, appId, { dataKey, formerAppSecret }), until };
+    return { secret: openFormerAppSecret(dataKey, appId, formerAppSecret), until };
   }
 
   function findFieldFailures(channelId: number): FieldFailures {

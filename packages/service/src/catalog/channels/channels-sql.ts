@@ -9,7 +9,9 @@ export type ChannelRow = RowOf<typeof findChannel>;
 export const findChannel = declareFind({
   name: 'find-channel',
   text: `select channel_id as "channelId", app_id as "appId", name, status, version, token_epoch as "tokenEpoch",
-               data_key as "dataKey", app_secret as "appSecret", aes_key as "aesKey",
+               data_key as "dataKey", look_up_key as "lookUpKey",
+               (select r.other_key from data_key_rotations r where r.channel_id = c.channel_id) as "otherDataKey",
+               app_secret as "appSecret", aes_key as "aesKey",
                callback_secret as "callbackSecret", ip_allow_list::text[] as "ipAllowList",
                rate_per_second as "ratePerSecond", rate_burst as "rateBurst",
                voided_period_events as "voidedPeriodEvents", frame_origins as "frameOrigins",
@@ -30,6 +32,10 @@ export const findChannel = declareFind({
     version: 'bigint',
     tokenEpoch: 'integer',
     dataKey: 'text',
+    /** Null: derived from the data key. */
+    lookUpKey: 'text?',
+    /** Null unless the data key is being replaced. */
+    otherDataKey: 'text?',
     appSecret: 'text',
     aesKey: 'text',
     callbackSecret: 'text',

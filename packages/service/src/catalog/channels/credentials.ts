@@ -1,4 +1,4 @@
-import { createKey, seal, unseal, type Vault } from '../../platform/secrets/vault.js';
+import { createKey, seal, unseal } from '../../platform/secrets/vault.js';
 
 /** The three secrets of a channel, as bytes. They are transmitted and displayed as base64. */
 export interface Credentials {
@@ -10,55 +10,31 @@ export interface Credentials {
 export type CredentialName = keyof Credentials;
 export const CREDENTIAL_NAMES: readonly CredentialName[] = ['appSecret', 'aesKey', 'callbackSecret'];
 
-/** Stored credentials: the channel's data key wrapped under the master key, the secrets sealed under the data key. */
-export interface SealedCredentials extends Readonly<Record<CredentialName, string>> {
-  readonly dataKey: string;
-}
+/** Stored credentials, sealed under the channel's data key. */
+export type SealedCredentials = Readonly<Record<CredentialName, string>>;
 
 export function createCredentials(): Credentials {
   return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
-/** Seals secrets under a new data key. Binds them to the app id, so that another channel's row cannot use them. */
-export function sealCredentials(vault: Vault, appId: string, credentials: Credentials): SealedCredentials {
-  const dataKey = createKey();
-  return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
+/** Seals secrets. Authenticates the app id, so that copies in other rows are unreadable. */
+export function sealCredentials(dataKey: Uint8Array, appId: string, credentials: Credentials): SealedCredentials {
+  const sealed = (name: CredentialName) => seal(dataKey, credentials[name], credentialPlace(appId, name));
+  return { appSecret: sealed('appSecret'), aesKey: sealed('aesKey'), callbackSecret: sealed('callbackSecret') };
 }
 
-/**
- * Seals new secrets under the channel's existing data key, because other data is sealed under it. Wraps the key again.
- */
-export function resealCredentials(
-  vault: Vault,
-  appId: string,
-  wrappedKey: string,
-  credentials: Credentials,
-): SealedCredentials {
-  const dataKey = vault.unwrapKey(wrappedKey);
-  return { dataKey: vault.wrapKey(dataKey), ...sealUnderKey(dataKey, appId, credentials) };
-}
-
-export function openCredentials(vault: Vault, appId: string, sealed: SealedCredentials): Credentials {
-  const dataKey = vault.unwrapKey(sealed.dataKey);
+export function openCredentials(dataKey: Uint8Array, appId: string, sealed: SealedCredentials): Credentials {
   const open = (name: CredentialName) => unseal(dataKey, sealed[name], credentialPlace(appId, name));
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
-/**
- * Opens the former app secret, which was sealed under the same data key and bound to the same place as the current app
- * secret.
- */
-export function openFormerAppSecret(
-  vault: Vault,
-  appId: string,
-  { dataKey, formerAppSecret }: { readonly dataKey: string; readonly formerAppSecret: string },
-): Uint8Array {
-  return unseal(vault.unwrapKey(dataKey), formerAppSecret, credentialPlace(appId, 'appSecret'));
+/** Opens the former app secret, which is sealed under the same data key and for the same place. */
+export function openFormerAppSecret(dataKey: Uint8Array, appId: string, sealed: string): Uint8Array {
+  return unseal(dataKey, sealed, credentialPlace(appId, 'appSecret'));
 }
 
-function sealUnderKey(dataKey: Uint8Array, appId: string, credentials: Credentials): Record<CredentialName, string> {
-  const sealed = (name: CredentialName) => seal(dataKey, credentials[name], credentialPlace(appId, name));
-  return { appSecret: sealed('appSecret'), aesKey: sealed('aesKey'), callbackSecret: sealed('callbackSecret') };
+export function sealFormerAppSecret(dataKey: Uint8Array, appId: string, secret: Uint8Array): string {
+  return seal(dataKey, secret, credentialPlace(appId, 'appSecret'));
 }
 
 const credentialPlace = (appId: string, name: CredentialName) => `${name} of ${appId}`;

@@ -1,21 +1,48 @@
 import { createSecretKey, hkdfSync } from 'node:crypto';
 import { hmacSha256 } from '@perennial/wire';
-import { seal, unseal } from '../../platform/secrets/vault.js';
+import { MisplacedKey, seal, unseal } from '../../platform/secrets/vault.js';
 
 export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code';
 
+export interface SealingKeys {
+  /** Seals. */
+  readonly dataKey: Uint8Array;
+  /** Another data key under which values may be sealed while the data key is being replaced. */
+  readonly otherKey?: Uint8Array | undefined;
+  /** Hashes. Default: derived from the data key. It stays when the data key is replaced. */
+  readonly lookUpKey?: Uint8Array | undefined;
+}
+
 /** Seals personal data of a channel's users under its data key, and hashes it with a key for look-ups. */
-export function createSealing(dataKey: Uint8Array) {
+export function createSealing({ dataKey, otherKey, lookUpKey = deriveLookUpKey(dataKey) }: SealingKeys) {
   const key = createSecretKey(dataKey);
-  const lookUpKey = new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
+  const other = otherKey && createSecretKey(otherKey);
+
+  /** Returns the value, and whether it was sealed under the other key. */
+  function open(sealed: string, place: string): { readonly plain: Uint8Array; readonly isUnderOther: boolean } {
+    try {
+      return { plain: unseal(key, sealed, place), isUnderOther: false };
+    } catch (error) {
+      if (!other || !(error instanceof MisplacedKey)) throw error;
+      return { plain: unseal(other, sealed, place), isUnderOther: true };
+    }
+  }
+
   return {
     seal: (text: string, place: string): string => seal(key, Buffer.from(text), place),
-    unseal: (sealed: string, place: string): string => Buffer.from(unseal(key, sealed, place)).toString(),
-    /**
-     * Returns the same hash for the same text within one channel and purpose. Only a holder of the key can compute it.
-     */
+    unseal: (sealed: string, place: string): string => Buffer.from(open(sealed, place).plain).toString(),
+    /** Returns a value that was sealed under the other key, sealed under this one. Undefined: it is already. */
+    reseal(sealed: string, place: string): string | undefined {
+      const { plain, isUnderOther } = open(sealed, place);
+      return isUnderOther ? seal(key, plain, place) : undefined;
+    },
+    /** Returns the same hash for the same text within one channel and purpose. Needs the key. */
     hash: (text: string, purpose: HashPurpose): Buffer => Buffer.from(hmacSha256(lookUpKey, `${purpose}\n${text}`)),
   };
 }
 
 export type Sealing = ReturnType<typeof createSealing>;
+
+export function deriveLookUpKey(dataKey: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', dataKey, 'perennial', 'look-up', 32));
+}

@@ -93,7 +93,15 @@ export async function storePaymentChannel(tx: Queryable, code: string, fields: P
 
 export const storeGatewayKey = declareWrite({
   text: 'update payment_channels set gateway_key = $2 where code = $1',
-  parameters: ['text', 'text'],
+  parameters: ['text', 'text?'],
+});
+
+/** Returns the wrapped key of a bridge. */
+export const findGatewayKey = declareFind({
+  text: 'select gateway_key as key from payment_channels where code = $1',
+  parameters: ['text'],
+  columns: columns({ key: 'text?' }),
+  value: ({ key }) => key,
 });
 
 function toPaymentChannelValues(fields: PaymentChannelFields) {

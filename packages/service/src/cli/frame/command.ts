@@ -8,11 +8,7 @@ import { OperatorError, type OperatorWithGateways } from '../../operator/operato
 import { systemClock } from '../../platform/clock.js';
 import { toVisibleJson } from '../../platform/escape-invisible.js';
 import { needsAdoption, UnconfirmedCopy } from '../../platform/installation/database-identity.js';
-import {
-  type OpenedDatabase,
-  type OpenOptions,
-  openDatabaseFromSettings,
-} from '../../platform/installation/open-database.js';
+import { type OpenOptions, openDatabaseFromSettings } from '../../platform/installation/open-database.js';
 import { PlainError } from '../../platform/plain-error.js';
 import { type Env, readSettings, type Settings } from '../../platform/settings.js';
 import { createGatewaysOnDemand } from './gateways.js';
@@ -33,14 +29,9 @@ export function addCommand(noun: Command, usage: string, description: string, ex
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:\n${lines.join('\n')}`);
 }
 
-export async function openDatabaseForCommand(
-  settings: Settings,
-  log: (line: string) => void,
-  more: Pick<OpenOptions, 'anySchema'> = {},
-): Promise<OpenedDatabase> {
-  // mustExist: otherwise a mistyped folder would get an empty database, and the command would report that all is well.
-  return openDatabaseFromSettings(settings, { role: 'tool', mustExist: true, attempts: 3, log, ...more });
-}
+/** mustExist, because a mistyped folder would get an empty database, and the command would report that all is well. */
+export const commandOptions = (log: (line: string) => void) =>
+  ({ role: 'tool', mustExist: true, attempts: 3, log }) as const satisfies OpenOptions;
 
 export interface Terminal {
   readonly env: Env;
@@ -97,12 +88,13 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
 
   const operate: CommandLine['operate'] = async (options, act) => {
     const given = settings();
-    const opened = await openDatabaseForCommand(given, progress(options));
-    const gateways = createGatewaysOnDemand(opened, { clock: systemClock, readsOnly: given.readsOnly });
+    const opened = await openDatabaseFromSettings(given, commandOptions(progress(options)));
+    const gateways = createGatewaysOnDemand(opened, given, systemClock);
     try {
       await act({
         database: opened.database,
         vault: opened.vault,
+        keyService: opened.keys.service,
         clock: systemClock,
         gateways,
         environment: given.environment,

@@ -2,11 +2,13 @@ import type { Gateways } from '../../gateways/gateway-registry.js';
 import { OperatorError } from '../../operator/operator.js';
 import type { Clock } from '../../platform/clock.js';
 import type { OpenedDatabase } from '../../platform/installation/open-database.js';
+import type { Settings } from '../../platform/settings.js';
 
 /** Loads the gateways of the payment channels on first use, because most commands need no HTTP client. */
 export function createGatewaysOnDemand(
   { database, vault, currency }: OpenedDatabase,
-  { clock, readsOnly }: { readonly clock: Clock; readonly readsOnly: boolean },
+  { environment, readsOnly }: Pick<Settings, 'environment' | 'readsOnly'>,
+  clock: Clock,
 ): Gateways & { close(): Promise<void> } {
   let loaded: Promise<Gateways> | undefined;
   const load = async () => {
@@ -21,13 +23,16 @@ export function createGatewaysOnDemand(
       import('../../gateways/sandbox/sandbox-gateway.js'),
       import('../../gateways/currency-alert.js'),
     ]);
-    return gatewayRegistry(database, {
-      sandbox: () => sandboxGateway(clock),
-      bridge: (url, wrappedKey, code) => {
-        const onHandshake = currencyAlert(database, code, currency);
-        return bridgeGateway({ url, key: vault.unwrapKey(wrappedKey), currency, onHandshake, clock });
+    return gatewayRegistry(
+      { database, vault, environment },
+      {
+        sandbox: () => sandboxGateway(clock),
+        bridge: (url, key, code) => {
+          const onHandshake = currencyAlert(database, code, currency);
+          return bridgeGateway({ url, key, currency, onHandshake, clock });
+        },
       },
-    });
+    );
   };
   return {
     async of(code) {

@@ -5,6 +5,7 @@ import { findPerson, type PersonRow, storeSignIn, useTotpStep } from '../../oper
 import { findTotpStep } from '../../operator/people/totp.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Transactional } from '../../platform/db/database.js';
+import { keyPlaces, openStoredKey } from '../../platform/secrets/stored-keys.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import { BY_ADDRESS, BY_NAME, BY_SESSION, countTry, forgetTries, takeBackTry } from './failures-sql.js';
 import { findSession, insertSession, type SessionRow, storeProof, touchSession } from './sessions-sql.js';
@@ -103,7 +104,8 @@ async function judgeSignIn<T>(
 }
 
 async function requireCode({ database, vault, clock }: SignInDeps, person: PersonRow, code: string): Promise<void> {
-  const secret = vault.unwrapKey(person.totpSecret ?? '');
+  const place = keyPlaces.secondFactor(person.personId);
+  const secret = await openStoredKey(database, vault, person.totpSecret ?? '', place);
   const step = findTotpStep(secret, code, clock.now(), person.totpStep);
   if (step === undefined || !(await useTotpStep(database, person.personId, step))) throw new WrongProof();
 }

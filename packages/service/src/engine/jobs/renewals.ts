@@ -39,7 +39,9 @@ const MAX_UNSETTLED = 256;
 /** If fewer debits than this can be started now, waits a short time for more, because each statement is a commit. */
 const MIN_STARTED_TOGETHER = 32;
 const MAX_WAIT_FOR_MORE_MS = 20;
-/** A debit must be sent within this time after its start. The rest of its lease is for the call and the settlement. */
+/** The time after which a run reads its channels again, in case a data key is being replaced. */
+const MAX_CACHED_MS = 300_000;
+/** The time after its start in which a debit may be sent. The rest of its lease is for the call and settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
 /** Mode A: debits all due orders of one payment channel, no faster than its rate allows. */
@@ -154,8 +156,13 @@ async function endOrdersLeftOver({ database, clock, log }: RenewalDeps, agreemen
 
 /** Caches loaded values for one run: a thousand renewals of one channel read the channel once. */
 function createRunCache<Key, Value>(load: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
-  const loaded = new Map<Key, Promise<Value>>();
+  let loaded = new Map<Key, Promise<Value>>();
+  let until = performance.now() + MAX_CACHED_MS;
   return (key) => {
+    if (performance.now() > until) {
+      loaded = new Map();
+      until = performance.now() + MAX_CACHED_MS;
+    }
     const value = loaded.get(key) ?? load(key);
     loaded.set(key, value);
     return value;

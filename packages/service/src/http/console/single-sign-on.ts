@@ -10,6 +10,7 @@ import {
   type PersonRow,
   storeSingleSignOn,
 } from '../../operator/people/people-sql.js';
+import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
 import { createMinuteLimit } from '../answers/minute-limit.js';
 
@@ -56,7 +57,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
         const verifier = client.randomPKCECodeVerifier();
         const state = client.randomState();
         const nonce = client.randomNonce();
-        const wrapped = vault.wrapKey(Buffer.from(verifier));
+        const wrapped = await wrapStoredKey(database, vault, Buffer.from(verifier), keyPlaces.signOn);
         await insertSignOn(database, hashState(state), nonce, wrapped, ownAddress(request.query.returnTo));
         const to = client.buildAuthorizationUrl(config, {
           redirect_uri: callback(),
@@ -78,9 +79,10 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
         const state = address.searchParams.get('state') ?? '';
         const taken = isStateOfBrowser(request, state) ? await takeSignOn(database, hashState(state)) : undefined;
         if (!taken) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
+        const verifier = await openStoredKey(database, vault, taken.verifier, keyPlaces.signOn);
         const tokens = await client
           .authorizationCodeGrant(config, address, {
-            pkceCodeVerifier: Buffer.from(vault.unwrapKey(taken.verifier)).toString(),
+            pkceCodeVerifier: Buffer.from(verifier).toString(),
             expectedState: state,
             expectedNonce: taken.nonce,
             idTokenExpected: true,

@@ -1,3 +1,4 @@
+import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
 import { changePerson } from './people.js';
 import { storePendingTotp, storeTotp } from './people-sql.js';
@@ -15,7 +16,8 @@ export async function beginTotp(
   const secret = createTotpSecret();
   await changePerson(operator, name, 'person.begin-totp', async (tx, person) => {
     if (person.totpSecret !== null) throw refusal('codes-set-up')`codes are already set up; remove them first`;
-    await storePendingTotp(tx, person.personId, operator.vault.wrapKey(secret));
+    const place = keyPlaces.secondFactor(person.personId);
+    await storePendingTotp(tx, person.personId, await wrapStoredKey(tx, operator.vault, secret, place));
     return {};
   });
   return { secret: totpSecretText(secret), uri: totpUri(secret, name, operator.environment) };
@@ -27,7 +29,8 @@ export async function confirmTotp(
 ): Promise<void> {
   await changePerson(operator, name, 'person.set-totp', async (tx, person) => {
     if (person.totpPending === null) throw refusal('codes-not-begun')`start the setup of codes first`;
-    const secret = operator.vault.unwrapKey(person.totpPending);
+    const place = keyPlaces.secondFactor(person.personId);
+    const secret = await openStoredKey(tx, operator.vault, person.totpPending, place);
     const step = findTotpStep(secret, code, operator.clock.now(), 0);
     if (step === undefined) throw refusal('code-wrong')`the code is wrong; check the clock of your phone`;
     await storeTotp(tx, person.personId, person.totpPending, step);

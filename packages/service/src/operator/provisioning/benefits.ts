@@ -10,6 +10,7 @@ import {
 import { openPoolCodes } from '../../fulfilment/pool-codes.js';
 import { insertPoolCodes } from '../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { findStoredKey, keyPlaces, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
 import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit/audit.js';
@@ -50,18 +51,22 @@ export async function setFulfilment(
   return inTransaction(operator, async (tx) => {
     await lockBenefitCode(tx, subject);
     const former = (await findFulfilment(tx, subject)) ?? DEFAULT_FULFILMENT;
-    const newKey = key !== undefined && !isSameKey(operator, former, key);
-    const to: FulfilmentRow = {
-      kind,
-      supplierUrl: supplierUrl ?? former.supplierUrl,
-      supplierKey: newKey ? operator.vault.wrapKey(key) : former.supplierKey,
-    };
-    if (kind === 'SUPPLIER' && (to.supplierUrl === null || to.supplierKey === null)) {
+    const toUrl = supplierUrl ?? former.supplierUrl;
+    const places = [former.supplierUrl, toUrl].map((at) => keyPlaces.supplier(subject, at ?? ''));
+    const formerKey =
+      former.supplierKey === null ? undefined : await findStoredKey(tx, operator.vault, former.supplierKey, places);
+    const newKey = key !== undefined && !(formerKey && Buffer.from(formerKey).equals(key));
+    const toKey = key ?? formerKey;
+    const to: FulfilmentRow = { kind, supplierUrl: toUrl, supplierKey: former.supplierKey };
+    if (kind === 'SUPPLIER' && (toUrl === null || toKey === undefined)) {
       throw refusal('supplier-needs-address')`a supplier needs an address and a key`;
     }
     const changed = newKey || to.kind !== former.kind || to.supplierUrl !== former.supplierUrl;
     if (changed) {
-      await storeFulfilment(tx, subject, to);
+      const isRewrapped = toUrl !== null && toKey !== undefined;
+      const place = keyPlaces.supplier(subject, toUrl ?? '');
+      const supplierKey = isRewrapped ? await wrapStoredKey(tx, operator.vault, toKey, place) : null;
+      await storeFulfilment(tx, subject, { ...to, supplierKey });
       const detail = { from: auditedFields(former), to: auditedFields(to), ...(newKey ? { newKey } : {}) };
       await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-fulfilment', subject, detail });
     }
@@ -72,10 +77,6 @@ export async function setFulfilment(
 const DEFAULT_FULFILMENT: FulfilmentRow = { kind: 'GENERATED', supplierUrl: null, supplierKey: null };
 
 const auditedFields = ({ kind, supplierUrl }: FulfilmentRow) => ({ kind, supplierUrl });
-
-function isSameKey({ vault }: Operator, { supplierKey }: FulfilmentRow, key: Uint8Array): boolean {
-  return supplierKey !== null && Buffer.from(vault.unwrapKey(supplierKey)).equals(key);
-}
 
 export type ImportedCodes = Awaited<ReturnType<typeof importCodes>>;
 

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Static } from '@perennial/wire';
+import { openChannelKeys } from '../../catalog/channels/channel-keys.js';
 import {
   type ChannelView,
   describeChannels,
@@ -10,6 +11,7 @@ import {
   keepFormerAppSecret,
   storeChannelStatus,
   storeCredentials,
+  storeLookUpKey,
 } from '../../catalog/channels/channel-provisioning-sql.js';
 import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import {
@@ -17,11 +19,14 @@ import {
   type CredentialName,
   createCredentials,
   openCredentials,
-  resealCredentials,
   sealCredentials,
 } from '../../catalog/channels/credentials.js';
+import { deriveLookUpKey } from '../../catalog/channels/sealing.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { bindsKeys, keyPlaces, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
+import { createKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
+import { insertRotation } from '../../subscriptions/store/reseal-sql.js';
 import { recordAudit } from '../audit/audit.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { quoted, requireInteger, requireName, requireOneOf, requireUnique } from '../rules.js';
@@ -44,9 +49,11 @@ export async function createChannel(
     ...(input.rateBurst === undefined ? {} : { rateBurst: input.rateBurst }),
   });
   const credentials = createCredentials();
-  const sealed = sealCredentials(operator.vault, appId, credentials);
+  const key = createKey();
+  const sealed = sealCredentials(key, appId, credentials);
   const channel = await inTransaction(operator, async (tx) => {
-    if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, ...sealed }))) {
+    const dataKey = await wrapStoredKey(tx, operator.vault, key, keyPlaces.dataKey(appId));
+    if (!(await insertChannel(tx, { appId, name, ratePerSecond, rateBurst, dataKey, ...sealed }))) {
       throw refusal('channel-exists')`there is already a channel ${quoted(appId)}`;
     }
     const detail = { name, ratePerSecond, rateBurst };
@@ -114,11 +121,11 @@ export async function resetCredentials(
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
   const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
-    const next = { ...openCredentials(operator.vault, appId, row), ...reset };
+    const { dataKey } = await openChannelKeys(tx, operator.vault, row);
+    const next = { ...openCredentials(dataKey, appId, row), ...reset };
     if (overlapHours > 0) await keepFormerAppSecret(tx, row.channelId, overlapHours);
     else if (rollsAppSecret) await endFormerAppSecret(tx, operator.environment, row.channelId);
-    const sealed = resealCredentials(operator.vault, appId, row.dataKey, next);
-    await storeCredentials(tx, { channelId: row.channelId, ...sealed });
+    await storeCredentials(tx, { channelId: row.channelId, ...sealCredentials(dataKey, appId, next) });
     if (overlapHours === 0) await endAccessTokens(tx, row.channelId);
     return { credentials: chosen, ...(overlapHours > 0 ? { overlapHours } : {}) };
   });
@@ -128,6 +135,30 @@ export async function resetCredentials(
 /** Ends the former app secret. The sandbox still stores it, to tell a channel that it signs with the former secret. */
 function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: number): Promise<void> {
   return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);
+}
+
+/**
+ * Replaces the data key of a channel. Announces the new key here; the engine then switches to it and seals everything
+ * under it again, while the channel is served. The hashes for look-ups keep their key, which is stored from now on.
+ */
+export async function rotateDataKey(operator: Operator, { appId }: { readonly appId: string }) {
+  const { vault } = operator;
+  return changeChannel(operator, appId, 'channel.rotate-data-key', async (tx, channel) => {
+    if (!(await bindsKeys(tx, vault))) {
+      throw refusal('keys-not-bound')`run master-key rewrap first, once no node of an earlier version runs`;
+    }
+    if (channel.otherDataKey !== null) {
+      throw refusal('data-key-in-rotation')`the data key of ${quoted(appId)} is already being replaced`;
+    }
+    if (channel.lookUpKey === null) {
+      const { dataKey } = await openChannelKeys(tx, vault, channel);
+      const place = keyPlaces.lookUpKey(appId);
+      await storeLookUpKey(tx, channel.channelId, await wrapStoredKey(tx, vault, deriveLookUpKey(dataKey), place));
+    }
+    const next = await wrapStoredKey(tx, vault, createKey(), keyPlaces.otherDataKey(appId));
+    await insertRotation(tx, channel.channelId, next);
+    return {};
+  });
 }
 
 export async function revokeTokens(operator: Operator, { appId }: { readonly appId: string }) {

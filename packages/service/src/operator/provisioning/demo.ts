@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { openChannelKeys } from '../../catalog/channels/channel-keys.js';
 import { findChannel } from '../../catalog/channels/channels-sql.js';
 import { openCredentials } from '../../catalog/channels/credentials.js';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
@@ -85,7 +86,8 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
   });
   const row = await findChannel(operator.database, APP_ID);
   if (!row) throw new OperatorError(`the channel ${APP_ID} has just been removed`);
-  const { appSecret, aesKey, callbackSecret } = openCredentials(operator.vault, APP_ID, row);
+  const { dataKey } = await openChannelKeys(operator.database, operator.vault, row);
+  const { appSecret, aesKey, callbackSecret } = openCredentials(dataKey, APP_ID, row);
   const { products, paymentChannels } = await requireChannelView(operator.database, APP_ID);
   return writePrivateFile(dataDir, 'demo-channel.json', {
     appId: APP_ID,

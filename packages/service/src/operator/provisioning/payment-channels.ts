@@ -2,6 +2,7 @@ import type { Static } from '@perennial/wire';
 import { ANY_BANK } from '@perennial/wire/enums';
 import {
   describePaymentChannels,
+  findGatewayKey,
   GATEWAYS,
   type GatewayName,
   insertPaymentChannel,
@@ -13,6 +14,7 @@ import {
   storePaymentChannel,
 } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { findStoredKey, keyPlaces, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import { createKey } from '../../platform/secrets/vault.js';
 import type { Environment } from '../../platform/settings.js';
 import { recordAudit } from '../audit/audit.js';
@@ -66,7 +68,7 @@ export async function createPaymentChannel(
     if (!(await insertPaymentChannel(tx, subject, gateway, fields))) {
       throw refusal('payment-channel-exists')`there is already a payment channel ${quoted(subject)}`;
     }
-    if (key) await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
+    if (key) await storeGatewayKey(tx, subject, await wrapGatewayKey(tx, operator, subject, fields, key));
     const detail = { gateway, ...fields };
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.create', subject, detail });
     return { ...(await requirePaymentChannelView(tx, subject)), ...toOneTimeKey(key) };
@@ -83,10 +85,31 @@ export async function resetGatewayKey(
     await requireLockedPaymentChannel(tx, subject, 'change');
     const view = await requirePaymentChannelView(tx, subject);
     if (view.gateway !== 'bridge') throw refusal('gateway-without-key')`the ${view.gateway} gateway has no key`;
-    await storeGatewayKey(tx, subject, operator.vault.wrapKey(key));
+    if ((await findFormerKey(tx, operator, subject, view)) === 'misplaced') {
+      throw refusal(
+        'address-not-set-here',
+      )`the address of ${quoted(subject)} was changed in the database; set the right address first`;
+    }
+    await storeGatewayKey(tx, subject, await wrapGatewayKey(tx, operator, subject, view, key));
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail: {} });
     return { ...view, ...toOneTimeKey(key) };
   });
+}
+
+type Addressed = Pick<PaymentChannelFields, 'gatewayUrl'>;
+
+const bridgePlace = (code: string, { gatewayUrl }: Addressed) => keyPlaces.bridge(code, gatewayUrl ?? '');
+
+function wrapGatewayKey(tx: Queryable, { vault }: Operator, code: string, to: Addressed, key: Uint8Array) {
+  return wrapStoredKey(tx, vault, key, bridgePlace(code, to));
+}
+
+/** Returns the stored key if it belongs to one of the addresses, and undefined if there is none. */
+async function findFormerKey(tx: Queryable, { vault }: Operator, code: string, ...of: readonly Addressed[]) {
+  const wrapped = await findGatewayKey(tx, code);
+  if (wrapped == null) return undefined;
+  const places = of.map((one) => bridgePlace(code, one));
+  return (await findStoredKey(tx, vault, wrapped, places)) ?? 'misplaced';
 }
 
 function toOneTimeKey(key: Uint8Array | undefined): OneTimeGatewayKey {
@@ -106,6 +129,12 @@ export async function updatePaymentChannel(
     const to = requireFields(operator.environment, former.gateway, { ...former, ...given });
     const detail = describeChange<PaymentChannelFields>(former, to);
     if (!detail) return { ...former, changed: false };
+    if (to.gatewayUrl !== former.gatewayUrl) {
+      // A key that belongs to neither address is removed: the address was changed in the database, the key may be another's.
+      const key = await findFormerKey(tx, operator, subject, former, to);
+      const isKept = key !== undefined && key !== 'misplaced';
+      await storeGatewayKey(tx, subject, isKept ? await wrapGatewayKey(tx, operator, subject, to, key) : null);
+    }
     await storePaymentChannel(tx, subject, to);
     await raiseVersionsOfAuthorizedChannels(tx, subject);
     await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.update', subject, detail });

@@ -163,10 +163,12 @@ export const findChannelsByPrefix = declareList({
 });
 
 /** Returns the keys of all channels, wrapped under the master key. */
-export const listDataKeys: Query<[], { channelId: number; dataKey: string }[]> = declareList({
-  text: 'select c.channel_id as "channelId", c.data_key as "dataKey" from channels c order by c.app_id',
+/** Returns what hashes the mobiles of each channel. */
+export const listLookUpKeys = declareList({
+  text: `select c.channel_id as "channelId", c.app_id as "appId", c.data_key as "dataKey", c.look_up_key as "lookUpKey"
+     from channels c order by c.app_id`,
   parameters: [],
-  columns: columns({ channelId: 'bigint', dataKey: 'text' }),
+  columns: columns({ channelId: 'bigint', appId: 'text', dataKey: 'text', lookUpKey: 'text?' }),
 });
 
 export const findProductsByPrefix = declareList({

@@ -1,4 +1,5 @@
 import type { Static } from '@perennial/wire';
+import { openChannelKeys } from '../../catalog/channels/channel-keys.js';
 import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
 import type { Queryable } from '../../platform/db/database.js';
@@ -36,7 +37,7 @@ import {
   findUsersByMobile,
   hasAttempt,
   hasClaim,
-  listDataKeys,
+  listLookUpKeys,
 } from './search-sql.js';
 
 type SearchResult = Static<typeof searchResult>;
@@ -213,10 +214,13 @@ const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
 /** Hashes the mobile number with the key of each channel. */
 async function hashMobile({ database, vault }: Operator, mobile: string) {
   const before = openedKeys.get(vault);
-  const channels = (await listDataKeys(database)).map(({ channelId, dataKey }) => {
-    return { channelId, dataKey, sealing: before?.get(dataKey) ?? createSealing(vault.unwrapKey(dataKey)) };
-  });
-  openedKeys.set(vault, new Map(channels.map(({ dataKey, sealing }) => [dataKey, sealing])));
+  const channels: { channelId: number; name: string; sealing: Sealing }[] = [];
+  for (const row of await listLookUpKeys(database)) {
+    const name = row.lookUpKey ?? row.dataKey;
+    const open = async () => createSealing(await openChannelKeys(database, vault, { ...row, otherDataKey: null }));
+    channels.push({ channelId: row.channelId, name, sealing: before?.get(name) ?? (await open()) });
+  }
+  openedKeys.set(vault, new Map(channels.map(({ name, sealing }) => [name, sealing])));
   return channels.map(({ channelId, sealing }) => ({ channelId, mobileHash: sealing.hash(mobile, 'mobile') }));
 }
 

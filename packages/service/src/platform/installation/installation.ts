@@ -1,43 +1,81 @@
-import { createHash } from 'node:crypto';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
-import { column, columns, type Database, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
+import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
-import type { Vault } from '../secrets/vault.js';
+import type { KeyService } from '../secrets/key-service.js';
+import { bindsKeys, computeMasterKeyChecks } from '../secrets/stored-keys.js';
+import { createKey, openVault, type Vault } from '../secrets/vault.js';
 import type { Environment } from '../settings.js';
 import { findMasterKeyIds } from './wrapped-keys-sql.js';
 
 export class InstallationError extends PlainError {}
 
 const CLAIM_INSTALLATION = statement({
-  text: `insert into installation (environment, master_key_check) values ($1, $2) on conflict (only_row) do nothing`,
-  parameters: ['text', 'text'],
+  text: `insert into installation (environment, master_key_check, wrapped_master_key) values ($1, $2, $3)
+     on conflict (only_row) do update set wrapped_master_key = coalesce(installation.wrapped_master_key, $3)`,
+  parameters: ['text', 'text', 'text'],
 });
+
+/** Where the master keys come from. */
+export interface MasterKeySource {
+  /** Keys of the settings. */
+  readonly local: readonly Uint8Array[];
+  /** Wraps another one. */
+  readonly service?: KeyService | undefined;
+  /** True if that is the current one. Otherwise the first of the settings is. */
+  readonly isServiceCurrent?: boolean;
+}
+
+function toVault({ local, isServiceCurrent = false }: MasterKeySource, external: Uint8Array | undefined): Vault {
+  const known = external ? [external] : [];
+  const [first, ...others] = isServiceCurrent
+    ? [...known, ...local]
+    : [...local.slice(0, 1), ...known, ...local.slice(1)];
+  if (first) return openVault([first, ...others]);
+  throw new InstallationError('this database has a MASTER_KEY: set it as MASTER_KEY_PREVIOUS, beside KEY_SERVICE');
+}
 
 /**
  * Binds a database to one environment and its master keys, at the first start. A node with different settings must not
  * start: it would answer channels that it cannot serve, or sell sandbox products for money.
  */
-export async function claimInstallation(database: Database, environment: Environment, vault: Vault): Promise<void> {
-  if (!(await findInstallation(database))) {
-    await database.query(CLAIM_INSTALLATION, [environment, computeMasterKeyChecks(vault)[0] ?? null]);
+export async function claimInstallation(
+  database: Queryable,
+  environment: Environment,
+  keys: MasterKeySource,
+): Promise<Vault> {
+  const found = await findInstallation(database);
+  const created = keys.service && found?.wrappedMasterKey == null ? createKey() : undefined;
+  if (!found || created) {
+    const wrapped = created && keys.service ? await keys.service.wrap(created) : null;
+    const [check = null] = computeMasterKeyChecks(toVault(keys, created), 'bound');
+    await database.query(CLAIM_INSTALLATION, [environment, check, wrapped]);
   }
   const installation = await findInstallation(database);
   if (!installation) throw new InstallationError('the installation row is missing');
-  checkInstallation(installation, environment, vault);
+  return checkInstallation(installation, environment, keys);
 }
 
-/** Throws if the database belongs to a different environment, or if this node lacks its master key. */
-export function checkInstallation(installation: Installation, environment: Environment, vault: Vault): void {
+/** Opens the vault. Throws if the database belongs to another environment or to unknown master keys. */
+export async function checkInstallation(
+  installation: Installation,
+  environment: Environment,
+  keys: MasterKeySource,
+): Promise<Vault> {
   if (installation.environment !== environment) {
     throw new InstallationError(
       `this database belongs to the ${installation.environment} environment, but SVC_ENVIRONMENT is ${environment}`,
     );
   }
-  if (!computeMasterKeyChecks(vault).includes(installation.masterKeyCheck)) {
+  const { wrappedMasterKey } = installation;
+  const external = wrappedMasterKey === null ? undefined : await keys.service?.unwrap(wrappedMasterKey);
+  const vault = toVault(keys, external);
+  const checks = [...computeMasterKeyChecks(vault, 'bound'), ...computeMasterKeyChecks(vault, 'unbound')];
+  if (!checks.includes(installation.masterKeyCheck)) {
     throw new InstallationError(
       'MASTER_KEY is not the key of this database: set the key that it was created with or last rewrapped under',
     );
   }
+  return vault;
 }
 
 const CLAIM_CURRENCY = statement({
@@ -76,7 +114,7 @@ const CHANGE_MASTER_KEY_CHECK = statement({
  * that have only the previous master key are refused afterwards.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
-  const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault)[0] ?? null]);
+  const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault, 'bound')[0] ?? null]);
   return changed.length > 0;
 }
 
@@ -87,19 +125,16 @@ export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise
 export async function checkWrappedKeys(database: Queryable, vault: Vault): Promise<string | undefined> {
   const ids = await findMasterKeyIds(database);
   const unknown = ids.filter((id) => !vault.keyIds.includes(id));
-  if (unknown.length === 0) return undefined;
+  if (unknown.length === 0) {
+    return (await bindsKeys(database, vault)) ? undefined : UNBOUND_KEYS;
+  }
   const named = `under ${unknown.join(', ')}, which neither MASTER_KEY nor MASTER_KEY_PREVIOUS is`;
   if (unknown.length === ids.length) throw new InstallationError(`every key in this database is ${named}`);
   return `some keys in this database are ${named}: requests that need them will fail (see master-key status)`;
 }
 
-/**
- * Returns a hash of each master key that this node has. The database stores one of these hashes, to recognize its
- * master key.
- */
-export function computeMasterKeyChecks(vault: Vault): string[] {
-  return vault.derivePurposeKeys('installation check').map(({ key }) => createHash('sha256').update(key).digest('hex'));
-}
+const UNBOUND_KEYS =
+  'the keys in this database are not bound to their rows: run master-key rewrap once no older version runs';
 
 export type Installation = RowOf<typeof FIND_INSTALLATION>;
 
@@ -111,13 +146,16 @@ const HAS_INSTALLATION_TABLE = statement({
 
 /** May run before the migration, so it returns null for a column that does not exist yet. */
 const FIND_INSTALLATION = statement({
-  text: `select environment, master_key_check as "masterKeyCheck", to_jsonb(i) ->> 'currency' as currency from installation i`,
+  text: `select environment, master_key_check as "masterKeyCheck", to_jsonb(i) ->> 'currency' as currency,
+       to_jsonb(i) ->> 'wrapped_master_key' as "wrappedMasterKey" from installation i`,
   parameters: [],
   columns: columns({
     environment: column<Environment>('text'),
     masterKeyCheck: 'text',
     /** The currency of every amount. Null until a version that knows currencies was started. */
     currency: 'text?',
+    /** Null without a key service. */
+    wrappedMasterKey: 'text?',
   }),
 });
 

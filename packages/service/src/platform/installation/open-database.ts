@@ -16,8 +16,9 @@ import { UnfitConnection } from '../db/session.js';
 import { PlainError } from '../plain-error.js';
 import { migrate } from '../schema/migrate.js';
 import { MigrationError, readSchema } from '../schema/schema-state.js';
+import { createKeyService, KeyServiceError } from '../secrets/key-service.js';
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
-import { openVault, type Vault } from '../secrets/vault.js';
+import { createKey, openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { claimDatabase, UnconfirmedCopy } from './database-identity.js';
 import {
@@ -27,6 +28,7 @@ import {
   claimCurrency,
   claimInstallation,
   findInstallation,
+  type MasterKeySource,
 } from './installation.js';
 
 export interface OpenOptions extends DatabaseEvents {
@@ -34,9 +36,7 @@ export interface OpenOptions extends DatabaseEvents {
   readonly role: 'service' | 'tool';
   /** The name in the database's list of sessions. Default: depends on the role. */
   readonly name?: string;
-  /** True: does not check the schema. For commands that migrate it or show its state. */
-  readonly anySchema?: boolean;
-  /** True: throws if an embedded folder contains no database. By default, a database is created. */
+  /** Refuses an embedded folder without a database. By default, one is created. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
   /** Called with the reason, repeatedly, while the start waits. `isDecision` is true if an operator must decide. */
@@ -50,11 +50,12 @@ export interface OpenOptions extends DatabaseEvents {
 
 export interface OpenedDatabase extends OpenConnection {
   readonly currency: string;
+  readonly vault: Vault;
 }
 
-interface OpenConnection {
+export interface OpenConnection {
   readonly database: Database;
-  readonly vault: Vault;
+  readonly keys: MasterKeySource;
   /** Includes the password. */
   readonly databaseUrl: string;
   close(): Promise<void>;
@@ -64,13 +65,32 @@ const MIN_SERVER_VERSION = 15;
 
 /** Opens a database and makes sure that it is usable: reachable, migrated, and of this environment and master key. */
 export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
-  if (options.mustExist) await refuseEmptyFolder(settings);
-  if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
-  const vault = openVault(await readOrCreateMasterKeys(settings));
-  const opened = { ...(await connectToDatabase(settings, options)), vault };
+  const opened = await openConnection(settings, options);
   return closeUnlessReady(opened, () =>
     retryWhileUnavailable(options, () => prepareDatabase(opened, settings, options)),
   );
+}
+
+/** Opens a database of this installation with any schema, for the command that migrates it or shows its state. */
+export async function openAnySchema(settings: Settings, options: OpenOptions): Promise<OpenConnection> {
+  const opened = await openConnection(settings, options);
+  return closeUnlessReady(opened, async () => {
+    await checkBeforeChange(opened, settings);
+    return {};
+  });
+}
+
+async function openConnection(settings: Settings, options: OpenOptions): Promise<OpenConnection> {
+  if (options.mustExist) await refuseEmptyFolder(settings);
+  if (settings.masterKeys === undefined || settings.databaseUrl === undefined) await createDataFolder(settings.dataDir);
+  const keys = toKeySource(settings, await readOrCreateMasterKeys(settings));
+  return { ...(await connectToDatabase(settings, options)), keys };
+}
+
+function toKeySource({ keyService }: Settings, local: readonly Uint8Array[]): MasterKeySource {
+  return keyService
+    ? { local, service: createKeyService(keyService), isServiceCurrent: keyService.isCurrent }
+    : { local };
 }
 
 /**
@@ -84,23 +104,20 @@ export async function openExistingDatabase(settings: Settings, options: OpenOpti
       `there is no master key in ${describeMasterKeyPlace(settings)}: put it there, or set MASTER_KEY`,
     );
   }
-  const vault = openVault(keys);
-  const opened = { ...(await connectToDatabase(settings, options)), vault };
+  const opened = { ...(await connectToDatabase(settings, options)), keys: toKeySource(settings, keys) };
   return closeUnlessReady(opened, async () => {
     const { database, databaseUrl } = opened;
-    const installation = await findInstallation(database);
-    const currency = checkCurrency(installation, settings.currency);
-    if (!installation) return currency;
-    checkInstallation(installation, settings.environment, vault);
-    await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
-    return currency;
+    const { currency, vault } = await checkBeforeChange(opened, settings);
+    if (vault) await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
+    // An empty database has nothing to open.
+    return { currency, vault: vault ?? openVault([...keys, createKey()]) };
   });
 }
 
-/** Returns the database with the currency from `prepare`, or closes it if `prepare` fails. */
-async function closeUnlessReady(opened: OpenConnection, prepare: () => Promise<string>): Promise<OpenedDatabase> {
+/** Returns the database with the result of `prepare`, or closes it if `prepare` fails. */
+async function closeUnlessReady<T>(opened: OpenConnection, prepare: () => Promise<T>): Promise<OpenConnection & T> {
   try {
-    return { ...opened, currency: await prepare() };
+    return { ...opened, ...(await prepare()) };
   } catch (error) {
     await opened.close();
     const lasting = permanentReason(error);
@@ -115,24 +132,25 @@ async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<vo
   );
 }
 
-/** Prepares a database for use. May be called again after a failure, because each step detects that it is done. */
-async function prepareDatabase(
-  { database, databaseUrl, vault }: OpenConnection,
-  settings: Settings,
-  options: OpenOptions,
-): Promise<string> {
-  const { environment } = settings;
-  // Checks before any change, because the database may belong to a different installation.
+/** Throws if the database belongs to another installation. The vault is undefined if it belongs to none yet. */
+async function checkBeforeChange({ database, keys }: OpenConnection, settings: Settings) {
   const installation = await findInstallation(database);
-  if (installation) checkInstallation(installation, environment, vault);
-  const expected = checkCurrency(installation, settings.currency);
-  if (options.anySchema) return expected;
+  const vault = installation && (await checkInstallation(installation, settings.environment, keys));
+  return { vault, currency: checkCurrency(installation, settings.currency) };
+}
+
+type Prepared = Pick<OpenedDatabase, 'currency' | 'vault'>;
+
+/** May be repeated, because each step detects that it is done. */
+async function prepareDatabase(opened: OpenConnection, settings: Settings, options: OpenOptions): Promise<Prepared> {
+  const { database, databaseUrl, keys } = opened;
+  await checkBeforeChange(opened, settings);
   await prepareSchema(database, databaseUrl, settings, options);
-  await claimInstallation(database, environment, vault);
+  const vault = await claimInstallation(database, settings.environment, keys);
   const currency = await claimCurrency(database, settings.currency);
   // A command repairs nothing here, so that on a copy of the database it only reports.
-  if (options.role !== 'service') return currency;
-  // A read-only node may use a copy of the database, so it does not claim the database.
+  if (options.role !== 'service') return { currency, vault };
+  // A read-only node may use a copy.
   const warnings = [
     settings.readsOnly ? undefined : await claimDatabase(database),
     await checkWrappedKeys(database, vault),
@@ -140,7 +158,7 @@ async function prepareDatabase(
   for (const warning of warnings) if (warning !== undefined) options.log(`Warning: ${warning}`);
   for (const sequence of await moveLaggingSequences(database))
     options.log(`sequence ${sequence} was behind its numbers`);
-  return currency;
+  return { currency, vault };
 }
 
 const LOOK_AT_SCHEMA_MS = 2_000;
@@ -185,10 +203,10 @@ const LOOK_AGAIN_MS = 1_000;
  * Runs `work`. For a service, repeats it until it succeeds, but throws if waiting cannot help. For a command, throws
  * the first error.
  */
-async function retryWhileUnavailable(
+async function retryWhileUnavailable<T>(
   { role, log, onWaiting, signal }: OpenOptions,
-  work: () => Promise<string>,
-): Promise<string> {
+  work: () => Promise<T>,
+): Promise<T> {
   for (let said = ''; ; ) {
     signal?.throwIfAborted();
     try {
@@ -206,8 +224,8 @@ async function retryWhileUnavailable(
 
 /** Describes an error whose cause may pass without a change of the settings. Returns undefined for other errors. */
 function describePassing(error: unknown): string | undefined {
-  if (error instanceof UnconfirmedCopy) return error.message;
-  // Happens while a restore or a migration has locked the tables.
+  if (error instanceof UnconfirmedCopy || error instanceof KeyServiceError) return error.message;
+  // A restore or a migration locks the tables while it runs.
   if (error instanceof HeldUp) return `another session has locked tables of the database (${sqlState(error)})`;
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }
@@ -216,7 +234,7 @@ function describePassing(error: unknown): string | undefined {
 export async function connectToDatabase(
   settings: Settings,
   options: OpenOptions,
-): Promise<Omit<OpenConnection, 'vault'>> {
+): Promise<Omit<OpenConnection, 'keys'>> {
   const embedded =
     settings.databaseUrl === undefined
       ? await withPlainErrors(

@@ -1,12 +1,16 @@
 import { hmacSha256 } from '@perennial/wire';
 import { columns, type Queryable, statement } from '../db/database.js';
+import { computeMasterKeyChecks, keyPlaces, openStoredKey } from './stored-keys.js';
 import { createKey, type Vault } from './vault.js';
 
 export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes';
 
+/** Chooses the form in the statement that stores it, because the caller may have no transaction (stored-keys.ts). */
 const INSERT_LOOK_UP_KEYS = statement({
-  text: 'insert into look_up_keys (purpose, wrapped) values ($1, $2) on conflict do nothing',
-  parameters: ['text', 'text'],
+  text: `with form as (select master_key_check = any($4::text[]) as unbound from installation for share)
+     insert into look_up_keys (purpose, wrapped)
+     values ($1, case when (select unbound from form) then $3 else $2 end) on conflict do nothing`,
+  parameters: ['text', 'text', 'text', 'text[]'],
 });
 
 const FIND_LOOK_UP_KEYS = statement({
@@ -24,10 +28,13 @@ export async function readOrCreateInstallationKey(
   vault: Vault,
   purpose: KeyPurpose,
 ): Promise<Uint8Array> {
-  await db.query(INSERT_LOOK_UP_KEYS, [purpose, vault.wrapKey(createKey())]);
+  const key = createKey();
+  const place = keyPlaces.installation(purpose);
+  const forms = [vault.wrapKey(key, place), vault.wrapKey(key, undefined)];
+  await db.query(INSERT_LOOK_UP_KEYS, [purpose, ...forms, computeMasterKeyChecks(vault, 'unbound')]);
   const [row] = await db.query(FIND_LOOK_UP_KEYS, [purpose]);
   if (!row) throw new Error(`the key for ${purpose} does not exist`);
-  return vault.unwrapKey(row.wrapped);
+  return openStoredKey(db, vault, row.wrapped, place);
 }
 
 /** Hashes values with a key of the installation. Encrypted values can thus be found by their hash, across channels. */

@@ -8,9 +8,11 @@ import { PlainError } from '../plain-error.js';
  * (docs/decisions/0004-secrets.md).
  */
 export interface Vault {
-  wrapKey(dataKey: Uint8Array): string;
-  unwrapKey(wrapped: string): Uint8Array;
-  /** The ids of the known master keys, the current key first. */
+  /** Wraps a key for one place: it opens nowhere else. Undefined: in the form of earlier versions, which opens anywhere. */
+  wrapKey(key: Uint8Array, place: string | undefined): string;
+  /** Throws MisplacedKey if the key was wrapped for another place, or is unbound and that is not accepted. */
+  unwrapKey(wrapped: string, place: string, unbound?: 'refused' | 'accepted'): Uint8Array;
+  /** Ids of the known master keys, the current one first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
   /**
    * Returns the keys derived for one purpose, one from each master key. The key from the current master key comes
@@ -20,6 +22,19 @@ export interface Vault {
 }
 
 export class VaultError extends PlainError {}
+
+/** Thrown for a value that does not belong to its place. */
+export class MisplacedKey extends VaultError {}
+
+/** The second part of a key that is bound to its place. The form of earlier versions has two parts. */
+const BOUND = '2';
+
+export const isBoundKey = (wrapped: string): boolean => wrapped.split('.')[1] === BOUND;
+
+/** Returns the start of every bound key under the current master key. */
+export const currentKeyPrefix = ({ keyIds }: Vault): string => `${keyIds[0]}.${BOUND}.`;
+
+const UNBOUND_PLACE = 'data key';
 
 export function openVault(masterKeys: readonly Uint8Array[]): Vault {
   const keys = masterKeys.map((masterKey) => ({
@@ -31,12 +46,17 @@ export function openVault(masterKeys: readonly Uint8Array[]): Vault {
   if (!current) throw new VaultError('no master key is set');
   return {
     keyIds: [current.id, ...keys.slice(1).map(({ id }) => id)],
-    wrapKey: (dataKey) => `${current.id}.${seal(current.wrapping, dataKey, 'data key')}`,
-    unwrapKey(wrapped) {
-      const [id = '', sealed = ''] = wrapped.split('.');
+    wrapKey: (key, place) =>
+      place === undefined
+        ? `${current.id}.${seal(current.wrapping, key, UNBOUND_PLACE)}`
+        : `${current.id}.${BOUND}.${seal(current.wrapping, key, place)}`,
+    unwrapKey(wrapped, place, unbound = 'refused') {
+      const [id = '', sealed = '', bound = ''] = wrapped.split('.');
       const key = keys.find((one) => one.id === id);
       if (!key) throw new VaultError(`no master key ${id}: set it as MASTER_KEY or MASTER_KEY_PREVIOUS`);
-      return unseal(key.wrapping, sealed, 'data key');
+      if (isBoundKey(wrapped)) return unseal(key.wrapping, bound, place);
+      if (unbound === 'accepted') return unseal(key.wrapping, sealed, UNBOUND_PLACE);
+      throw new MisplacedKey(`the ${place} is not bound to its place, but all keys of this installation are`);
     },
     derivePurposeKeys: (purpose) => keys.map(({ id, masterKey }) => ({ id, key: deriveKey(masterKey, purpose) })),
   };
@@ -63,13 +83,13 @@ export function seal(key: CipherKey, plain: Uint8Array, place: string): string {
 
 export function unseal(key: CipherKey, sealed: string, place: string): Uint8Array {
   const bytes = Buffer.from(sealed, 'base64url');
-  if (bytes.length < 28) throw new VaultError('a sealed value is too short');
+  if (bytes.length < 28) throw new MisplacedKey('a sealed value is too short');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
     .setAAD(Buffer.from(place))
     .setAuthTag(bytes.subarray(-16));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
   } catch {
-    throw new VaultError(`the sealed ${place} does not open with this key`);
+    throw new MisplacedKey(`the sealed ${place} does not open with this key`);
   }
 }

@@ -14,20 +14,20 @@ export function addMasterKeyCommands(perennial: Command, { perform }: CommandLin
   addCommand(
     masterKey,
     'rewrap',
-    'protect every other key with the current MASTER_KEY, so that the previous one can be removed',
+    'protect every other key with the current master key and bind it to its row, once no older version runs',
     ['rewrap'],
   ).action((options: JsonOption) =>
     perform(
       options,
       rewrapKeys,
       ({ rewrapped, already }) =>
-        `${rewrapped} keys were rewrapped, ${already} were already under the current MASTER_KEY`,
+        `${rewrapped} keys were rewrapped, ${already} were already under the current master key`,
     ),
   );
 }
 
 function statusText(status: MasterKeyStatus): SafeText {
-  const { currentKeyId, previousKeyIds, keys, channelSecrets, allOpen, isRewrapped } = status;
+  const { currentKeyId, previousKeyIds, keys, channelSecrets } = status;
   const secrets = [
     'secrets of channels',
     'under their data keys',
@@ -41,12 +41,16 @@ function statusText(status: MasterKeyStatus): SafeText {
       ['Previous keys', previousKeyIds.join(', ') || 'none'],
     ]),
     table(['WHAT', 'MASTER KEY', 'COUNT', 'OPENED'], [...rows, secrets]),
-    safeText`${verdictText(allOpen, isRewrapped)}`,
+    safeText`${verdictText(status)}`,
   ]);
 }
 
-function verdictText(allOpen: boolean, isRewrapped: boolean): string {
-  if (!allOpen) return 'NOT ALL OPEN: add the master key of the keys that do not open to MASTER_KEY_PREVIOUS';
+function verdictText({ allOpen, isRewrapped, unbound }: MasterKeyStatus): string {
+  if (!allOpen) {
+    return 'NOT ALL OPEN: add the missing master key to MASTER_KEY_PREVIOUS; keys under a known one were changed in the database';
+  }
+  if (unbound > 0)
+    return `ALL OPEN, but ${unbound} not bound to their rows: run master-key rewrap once no older version runs`;
   return isRewrapped
     ? 'ALL OPEN: everything is under the current key'
     : 'ALL OPEN, but not all under the current key: run master-key rewrap before you remove the previous key';

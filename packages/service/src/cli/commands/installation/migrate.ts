@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import type { SafeText } from '../../../operations/command/safe-text.js';
 import { table } from '../../../operations/command/table.js';
 import { claimCurrency, claimInstallation } from '../../../platform/installation/installation.js';
-import type { OpenedDatabase } from '../../../platform/installation/open-database.js';
+import { type OpenConnection, openAnySchema } from '../../../platform/installation/open-database.js';
 import { PlainError } from '../../../platform/plain-error.js';
 import { type MigrationResult, migrate } from '../../../platform/schema/migrate.js';
 import { readSchema } from '../../../platform/schema/schema-state.js';
-import { type CommandLine, type JsonOption, openDatabaseForCommand } from '../../frame/command.js';
+import { type CommandLine, commandOptions, type JsonOption } from '../../frame/command.js';
 
 const EXAMPLES = `
 Examples:
@@ -38,14 +38,14 @@ async function run(
     throw new PlainError('--status and --contract contradict each other: --status changes nothing');
   const settings = commandLine.settings();
   const log = progress(options);
-  const opened = await openDatabaseForCommand(settings, log, { anySchema: true });
+  const opened = await openAnySchema(settings, commandOptions(log));
   try {
     if (status) {
       show(options, { items: await listMigrations(opened) }, ({ items }) => statusText(items));
       return;
     }
     const migrated = await migrate(opened.databaseUrl, { contract, log });
-    await claimInstallation(opened.database, settings.environment, opened.vault);
+    await claimInstallation(opened.database, settings.environment, opened.keys);
     await claimCurrency(opened.database, settings.currency);
     const { missingContracts } = await readSchema(opened.database);
     show(options, { ...migrated, waiting: missingContracts.map(({ name }) => name) }, migratedText);
@@ -61,7 +61,7 @@ interface MigrationStatus {
   readonly appliedAt: string | null;
 }
 
-async function listMigrations({ database }: OpenedDatabase): Promise<MigrationStatus[]> {
+async function listMigrations({ database }: OpenConnection): Promise<MigrationStatus[]> {
   const { migrations, applied } = await readSchema(database);
   const known = new Set(migrations.map(({ version }) => version));
   const newer = [...applied.values()].filter(({ version }) => !known.has(version));

@@ -20,7 +20,8 @@ export async function showUser(
   { appId, channelUserId }: { readonly appId: string; readonly channelUserId: string },
   role: Role,
 ) {
-  const channel = await channels.get(appId);
+  // Read again, because no admission compares its version here.
+  const channel = await channels.reload(appId);
   if (!channel) throw createNotFound('channel', appId);
   const { channelId } = channel;
   return operator.database.transaction(

@@ -1,7 +1,7 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 
 /** The context with which a claim's code is encrypted, so that a copy of it in a different claim is unreadable. */
-const claimCodePlace = (claimNo: string) => `code of claim ${claimNo}`;
+export const claimCodePlace = (claimNo: string) => `code of claim ${claimNo}`;
 
 export function sealClaimCode({ sealing }: Pick<Channel, 'sealing'>, claimNo: string, code: string): string {
   return sealing.seal(code, claimCodePlace(claimNo));

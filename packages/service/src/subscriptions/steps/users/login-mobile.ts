@@ -59,4 +59,4 @@ export function unsealUserMobile({ sealing }: Channel, { channelUserId, mobile }
 }
 
 /** The user id is in quotes, because the log removes quoted values from messages. */
-const loginMobilePlace = (channelUserId: string) => `login mobile of "${channelUserId}"`;
+export const loginMobilePlace = (channelUserId: string) => `login mobile of "${channelUserId}"`;

@@ -69,5 +69,5 @@ export function formatAgreementNo(agreementId: number): string {
   return `AG${agreementId}`;
 }
 
-const detailsPlace = (agreementId: number) => `details of agreement ${agreementId}`;
-const institutionNoPlace = (agreementId: number) => `institution number of agreement ${agreementId}`;
+export const detailsPlace = (agreementId: number) => `details of agreement ${agreementId}`;
+export const institutionNoPlace = (agreementId: number) => `institution number of agreement ${agreementId}`;
