@@ -162,6 +162,9 @@ async function upgrade({ older, newer, databaseUrl, size }: Upgrade): Promise<st
     calls.phase('contract');
     say(await command(newer, 'migrate', '--contract'));
     await calls.answered(size.calls);
+    calls.phase('keys bound');
+    say(await command(newer, 'master-key', 'rewrap'));
+    await calls.answered(size.calls);
     findings.push(...(await play.afterwards(newerNodes[0]?.url ?? '')));
 
     const known = contractsOf(older);

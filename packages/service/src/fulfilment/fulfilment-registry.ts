@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import { keyPlaces } from '../platform/secrets/stored-keys.js';
 import type { Fulfilment, Supplier } from './fulfilment.js';
-import { findFulfilment } from './fulfilment-settings-sql.js';
+import { type FulfilmentRow, findFulfilment } from './fulfilment-settings-sql.js';
 import { generatedFulfilment } from './generated-codes.js';
 import { createPoolFulfilment } from './pool-codes.js';
 import { type AttachedSupplier, createSupplier } from './supplier.js';
@@ -31,13 +31,14 @@ export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
   const suppliers = new Map<string, AttachedSupplier>();
   const fromPool = createPoolFulfilment(vault);
 
-  async function getSupplier(benefitCode: string, url: string | null, wrappedKey: string | null): Promise<Supplier> {
+  async function findSupplier(db: Queryable, benefitCode: string, row: FulfilmentRow | undefined): Promise<Supplier> {
+    const { supplierUrl: url = null, supplierKey: wrappedKey = null } = row ?? {};
     if (url === null || wrappedKey === null) throw new Error(`benefit ${benefitCode} has no supplier`);
     const name = `${benefitCode} ${url} ${wrappedKey}`;
     const known = suppliers.get(name);
     if (known) return known;
     const place = keyPlaces.supplier(benefitCode, url);
-    const key = await openPeerKey(deps, { subject: benefitCode, url, wrappedKey, place });
+    const key = await openPeerKey(deps, { subject: benefitCode, url, wrappedKey, place }, db);
     // Another claim may have created it meanwhile.
     const supplier =
       suppliers.get(name) ?? createSupplier({ url, key, clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
@@ -49,11 +50,10 @@ export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
     async of(tx, benefitCode) {
       const row = await findFulfilment(tx, benefitCode);
       if (row === undefined || row.kind === 'GENERATED') return generatedFulfilment;
-      return row.kind === 'POOL' ? fromPool : getSupplier(benefitCode, row.supplierUrl, row.supplierKey);
+      return row.kind === 'POOL' ? fromPool : findSupplier(tx, benefitCode, row);
     },
     async supplierOf(benefitCode) {
-      const row = await findFulfilment(database, benefitCode);
-      return getSupplier(benefitCode, row?.supplierUrl ?? null, row?.supplierKey ?? null);
+      return findSupplier(database, benefitCode, await findFulfilment(database, benefitCode));
     },
     async close() {
       await Promise.all([...suppliers.values()].map((one) => one.close()));

@@ -25,13 +25,18 @@ export interface StoredPeer {
 /**
  * Opens the key of a bridge or a supplier. Throws and raises an alert if the key was not stored for this address, because
  * then somebody has changed the database and card data would go to them. In production, also if the address is not https.
+ * `db`: the transaction of the caller, if it has one.
  */
 export async function openPeerKey(
   { database, vault, environment, log }: PeerKeyDeps,
   { subject, url, wrappedKey, place }: StoredPeer,
+  db: Queryable = database,
 ): Promise<Uint8Array> {
   const refuse = (err: MisplacedKey, sentence: 'peer-refused' | 'peer-refused|not-https'): never => {
-    log?.error({ err, peer: subject }, 'the address of a bridge or supplier is refused: nothing is sent to it');
+    log?.error(
+      { err, peer: subject, cause: `peer ${subject}` },
+      'the address of a bridge or supplier is refused: nothing is sent to it',
+    );
     // Not awaited, because the caller may hold a connection, and all others may be held by such callers.
     raiseAlertOnce(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
       log?.error({ err: error }, 'an alert could not be stored'),
@@ -42,7 +47,7 @@ export async function openPeerKey(
     refuse(new MisplacedKey(`the address of ${subject} must start with https://`), 'peer-refused|not-https');
   }
   try {
-    return await openStoredKey(database, vault, wrappedKey, place);
+    return await openStoredKey(db, vault, wrappedKey, place);
   } catch (error) {
     return error instanceof MisplacedKey ? refuse(error, 'peer-refused') : Promise.reject(error);
   }
