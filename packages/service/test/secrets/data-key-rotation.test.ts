@@ -88,7 +88,8 @@ async function opened(key: Uint8Array): Promise<number> {
 }
 
 it('replaces the data key while the channel is served, and nothing opens under the former key', async () => {
-  await resetCredentials(on.service.operator, { appId: appId(), names: ['callbackSecret'] });
+  // The client signs with the former app secret from now on.
+  await resetCredentials(on.service.operator, { appId: appId(), names: ['appSecret'], overlapHours: 1 });
   const former = await dataKey();
   const before = await opened(former);
   expect(before).toBeGreaterThanOrEqual(5);
