@@ -22,16 +22,13 @@ answer({
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     const log = createLog('warn');
-    const bridge = (address, wrapped) =>
-      createBridgeGateway({ url: address, key: vault.unwrapKey(wrapped), clock, log });
+    const bridge = (address, key) => createBridgeGateway({ url: address, key, clock, log });
+    const node = { database, vault, environment: 'sandbox', clock, log };
     deps = {
-      database,
-      vault,
-      clock,
-      log,
-      fulfilments: createFulfilmentRegistry({ database, vault, clock, log }),
+      ...node,
+      fulfilments: createFulfilmentRegistry(node),
       channels: createChannelRegistry(database, vault),
-      gateways: createGatewayRegistry(database, { bridge }),
+      gateways: createGatewayRegistry(node, { bridge }),
       settle: createBatchSettler(database, clock),
     };
   },

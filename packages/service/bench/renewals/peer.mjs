@@ -56,8 +56,8 @@ const one = (orderNo) => ({ kind: 'one-order', at: Date.now(), orderNo });
 
 function debit({ vault }) {
   const channels = createChannelRegistry(database, vault);
-  const bridge = (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock });
-  const gateways = createGatewayRegistry(database, { bridge });
+  const bridge = (url, key) => createBridgeGateway({ url, key, clock });
+  const gateways = createGatewayRegistry({ database, vault, environment: 'sandbox' }, { bridge });
   return async (orderNo) => {
     const batch = await startRenewals(database, BRIDGE, one(orderNo), 1, RENEWAL_LEASE_SECONDS);
     const [attempt] = batch.renewals;

@@ -20,12 +20,15 @@ const dieAt = (here) => {
 const settings = readSettings();
 const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => {} });
 const { database, vault } = opened;
-const registry = createGatewayRegistry(database, {
-  sandbox: () => {
-    throw new Error('there is no sandbox here');
+const registry = createGatewayRegistry(
+  { database, vault, environment: 'sandbox' },
+  {
+    sandbox: () => {
+      throw new Error('there is no sandbox here');
+    },
+    bridge: (url, key) => createBridgeGateway({ url, key, clock: systemClock }),
   },
-  bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
-});
+);
 const gateways = {
   async of(code) {
     const gateway = await registry.of(code);

@@ -16,12 +16,15 @@ const dieAt = (point) => {
 const settings = readSettings();
 const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => {} });
 const { database, vault } = opened;
-const registry = createGatewayRegistry(database, {
-  sandbox: () => {
-    throw new Error('there is no sandbox here');
+const registry = createGatewayRegistry(
+  { database, vault, environment: 'sandbox' },
+  {
+    sandbox: () => {
+      throw new Error('there is no sandbox here');
+    },
+    bridge: (url, key) => createBridgeGateway({ url, key, clock: systemClock }),
   },
-  bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock }),
-});
+);
 let called = false;
 const gateways = {
   async of(code) {

@@ -76,3 +76,23 @@ describe('a new MASTER_KEY', () => {
     );
   });
 });
+
+describe('a database of an earlier version', () => {
+  it('is served as it is until master-key rewrap, which binds its keys and excludes nodes of that version', async () => {
+    const vault = openVault([Buffer.from(before, 'base64')]);
+    const [unbound] = computeMasterKeyChecks(vault, 'unbound');
+    const check = async () => (await fresh.database.query('select master_key_check as "check" from installation'))[0];
+    await fresh.database.query('update installation set master_key_check = $1', [unbound]);
+    await createChannel(knowing(before), 'Earlier');
+    expect(await startNode(knowing(before))).toEqual([
+      'Warning: the keys in this database are not bound to their rows: run master-key rewrap once no older version runs',
+    ]);
+    expect(await check()).toEqual({ check: unbound });
+    const status = await perennial(['master-key', 'status'], knowing(before));
+    expect(status.stdout).toContain('ALL OPEN, but 1 not bound to their rows: run master-key rewrap');
+    expect((await perennial(['master-key', 'rewrap'], knowing(before))).stdout).toMatch(/^1 keys were rewrapped/);
+    expect(await check()).not.toEqual({ check: unbound });
+    expect(await startNode(knowing(before))).toEqual([]);
+    expect((await perennial(['master-key', 'status'], knowing(before))).stdout).toContain('ALL OPEN: everything');
+  });
+});

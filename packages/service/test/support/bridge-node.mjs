@@ -48,10 +48,13 @@ async function doomedCall(call, wish, about = wish) {
   return outcome;
 }
 
-const registry = createGatewayRegistry(database, {
-  sandbox: () => createSandboxGateway(systemClock),
-  bridge: (url, wrapped) => createBridgeGateway({ url, key: vault.unwrapKey(wrapped), clock: systemClock, log }),
-});
+const registry = createGatewayRegistry(
+  { database, vault, environment: 'sandbox' },
+  {
+    sandbox: () => createSandboxGateway(systemClock),
+    bridge: (url, key) => createBridgeGateway({ url, key, clock: systemClock, log }),
+  },
+);
 const gateways = {
   async of(code) {
     const gateway = await registry.of(code);

@@ -22,7 +22,7 @@ async function dieAt(point, claimNo) {
   if (doomed.length > 0) process.kill(process.pid, 'SIGKILL');
 }
 
-const registry = createFulfilmentRegistry({ database, vault, clock: systemClock, log });
+const registry = createFulfilmentRegistry({ database, vault, environment: 'sandbox', clock: systemClock, log });
 const fulfilments = {
   ...registry,
   async of(tx, benefitCode) {
