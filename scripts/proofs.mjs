@@ -56,7 +56,7 @@ export const PROOFS = [
     isAlone: true,
     tests: [
       ...service('crash', 'claims', 'database-away', 'full-disk', 'kill-everything', 'notices', 'renewals-billed'),
-      ...service('crash', 'same-card-over-bridge'),
+      ...service('crash', 'data-key-rotation', 'same-card-over-bridge'),
       ...service('histories', 'cut-off'),
     ],
     also: [

@@ -110,7 +110,7 @@ export function startEngine(engine: EngineDeps) {
     runEveryWhileClockIsRight(1, 'bulk runs', () => workOffBulkRuns(deps)),
     runEveryWhileClockIsRight(5, 'results of bulk runs', () => followBulkItems(deps)),
     runEveryWhileClockIsRight(5, 'approved refunds', () => finishApprovedRefunds(deps)),
-    runEvery(5, 'data keys', log, () => replaceDataKeys(deps)),
+    runEvery(5, 'data keys', log, () => replaceDataKeys(deps), { atOnce: true }),
     runEveryWhileClockIsRight(300, 'reconciliation', () => reconcileDays(deps)),
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
     runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
