@@ -103,7 +103,6 @@ it('a data key is replaced while the node is killed in between and sells on: no 
     await sell();
     return sold >= 20;
   });
-  await node.stop();
 
   const after = await load();
   const stored = await database.query<{ channelUserId: string; mobile: string }>(
