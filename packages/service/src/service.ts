@@ -32,7 +32,11 @@ import { createInterfaceRoutes } from './interface.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { ChannelQueueLimits } from './platform/db/sharing/channel-queue.js';
-import { connectionShareLimits, createConnectionShares } from './platform/db/sharing/connection-shares.js';
+import {
+  connectionShareLimits,
+  consoleShareLimits,
+  createConnectionShares,
+} from './platform/db/sharing/connection-shares.js';
 import { createIdempotentRunner, type IdempotencyOptions } from './platform/idempotency/run-once.js';
 import { type ClockLimits, createClockWatch } from './platform/installation/clock-watch.js';
 import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
@@ -251,19 +255,29 @@ export function createService(deps: ServiceDeps): Service {
   };
 }
 
+/** The number under which requests without an operator share the console's connections. Operators count from 1. */
+const NOBODY = 0;
+
 function createConsoleDeps(
   deps: ServiceDeps & { readonly currency: string },
   { channels, gateways }: { readonly channels: ChannelRegistry; readonly gateways: Gateways },
 ): ConsoleDeps {
-  const { database, vault, clock, log, environment, currency, localCallbacks = false } = deps;
+  const { vault, clock, log, environment, currency, localCallbacks = false } = deps;
+  const { databaseFor } = createConnectionShares(
+    deps.database,
+    consoleShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL),
+  );
   return {
-    database,
+    get database() {
+      return databaseFor(NOBODY);
+    },
     vault,
     clock,
     log,
     channels,
     pushClient: createPushClient({ allowLocalhost: localCallbacks }),
-    operator: { database, vault, clock, environment, currency, localCallbacks, gateways },
+    operator: { database: databaseFor(NOBODY), vault, clock, environment, currency, localCallbacks, gateways },
+    databaseOf: databaseFor,
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,

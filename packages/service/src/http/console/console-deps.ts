@@ -2,10 +2,14 @@ import type { Logger } from 'pino';
 import type { SignInDeps } from '../../console/sessions/sign-in.js';
 import type { Tools } from '../../operations/operation.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
+import type { Transactional } from '../../platform/db/database.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
 
+/** The database of the deps is for requests whose operator is not known yet. */
 export interface ConsoleDeps extends Tools, SignInDeps {
   readonly operator: Omit<OperatorWithGateways, 'actor'>;
+  /** Returns the database within one operator's share of the console's connections. */
+  readonly databaseOf: (personId: number) => Transactional;
   readonly log: Logger;
   readonly singleSignOn: SingleSignOnSettings | undefined;
 }

@@ -56,9 +56,9 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
     });
   }
 
-  const operatorOf = ({ ip }: FastifyRequest, { name }: SessionRow): OperatorWithGateways => ({
+  const operatorOf = ({ ip }: FastifyRequest, { name, personId }: SessionRow): OperatorWithGateways => ({
     ...deps.operator,
-    database: withAddress(deps.operator.database, ip),
+    database: withAddress(deps.databaseOf(personId), ip),
     actor: name,
   });
 }

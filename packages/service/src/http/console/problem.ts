@@ -7,6 +7,7 @@ import { NotAllowedError } from '../../operator/people/not-allowed.js';
 import { TooManySignIns } from '../../operator/people/passwords.js';
 import { MALFORMED_CODES } from '../../operator/refusal-codes.js';
 import { Unavailable } from '../../platform/db/database.js';
+import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
 import { PlainError, type Refusal } from '../../platform/plain-error.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import { toRefusal } from '../answers/respond.js';
@@ -41,6 +42,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof OperatorError || (error instanceof PlainError && !(error instanceof Unavailable))) {
     return told('not-possible', error.message);
   }
+  if (error instanceof TooManyAtOnce) return told('busy', undefined, 1);
   if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
   if (error instanceof Rejection) return told('invalid', error.message);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -15,6 +15,15 @@ export function connectionShareLimits(pool: number): ChannelQueueLimits {
 }
 
 /**
+ * Limits the console to a quarter of the connections, and one operator to half of that, both at least 1. Operators take
+ * turns like channels.
+ */
+export function consoleShareLimits(pool: number): ChannelQueueLimits {
+  const total = Math.max(Math.floor(pool / 4), 1);
+  return { perChannel: Math.ceil(total / 2), total, waitMs: CONNECTION_WAIT_MS };
+}
+
+/**
  * Limits the connections that each channel uses on this node (docs/decisions/0002-admission.md). A request holds a
  * connection during a statement or a transaction, and needs no second connection within a transaction.
  */

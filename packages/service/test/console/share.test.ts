@@ -1,0 +1,68 @@
+import { describe, expect, it, vi } from 'vitest';
+import { OPERATIONS } from '../../src/operations/table.js';
+import { openDatabase } from '../../src/platform/db/database.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { lockWaits } from '../support/database.js';
+import { until } from '../support/processes.js';
+import { testService } from '../support/service.js';
+import { consoleClient } from './support.js';
+
+const service = ofFile(testService);
+/** The default pool has 16 connections: the console may use 4 of them, and one operator 2. */
+const SHARE = 4;
+const SHARE_OF_OPERATOR = 2;
+const AT_ONCE = 60;
+
+const GETS = OPERATIONS.filter(({ method }) => method === 'GET').map(({ path }) => path.replaceAll(/\{\w+\}/g, '1'));
+const everyGet = Array.from({ length: Math.max(AT_ONCE, GETS.length) }, (_, n) => GETS[n % GETS.length] ?? '');
+
+describe('the console’s share of the connections', () => {
+  it('leaves the others to channels: 60 GETs of a viewer that hang do not disturb a channel', async () => {
+    const viewer = await consoleClient(service, 'viewer');
+    const channel = await service.channel();
+    const other = openDatabase({ url: service.fresh.url, pool: 2, name: 'test of shares' });
+    try {
+      const asked = await other.transaction(async (tx) => {
+        await tx.query('lock table console_sessions in access exclusive mode');
+        const hanging = everyGet.slice(0, AT_ONCE).map((path) => viewer.get(path));
+        await until('the console uses its share', async () => (await lockWaits(other)) >= SHARE_OF_OPERATOR);
+        const answers = await Promise.all(Array.from({ length: 30 }, () => channel.call('products/list', {})));
+        expect(answers.map(({ code }) => code)).toEqual(answers.map(() => '0'));
+        expect(await lockWaits(other)).toBeLessThanOrEqual(SHARE);
+        return { hanging };
+      });
+      const answers = await Promise.all(asked.hanging);
+      for (const { status, headers } of answers) if (status === 503) expect(headers.get('retry-after')).toBe('1');
+      expect(answers.map(({ status }) => status)).not.toContain(500);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is never exceeded by any GET, neither by one operator nor by several', async () => {
+    const { database } = service.fresh;
+    const counted = { now: 0, most: 0 };
+    const count = <T extends unknown[], R>(run: (...given: T) => Promise<R>) =>
+      ((...given: T) => {
+        counted.now += 1;
+        counted.most = Math.max(counted.most, counted.now);
+        return run(...given).finally(() => {
+          counted.now -= 1;
+        });
+      }) as never;
+    const operators = await Promise.all(
+      (['viewer', 'admin', 'finance', 'support'] as const).map((role) => consoleClient(service, role)),
+    );
+    const { query, transaction } = database;
+    vi.spyOn(database, 'query').mockImplementation(count(query));
+    vi.spyOn(database, 'transaction').mockImplementation(count(transaction));
+    const [viewer] = operators;
+    await Promise.all(everyGet.map((path) => viewer?.get(path)));
+    expect(counted.most).toBeLessThanOrEqual(SHARE);
+    counted.most = 0;
+    const answers = await Promise.all(operators.flatMap((one) => everyGet.map((path) => one.get(path))));
+    expect(counted.most).toBe(SHARE);
+    expect(answers.map(({ status }) => status)).not.toContain(500);
+    vi.restoreAllMocks();
+  });
+});
