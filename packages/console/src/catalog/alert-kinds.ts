@@ -223,6 +223,17 @@ const KINDS = {
       '请查明是谁改动了数据库，重新设置正确的地址；密钥可能泄露时请重置。',
     ],
   ],
+  'audit-chain-broken': [
+    ['Audit log was tampered with', '审计日志异常'],
+    [
+      'An entry of the audit log was changed or removed, or was not written by the service.',
+      '审计日志中有记录被篡改、删除，或并非由系统写入。',
+    ],
+    [
+      'Run audit verify --all and compare the entry with a backup. Find out who can write to the database.',
+      '请执行 audit verify --all，将该条日志与备份比对，并排查拥有数据库写权限的人员。',
+    ],
+  ],
 } as const satisfies Readonly<Record<string, readonly [name: Text, meaning: Text, remedy: Text]>>;
 
 type Kind = keyof typeof KINDS;

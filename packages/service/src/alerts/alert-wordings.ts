@@ -70,6 +70,9 @@ const SENTENCES = {
   'bridge-currency|resolved': 'the bridge has the currency of this installation',
   'peer-refused': 'its address or key was changed in the database: nothing is sent to it',
   'peer-refused|not-https': 'its address does not start with https://: nothing is sent to it',
+  'audit-chain-broken': 'entry {1} or one before it was changed or removed; wrong entries: {2}',
+  'audit-chain-broken|unsealed': 'entry {1} has no seal; wrong entries: {2}',
+  'audit-chain-broken|replaced': 'entry {1} has a wrong seal, or was noted before and is gone; wrong entries: {2}',
 } as const satisfies Readonly<
   Partial<Record<AlertKind | `${AlertKind}|${string}`, string | readonly [string, string]>>
 >;

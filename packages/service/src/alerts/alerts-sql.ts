@@ -41,6 +41,7 @@ export const ALERT_KINDS = [
   'database-full',
   'bridge-currency',
   'peer-refused',
+  'audit-chain-broken',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -4,7 +4,7 @@ import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
 /** The payload of a webhook, and the source of a mail. docs/alerts.md shows an example. */
 export interface AlertMessage {
-  readonly type: 'alert.opened' | 'alert.still-open' | 'alert.resolved' | 'alert.test';
+  readonly type: 'alert.opened' | 'alert.still-open' | 'alert.resolved' | 'alert.test' | 'audit.head';
   /** A summary in one line. */
   readonly text: string;
   readonly kind: string;
@@ -16,6 +16,8 @@ export interface AlertMessage {
   readonly service: string;
   /** The addresses that did not get the message yet, if the mail server refused some of them. */
   readonly onlyTo?: readonly string[];
+  /** The end of the audit log, in a message of the type audit.head. */
+  readonly head?: object;
 }
 
 export interface AlertSender {
@@ -49,6 +51,11 @@ export function createAlertMessage({ kind, what, count, alerts }: AlertGroup, se
 
 export function createTestMessage(sender: AlertSender): AlertMessage {
   return { type: 'alert.test', text: 'test: alerts reach you', kind: 'test', count: 0, alerts: [], ...sender };
+}
+
+export function createAuditHeadMessage(head: { readonly chainNo: number }, sender: AlertSender): AlertMessage {
+  const text = `audit log: ${head.chainNo} entries`;
+  return { type: 'audit.head', text, kind: 'audit-head', count: 0, alerts: [], head, ...sender };
 }
 
 /** Formats the text of a mail. External texts are escaped and kept on one line. */

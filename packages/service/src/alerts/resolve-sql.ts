@@ -111,6 +111,7 @@ const ALERT_ENDS: {
   },
   'bridge-currency': 'by the step that removes the cause',
   'peer-refused': 'only a person can judge',
+  'audit-chain-broken': 'only a person can judge',
 };
 
 /** The kinds that end automatically, in the order of ALERT_ENDS. */

@@ -10,6 +10,7 @@ import { resetFutureTimes } from './housekeeping/future-times-sql.js';
 import { createHousekeeping } from './housekeeping.js';
 import type { JobDeps } from './job-deps.js';
 import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jobs/alerts.js';
+import { createAuditJob } from './jobs/audit.js';
 import { billDueOrders } from './jobs/billing.js';
 import { finishApprovedRefunds, followBulkItems, workOffBulkRuns } from './jobs/bulk.js';
 import { replaceDataKeys } from './jobs/data-keys.js';
@@ -118,6 +119,7 @@ export function startEngine(engine: EngineDeps) {
       watchInstitutions(database, engine.institutionHealth),
     ),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
+    runEvery(600, 'audit log', log, createAuditJob(deps), { atOnce: true }),
     ...(metrics
       ? [
           runEvery(

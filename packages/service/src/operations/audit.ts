@@ -1,9 +1,12 @@
 import { Type } from '@perennial/wire';
 import { listAudit, listAuditPage } from '../operator/audit/audit.js';
-import { verifyAudit } from '../operator/audit/audit-chain.js';
+import { type AuditHead, readAuditHead, sealAudit, verifyAudit } from '../operator/audit/audit-chain.js';
 import * as schema from '../operator/schemas/people.js';
+import { readJsonFile, writeNewFile } from './command/files.js';
 import { command, operation } from './operation.js';
-import { auditTable, verifiedText } from './texts/audit-text.js';
+import { auditTable, headText, sealedText, verifiedText } from './texts/audit-text.js';
+
+const readHead = readJsonFile('the head');
 
 export const auditOperations = [
   operation({
@@ -30,16 +33,42 @@ export const auditOperations = [
     method: 'GET',
     path: '/audit/verify',
     role: 'admin',
-    summary: 'Check whether an entry of the audit log was changed or removed',
+    summary: 'Check whether an entry of the audit log was changed or removed since the last verification',
     answer: schema.auditVerified,
-    run: verifyAudit,
-    toAnswer: ({ entries, brokenAt }) => ({ entries, brokenAt }),
-    command: {
-      usage: 'audit verify',
-      summary: 'check whether an entry was changed or removed; exit code 1 if so',
-      examples: ['verify'],
-      isGood: ({ brokenAt }) => brokenAt === null,
-      text: verifiedText,
+    run: (operator) => verifyAudit(operator),
+    toAnswer: ({ entries, brokenAt, problem, wholeAt }) => ({ entries, brokenAt, problem, wholeAt }),
+  }),
+  command({
+    usage: 'audit verify',
+    summary: 'check whether an entry was changed or removed since the last verification; exit code 1 if so',
+    examples: ['verify', 'verify --all', 'verify --head head.json'],
+    body: Type.Object({ all: Type.Optional(Type.Boolean()), head: Type.Optional(Type.Unsafe<AuditHead>({})) }),
+    fields: {
+      all: ['--all', 'check every entry from the first'],
+      head: ['--head <file>', 'check every entry, and that the log still has the end that audit head noted', readHead],
     },
+    run: verifyAudit,
+    isGood: ({ brokenAt }) => brokenAt === null,
+    text: verifiedText,
+  }),
+  command({
+    usage: 'audit head',
+    summary: 'the end of the audit log with its seal, to be stored elsewhere',
+    examples: ['head', 'head --output head.json'],
+    body: Type.Object({ output: Type.Optional(Type.String()) }),
+    fields: { output: ['--output <file>', 'write it to this new file'] },
+    run: async (operator, { output }) => {
+      const head = await readAuditHead(operator);
+      if (output !== undefined) await writeNewFile(output, head);
+      return head;
+    },
+    text: headText,
+  }),
+  command({
+    usage: 'audit seal',
+    summary: 'seal entries that nodes of an earlier release have written meanwhile',
+    examples: ['seal'],
+    run: (operator) => sealAudit(operator),
+    text: sealedText,
   }),
 ];

@@ -241,6 +241,7 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
     'notice-for-unknown-attempt',
     'notice-for-unknown-agreement',
     'undecryptable-fields',
+    'audit-chain-broken',
     'peer-refused',
   ]);
 });

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, perennial } from '../cli/perennial.js';
 import { commandLine } from '../cli/support.js';
@@ -12,7 +15,7 @@ import { ask, PASSWORD } from './support.js';
 const fresh = ofFile(freshDatabase);
 const { run, text, json, settings } = commandLine(() => fresh, { MASTER_KEY: randomBytes(32).toString('base64') });
 beforeEach(async () => {
-  await fresh.database.query('truncate people, audit_log cascade');
+  await fresh.database.query('truncate people, audit_log, audit_seals, audit_checkpoint cascade');
   await fresh.database.query(`update audit_head set chain_no = 0, chain = ''`);
 });
 
@@ -60,8 +63,27 @@ describe('npx perennial audit verify', () => {
     const whole = await run('audit', 'verify');
     expect([whole.code, whole.stdout]).toEqual([0, expect.stringContaining('no entry was changed or removed')]);
     await fresh.database.query(`update audit_log set actor = 'nobody' where chain_no = 2`);
-    const broken = await run('audit', 'verify');
+    const broken = await run('audit', 'verify', '--all');
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('broken at number 2')]);
+  });
+
+  it('--head compares with a file of audit head, which never overwrites one', async () => {
+    await run('operator', 'create', 'ann', '--role', 'viewer');
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-head-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = path.join(folder, 'head.json');
+    expect(await text('audit', 'head', '--output', file)).toMatch(/last number\s+1\n/);
+    expect((await run('audit', 'head', '--output', file)).stderr).toContain('the file cannot be written: EEXIST');
+    await run('operator', 'create', 'bo', '--role', 'viewer');
+    expect((await run('audit', 'verify', '--head', file)).code).toBe(0);
+    await fresh.database.query(`truncate audit_log, audit_seals, audit_checkpoint;
+      update audit_head set chain_no = 0, chain = ''`);
+    expect((await run('audit', 'verify')).code).toBe(0);
+    const truncated = await run('audit', 'verify', '--head', file);
+    expect([truncated.code, truncated.stdout]).toEqual([1, expect.stringContaining('broken at number 1')]);
+    await fresh.database.query(`delete from look_up_keys where purpose = 'audit log'`);
+    const foreign = await run('audit', 'verify', '--head', file);
+    expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining('not a head of this installation')]);
   });
 });
 

@@ -36,6 +36,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000025_pending_items.sql': '6f384d455e8cdfbc',
   '000026_currency.sql': '16bed4cb0ab709f9',
   '000027_one_journey.sql': '8349341b581b4032',
+  '000028_audit_chain.sql': 'd547c441dac1e5e1',
   '000030_bound_keys.sql': 'd2c66158bd7fe44a',
 };
 

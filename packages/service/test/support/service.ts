@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Operator } from '../../src/operator/operator.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import type { Clock } from '../../src/platform/clock.js';
+import { signAuditLog } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault, type Vault } from '../../src/platform/secrets/vault.js';
 import { createService, type ServiceDeps } from '../../src/service.js';
 import { type ChannelClient, channelClient } from './channel-client.js';
@@ -54,6 +55,7 @@ export const nodeDeps = (more: Partial<ServiceDeps> = {}) => ({
 export async function testService(more: Partial<ServiceDeps> = {}): Promise<TestService> {
   const fresh = await freshDatabase();
   const vault = openVault([randomBytes(32)]);
+  signAuditLog(fresh.database, vault);
   const clock = manualClock();
   const service = createService({ database: fresh.database, vault, clock, ...nodeDeps(more) });
   await service.server.listen({ host: '127.0.0.1', port: 0 });

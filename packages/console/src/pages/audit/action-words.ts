@@ -10,6 +10,7 @@ const useTexts = dictionary({
   'approval.fail': ['Approved, but failed', '已批准但执行失败'],
   'approval.request': ['Requested approval', '提交审批'],
   'approval.withdraw': ['Withdrew a request', '撤回申请'],
+  'audit.seal': ['Sealed audit entries', '补签审计日志'],
   'benefit.import-codes': ['Imported codes', '导入兑换码'],
   'benefit.set-fulfilment': ['Changed the code source', '修改兑换码来源'],
   'benefit.set-low-stock': ['Changed the stock warning', '修改库存预警'],

@@ -87,7 +87,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** Verifies the log only when the operator asks for it, because a verification reads every entry. */
+/** Verifies the entries since the last verification, when the operator asks for it. */
 function Verification() {
   const t = useTexts();
   const verify = useMutation({ mutationFn: () => api.get('/audit/verify', {}) });
@@ -97,12 +97,12 @@ function Verification() {
         <Box
           component="p"
           className="small"
-          c={verify.data.brokenAt === null ? 'var(--positive)' : 'var(--negative)'}
+          c={verify.data.problem === null ? 'var(--positive)' : 'var(--negative)'}
           role="status"
         >
-          {verify.data.brokenAt === null
-            ? t('intact', { count: countText(verify.data.entries) })
-            : t('broken', { entry: verify.data.brokenAt })}
+          {verify.data.problem === null
+            ? t('intact', { count: countText(verify.data.entries), time: verify.data.wholeAt ?? '' })
+            : t(verify.data.problem, { entry: verify.data.brokenAt ?? '' })}
         </Box>
       ) : null}
       <FormProblem error={verify.error} />

@@ -20,12 +20,23 @@ export const useTexts = dictionary({
   emptyFilteredHint: ['Enter the complete name as it is in the log.', '请输入日志中的完整名称。'],
   verify: ['Verify integrity', '校验完整性'],
   verifyHint: [
-    'Each entry contains the hash of the entry before it. A changed or missing entry breaks the chain.',
-    '每条日志都包含前一条的哈希值，任何篡改或删除都会被发现。',
+    'Checks the entries since the last verification. Every day the service verifies all entries, and raises an alert if one was changed or removed.',
+    '校验自上次以来新增的日志。系统每天还会校验全部日志，发现篡改或删除时会告警。',
   ],
-  intact: ['The log is intact: {count} entry.|The log is intact: {count} entries.', '日志完整，共 {count} 条。'],
-  broken: [
+  intact: [
+    'The log is intact: {count} entry. All were verified at {time}.|The log is intact: {count} entries. All were verified at {time}.',
+    '日志完整，共 {count} 条，全部日志校验于 {time}。',
+  ],
+  changed: [
     'Entry {entry} does not match the entry before it. One of them was changed, or an entry was removed.',
     '第 {entry} 条与前一条不匹配，该条或之前的日志可能被篡改或删除。',
+  ],
+  unsealed: [
+    'Entry {entry} has no seal. An earlier release wrote it, or not the service.',
+    '第 {entry} 条没有签章，可能由旧版本写入，或并非由系统写入。',
+  ],
+  replaced: [
+    'Entry {entry} has a wrong seal, or was verified before and is gone.',
+    '第 {entry} 条的签章错误，或已校验过的日志缺失。',
   ],
 });

@@ -14,6 +14,7 @@ const GAUGES = {
   debitsUnknown: ['perennial_debits_unknown', 'Debits that were queried and have no result'],
   refundsUnknown: ['perennial_refunds_unknown', 'Refunds that were queried and have no result'],
   claimsWaiting: ['perennial_claims_waiting', 'Claims that wait for their code'],
+  auditHeadSeq: ['perennial_audit_head_seq', 'Number of the last entry of the audit log'],
 } as const;
 
 /** Gauges with a label, such as kind or benefit. */

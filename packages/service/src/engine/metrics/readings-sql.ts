@@ -49,12 +49,20 @@ export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Prom
     noticesDue: notices.count,
     noticesOldestSeconds: notices.oldestSeconds,
     ...(await readCountsWithoutResult(db, bounds.withoutResult)),
+    auditHeadSeq: await readAuditHeadSeq(db),
     alertsOpen: await readOpenAlerts(db, bounds),
     codesLeft: await readCodesLeft(db, bounds),
     silentSeconds: Object.fromEntries((await readSilences(db)).map(({ code, seconds }) => [code, seconds])),
     backupSeconds: Object.fromEntries((await readBackupAges(db)).map(({ way, seconds }) => [way, seconds])),
   };
 }
+
+const readAuditHeadSeq = declareRequire({
+  text: 'select chain_no as seq from audit_head',
+  parameters: [],
+  columns: columns({ seq: 'bigint' }),
+  value: ({ seq }) => seq,
+});
 
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 const DUE_COUNT = columns({ count: 'integer', oldestSeconds: 'double precision' });

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { OperatorError } from '../../operator/operator.js';
 import { MAX_PICTURE_BYTES } from '../../platform/pictures/picture.js';
@@ -48,7 +48,19 @@ export function parseKey(text: string, where: string): Buffer {
   throw new OperatorError(`${where} must hold 32 bytes in base64`);
 }
 
-/** Streams the bytes of a file, because it may be large. The console sends the same field as one string. */
+export const readJsonFile = (what: string) => (file: string) => () =>
+  readFile(file, 'utf8')
+    .then((text) => JSON.parse(text) as unknown)
+    .catch(cannotRead(what));
+
+/** Writes a file that only the current user can read. Never overwrites one, because the former may be evidence. */
+export async function writeNewFile(file: string, value: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(value)}\n`, { flag: 'wx', mode: 0o600 }).catch((error: Error) => {
+    throw new OperatorError(`the file cannot be written: ${error.message}`);
+  });
+}
+
+/** Streams the bytes of a file, because it may be large. The console sends such a field as one text. */
 export const readFileInPieces = (what: string) => (file: string) => () => pieces(what, file);
 
 async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {

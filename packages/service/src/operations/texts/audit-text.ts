@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../../operator/audit/audit.js';
-import type { VerifiedAudit } from '../../operator/audit/audit-chain.js';
+import type { AuditHead, AuditProblem, sealAudit, VerifiedAudit } from '../../operator/audit/audit-chain.js';
 import type { SafeText } from '../command/safe-text.js';
 import { record, table } from '../command/table.js';
 
@@ -10,11 +10,47 @@ export function auditTable(records: readonly AuditRecord[]): SafeText {
   );
 }
 
-export function verifiedText({ entries, last, brokenAt }: VerifiedAudit): SafeText {
+const PROBLEMS: Readonly<Record<AuditProblem, string>> = {
+  changed: 'the entry or one before it was changed or removed',
+  unsealed: 'the entry has no seal: an earlier release wrote it, or not the service',
+  replaced: 'the seal is wrong, or a noted entry is gone',
+};
+
+export function verifiedText({
+  entries,
+  checked,
+  sealedFrom,
+  wholeAt,
+  brokenAt,
+  problem,
+  faults,
+  last,
+}: VerifiedAudit): SafeText {
   return record([
     ['entries', String(entries)],
+    ['verified now', String(checked)],
+    ['verified from the first', wholeAt ?? 'never'],
+    ['sealed from number', sealedFrom === null ? 'none' : String(sealedFrom)],
     ['last number', String(last.chainNo)],
     ['last hash', last.hash],
-    ['result', brokenAt === null ? 'no entry was changed or removed' : `broken at number ${brokenAt}`],
+    [
+      'result',
+      problem === null
+        ? 'no entry was changed or removed'
+        : `broken at number ${brokenAt}: ${PROBLEMS[problem]}; wrong entries: ${faults}`,
+    ],
   ]);
 }
+
+export function headText({ chainNo, hash, sealedFrom, at, seal }: AuditHead): SafeText {
+  return record([
+    ['last number', String(chainNo)],
+    ['last hash', hash],
+    ['sealed from number', sealedFrom === null ? 'none' : String(sealedFrom)],
+    ['at', at],
+    ['seal', seal],
+  ]);
+}
+
+export const sealedText = ({ entries, from, to }: Awaited<ReturnType<typeof sealAudit>>): string =>
+  entries === 0 ? 'every entry has a seal already' : `${entries} entries were sealed, from number ${from} to ${to}`;

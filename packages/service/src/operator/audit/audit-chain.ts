@@ -1,71 +1,309 @@
-import { columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
-import { BusyError, type Operator, refusal } from '../operator.js';
+import { createHash } from 'node:crypto';
+import { formatTime } from '@perennial/wire';
+import {
+  columns,
+  declareFind,
+  declareList,
+  declareRequire,
+  joinColumns,
+  type Queryable,
+  type RowOf,
+  type Sign,
+  sqlState,
+  type Transaction,
+} from '../../platform/db/database.js';
+import { epochMicros } from '../../platform/db/time-sql.js';
+import { BusyError, inTransaction, type Operator, OperatorError, refusal } from '../operator.js';
+import { recordAudit } from './audit.js';
+import {
+  type Checkpoint,
+  findCheckpoint,
+  findLink,
+  findSealedRange,
+  LINK,
+  type Link,
+  sealOf,
+  storeCheckpoint,
+  storeSeal,
+} from './seals-sql.js';
 
-export type VerifiedAudit = Awaited<ReturnType<typeof verifyAudit>>;
+const ENTRY = joinColumns(LINK, columns({ auditId: 'bigint', content: 'text', seal: 'bytea?' }));
+type Entry = RowOf<typeof ENTRY>;
 
-const LINK_COLUMNS = columns({ chainNo: 'bigint', chain: 'bytea', fits: 'boolean' });
-type Link = RowOf<typeof LINK_COLUMNS>;
-
-const READ_LINKS = statement({
-  text: `select a.chain_no as "chainNo", a.chain,
-       a.chain = audit_link(lag(a.chain, 1, $2) over w, a.chain_no, a.audit_id, a.at, a.actor, a.address, a.action,
-         a.subject, a.detail)
-         and a.chain_no = lag(a.chain_no, 1, $1) over w + 1 as fits
-     from (select * from audit_log where chain_no > $1 order by chain_no limit $3) a
-     window w as (order by a.chain_no) order by a.chain_no`,
-  parameters: ['bigint', 'bytea', 'bigint'],
-  columns: LINK_COLUMNS,
+/**
+ * Returns entries after a number and id, because a database writer may give two the same number. The content is what
+ * `audit_link` hashes. It is hashed here, because a writer may have replaced the function.
+ */
+const listEntries = declareList({
+  text: `select a.chain_no as "chainNo", a.chain, a.audit_id as "auditId", s.seal,
+       json_build_array(a.chain_no, a.audit_id, to_char(a.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), a.actor,
+         a.address, a.action, a.subject, a.detail)::text as content
+     from (select * from audit_log where (chain_no, audit_id) > ($1, $2) order by chain_no, audit_id limit $3) a
+       left join audit_seals s using (chain_no)
+     order by a.chain_no, a.audit_id`,
+  parameters: ['bigint', 'bigint', 'bigint'],
+  columns: ENTRY,
 });
 
-const FIND_HEAD = statement({
+/** `fits` is false if the log has an entry after the head. */
+const findHead = declareFind({
   text: `select h.chain_no as "chainNo", h.chain,
        not exists (select from audit_log a where a.chain_no is null or a.chain_no > h.chain_no) as fits
      from audit_head h`,
   parameters: [],
-  columns: LINK_COLUMNS,
+  columns: joinColumns(LINK, columns({ fits: 'boolean' })),
 });
 
-const AT_ONCE = 5_000;
+/** Stops other transactions from adding entries. */
+const lockHead = declareFind({ text: 'select from audit_head for update', parameters: [] });
+
+const readNow = declareRequire({
+  text: `select ${epochMicros('now()')} as micros`,
+  parameters: [],
+  columns: columns({ micros: 'bigint' }),
+  value: ({ micros }) => micros,
+});
+
+/** Few, because this process hashes them in one go. */
+const AT_ONCE = 500;
 
 /** The key of the advisory lock ('audi' in ASCII), which is held until the transaction ends. */
 const VERIFYING_LOCK = 0x61756469;
-const LOCK_VERIFYING = statement({
-  text: 'select pg_try_advisory_xact_lock($1) as taken',
-  parameters: ['bigint'],
+const lockVerifying = declareRequire({
+  text: `select pg_try_advisory_xact_lock(${VERIFYING_LOCK}) as taken`,
+  parameters: [],
   columns: columns({ taken: 'boolean' }),
+  value: ({ taken }) => taken,
 });
 
 /**
- * Verifies the whole hash chain in one snapshot. An installation runs only one verification at a time: PostgreSQL
- * hashes every entry, so several runs would take CPU and connections from the API. `brokenAt` is the first entry that
- * is missing or has a wrong hash. Operators should note `last` elsewhere: comparing it later reveals a rewritten chain.
+ * changed: the entry or one before it was changed or removed. unsealed: it has no seal, although earlier ones have.
+ * replaced: its seal is wrong, or the log lacks an entry that was noted before.
  */
-export async function verifyAudit({ database }: Operator) {
-  return database.transaction(async (tx) => {
+export type AuditProblem = 'changed' | 'unsealed' | 'replaced';
+interface Fault {
+  readonly at: number;
+  readonly problem: AuditProblem;
+}
+
+/** The end of the log, with a seal. To be stored elsewhere, because it reveals a log that was shortened or replaced. */
+export interface AuditHead {
+  readonly chainNo: number;
+  readonly hash: string;
+  /** The first sealed entry. Earlier ones are of releases without seals. */
+  readonly sealedFrom: number | null;
+  readonly at: string;
+  readonly seal: string;
+}
+
+const sealHead = async (sign: Sign, { chainNo, hash, sealedFrom, at }: Omit<AuditHead, 'seal'>) =>
+  (await sign(`head ${chainNo} ${hash} ${sealedFrom} ${at}`)).toString('hex');
+
+export interface VerifyAuditInput {
+  /** Verifies from the first entry, not from the last verified one. */
+  readonly all?: boolean | undefined;
+  /** A head that was noted elsewhere. The whole log is verified and must contain it. */
+  readonly head?: AuditHead | undefined;
+  /** An entry that this process has seen, which the log must still contain. */
+  readonly seen?: Link | undefined;
+  /** True if a node verifies the log on its own. */
+  readonly isScheduled?: boolean;
+}
+
+export type VerifiedAudit = Awaited<ReturnType<typeof verifyAudit>>;
+
+const BEGINNING: Link = { chainNo: 0, chain: Buffer.alloc(0) };
+
+/**
+ * Verifies hashes and seals in one snapshot, from the last verified entry on. An installation runs only one
+ * verification at a time. `brokenAt` is the first entry that is missing or wrong.
+ */
+export async function verifyAudit({ database }: Pick<Operator, 'database'>, asked: VerifyAuditInput = {}) {
+  const { result, next } = await database.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
-    const [lock] = await tx.query(LOCK_VERIFYING, [VERIFYING_LOCK]);
-    if (lock?.taken !== true) {
+    if (!(await lockVerifying(tx))) {
       throw refusal(
         'audit-being-verified',
         BusyError,
       )`the audit log is already being verified; try again when that has finished`;
     }
-    const [head] = await tx.query(FIND_HEAD);
-    let before: { readonly chainNo: number; readonly chain: Buffer } = { chainNo: 0, chain: Buffer.alloc(0) };
-    let entries = 0;
-    let brokenAt: string | null = null;
-    for (let links = await readLinks(tx, before); links.length > 0; links = await readLinks(tx, before)) {
-      const wrong = links.find(({ fits }) => !fits);
-      brokenAt ??= wrong === undefined ? null : String(wrong.chainNo);
-      entries += links.length;
-      before = links.at(-1) ?? before;
+    return verifyInTransaction(tx, asked);
+  });
+  if (next) {
+    await database
+      .transaction((tx) => storeCheckpoint(tx, requireSign(tx), next))
+      .catch((error: unknown) => {
+        // A standby cannot store it.
+        if (sqlState(error) !== READ_ONLY_STATE) throw error;
+      });
+  }
+  return result;
+}
+
+const READ_ONLY_STATE = '25006';
+
+async function verifyInTransaction(
+  tx: Transaction,
+  { all = false, head, seen, isScheduled = false }: VerifyAuditInput,
+) {
+  const sign = requireSign(tx);
+  // The head is read from a file, which may contain anything.
+  if (head !== undefined && (!(head instanceof Object) || head.seal !== (await sealHead(sign, head)))) {
+    throw new OperatorError('this is not a head of this installation, or it was changed, or the key of the log was');
+  }
+  const now = await readNow(tx);
+  const former = await findCheckpoint(tx, sign);
+  const sealed = await findSealedRange(tx);
+  const sealedFrom = least([sealed.first, former?.sealedFrom, head?.sealedFrom]);
+  const noted = [former, seen, head && { chainNo: head.chainNo, chain: Buffer.from(head.hash, 'hex') }];
+  const lost = (await findLost(tx, noted)) ?? sealed.lost ?? undefined;
+  const isWhole =
+    all || head !== undefined || former === undefined || lost !== undefined || former.sealedFrom !== sealed.first;
+  const { last, checked, ...found } = await walk(tx, sign, isWhole ? BEGINNING : former, sealedFrom);
+  const replaced: Fault | undefined = lost ? { at: Math.min(lost, last.chainNo + 1), problem: 'replaced' } : undefined;
+  const fault = found.fault ?? replaced;
+  const wholeAt = isWhole && !fault ? now : (former?.wholeAt ?? null);
+  const unsealedHead = {
+    chainNo: last.chainNo,
+    hash: last.chain.toString('hex'),
+    sealedFrom,
+    at: formatTime(now / 1000),
+  };
+  const scheduledAt = isScheduled ? now : (former?.scheduledAt ?? null);
+  const reached = fault ? former : { ...last, sealedFrom, wholeAt };
+  const next: Checkpoint | undefined = reached && { ...reached, scheduledAt };
+  const result = {
+    entries: (isWhole ? 0 : (former?.chainNo ?? 0)) + checked,
+    /** The entries that this run has verified. Earlier runs have verified the others. */
+    checked,
+    last: { chainNo: last.chainNo, hash: unsealedHead.hash },
+    sealedFrom,
+    /** When the log was last verified from its first entry. */
+    wholeAt: wholeAt === null ? null : formatTime(wholeAt / 1000),
+    brokenAt: fault ? String(fault.at) : null,
+    problem: fault?.problem ?? null,
+    faults: fault ? Math.max(found.faults, 1) : 0,
+    head: fault ? null : ({ ...unsealedHead, seal: await sealHead(sign, unsealedHead) } satisfies AuditHead),
+  };
+  return { result, next };
+}
+
+const least = (numbers: readonly (number | null | undefined)[]): number | null => {
+  const given = numbers.filter((one) => one !== null && one !== undefined);
+  return given.length === 0 ? null : Math.min(...given);
+};
+
+/** Returns the number of a noted entry that the log does not have any more, or has with a different hash. */
+async function findLost(tx: Queryable, noted: readonly (Link | undefined)[]): Promise<number | undefined> {
+  for (const one of noted) {
+    if (!one || one.chainNo === 0) continue;
+    const found = await findLink(tx, one.chainNo);
+    if (!found?.chain.equals(one.chain)) return one.chainNo;
+  }
+  return undefined;
+}
+
+/** Verifies all entries after `start`, up to the head. Continues after a fault, so that later ones are counted. */
+async function walk(tx: Queryable, sign: Sign, start: Link, sealedFrom: number | null) {
+  let last = start;
+  let checked = 0;
+  let fault: Fault | undefined;
+  let faults = 0;
+  const note = (at: number, problem: AuditProblem) => {
+    fault ??= { at, problem };
+    faults += 1;
+  };
+  for (let lastId = Number.MAX_SAFE_INTEGER; ; ) {
+    const entries = await listEntries(tx, last.chainNo, lastId, AT_ONCE);
+    if (entries.length === 0) break;
+    for (const entry of entries) {
+      const problem = await judge(sign, entry, last, sealedFrom);
+      if (problem) note(entry.chainNo, problem);
+      last = entry;
+      lastId = entry.auditId;
     }
-    const isWhole = head?.fits === true && head.chainNo === before.chainNo && head.chain.equals(before.chain);
-    if (!isWhole) brokenAt ??= String(before.chainNo + 1);
-    return { entries, last: { chainNo: before.chainNo, hash: before.chain.toString('hex') }, brokenAt };
+    checked += entries.length;
+  }
+  const head = await findHead(tx);
+  const isHead = head?.fits && head.chainNo === last.chainNo && head.chain.equals(last.chain);
+  if (!isHead) note(last.chainNo + 1, 'changed');
+  return { last, checked, fault, faults };
+}
+
+async function judge(
+  sign: Sign,
+  entry: Entry,
+  before: Link,
+  sealedFrom: number | null,
+): Promise<AuditProblem | undefined> {
+  const hash = createHash('sha256').update(before.chain).update(entry.content).digest();
+  if (entry.chainNo !== before.chainNo + 1 || !hash.equals(entry.chain)) return 'changed';
+  if (entry.seal) return entry.seal.equals(await sealOf(sign, entry)) ? undefined : 'replaced';
+  return sealedFrom !== null && entry.chainNo >= sealedFrom ? 'unsealed' : undefined;
+}
+
+function requireSign({ sign }: Queryable): Sign {
+  if (!sign) throw new Error('the database was opened without the key of the audit log');
+  return sign;
+}
+
+/** Returns the end of the log after a verification, with its seal. */
+export async function readAuditHead(operator: Operator): Promise<AuditHead> {
+  const { head, brokenAt } = await verifyAudit(operator);
+  if (!head) throw new OperatorError(`the audit log is broken at number ${brokenAt}: see audit verify`);
+  return head;
+}
+
+/** The time in microseconds after which a node verifies the log again. Less than the ten minutes between its runs. */
+const SCHEDULE_MICROS = 540e6;
+/** The same for a verification from the first entry: a day. */
+const WHOLE_SCHEDULE_MICROS = 86_400e6;
+
+/** Verifies the log, once a day from the first entry. Returns undefined if another node has done it, or without a key. */
+export async function verifyAuditOnSchedule(
+  operator: Pick<Operator, 'database'>,
+  seen: Link | undefined,
+): Promise<VerifiedAudit | undefined> {
+  const state = await operator.database.transaction(
+    async (tx) => tx.sign && { former: await findCheckpoint(tx, tx.sign), now: await readNow(tx) },
+  );
+  if (!state) return undefined;
+  const { former, now } = state;
+  const isDue = (at: number | null | undefined, micros: number) => now - (at ?? 0) >= micros;
+  if (!isDue(former?.scheduledAt, SCHEDULE_MICROS)) return undefined;
+  try {
+    return await verifyAudit(operator, { all: isDue(former?.wholeAt, WHOLE_SCHEDULE_MICROS), seen, isScheduled: true });
+  } catch (error) {
+    if (error instanceof BusyError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Seals the entries that nodes of an earlier release have written after the first seal. The operator vouches for them.
+ * Refused if anything else is wrong with the log.
+ */
+export async function sealAudit(operator: Operator) {
+  return inTransaction(operator, async (tx) => {
+    const sign = requireSign(tx);
+    await lockHead(tx);
+    const { first } = await findSealedRange(tx);
+    const { fault, last } = await walk(tx, sign, BEGINNING, null);
+    if (fault) throw new OperatorError(`the audit log is broken at number ${fault.at}: see audit verify --all`);
+    const unsealed = await listUnsealed(tx, first ?? last.chainNo + 1);
+    for (const link of unsealed) await storeSeal(tx, link.chainNo, await sealOf(sign, link));
+    const [from, to] = [unsealed[0]?.chainNo, unsealed.at(-1)?.chainNo];
+    if (from !== undefined) {
+      const detail = { entries: unsealed.length, from, to };
+      await recordAudit(tx, { actor: operator.actor, action: 'audit.seal', subject: 'audit log', detail });
+    }
+    return { entries: unsealed.length, from: from ?? null, to: to ?? null, changed: unsealed.length > 0 };
   });
 }
 
-async function readLinks(tx: Queryable, after: { readonly chainNo: number; readonly chain: Buffer }): Promise<Link[]> {
-  return tx.query(READ_LINKS, [after.chainNo, after.chain, AT_ONCE]);
-}
+const listUnsealed = declareList({
+  text: `select a.chain_no as "chainNo", a.chain from audit_log a left join audit_seals s using (chain_no)
+     where a.chain_no >= $1 and s.seal is null order by a.chain_no`,
+  parameters: ['bigint'],
+  columns: LINK,
+});

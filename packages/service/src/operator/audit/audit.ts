@@ -1,8 +1,9 @@
-import { column, columns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
+import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Operator } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
 import { requireInteger } from '../rules.js';
+import { LINK, sealOf, storeSeal } from './seals-sql.js';
 
 /** An entry of the audit log. It is written in the transaction of the change, so that no change lacks its entry. */
 export interface AuditEntry {
@@ -16,15 +17,19 @@ export interface AuditEntry {
 }
 
 const RECORD_AUDIT = statement({
-  text: 'insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)',
+  text: `insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)
+     returning chain_no as "chainNo", chain`,
   parameters: ['text', 'text', 'text', 'jsonb', 'text'],
+  columns: LINK,
 });
 
+/** Writes an entry and seals it. Without a key it stays unsealed, which a verification reports. */
 export async function recordAudit(
   tx: Queryable,
   { actor, action, subject, detail, address = null }: AuditEntry,
 ): Promise<void> {
-  await tx.query(RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail), address]);
+  const link = await requireOne(tx, RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail), address]);
+  if (tx.sign) await storeSeal(tx, link.chainNo, await sealOf(tx.sign, link));
 }
 
 export type AuditRecord = RowOf<typeof LIST_AUDIT>;

@@ -45,6 +45,9 @@ export const audit = Type.Object({
 });
 export const auditVerified = Type.Object({
   entries: Type.Integer(),
-  /** The first entry that is missing or has a wrong hash. Null if the chain is intact. */
+  /** The first entry that is missing or has a wrong hash or seal. Null if the log is intact. */
   brokenAt: textOrNull,
+  problem: Type.OrNull(oneOf('changed', 'unsealed', 'replaced')),
+  /** When every entry was last verified. A verification by an operator begins with the last verified entry. */
+  wholeAt: timeOrNull,
 });

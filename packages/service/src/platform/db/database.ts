@@ -7,7 +7,7 @@ import {
   sqlState,
   type Unavailable,
 } from './failures.js';
-import type { Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
+import type { Sign, Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
 import { moveLaggingSequences } from './sequences.js';
 import {
   GIVEN_COMMIT,
@@ -31,7 +31,15 @@ export {
   Unavailable,
   violatedConstraint,
 } from './failures.js';
-export type { Queryable, RunQuery, Transaction, Transactional, TransactionOptions, UncheckedSql } from './queryable.js';
+export type {
+  Queryable,
+  RunQuery,
+  Sign,
+  Transaction,
+  Transactional,
+  TransactionOptions,
+  UncheckedSql,
+} from './queryable.js';
 export { queryOne, requireOne, wrapQuery } from './queryable.js';
 export {
   column,
@@ -55,6 +63,8 @@ export interface Database extends Transactional {
    * between statements. Throws DatabaseReadOnly if `mustWrite` is true and the server cannot write.
    */
   inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
+  /** Lets the transactions of this database sign. */
+  signWith(sign: Sign): void;
   close(): Promise<void>;
 }
 
@@ -86,6 +96,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const settings = { statement_timeout: `${statementMs}ms`, ...options.settings };
   const pool = createConnectionPool({ ...options, settings, onUnavailable: (error) => writes.note(error) });
   const writes = createWriteWatch({ attempt: attemptWrite, onChange: options.onWriteFailure });
+  let sign: Sign | undefined;
 
   /** With `mayRepeat`, runs `work` again over a new connection if its statement was not begun. */
   async function withConnection<T>(work: (connection: Connection) => Promise<T>, mayRepeat = false): Promise<T> {
@@ -116,6 +127,7 @@ export function openDatabase(options: DatabaseOptions): Database {
           await pool.run(connection, limitMs, limitStatement(ms));
           limitMs = clientLimit(ms);
         },
+        sign,
       });
       const { command } = await pool.runWithLimit(connection, limitMs, () => client.query('commit'));
       // PostgreSQL answers a commit with ROLLBACK if a statement failed and the code ignored its error.
@@ -202,6 +214,9 @@ export function openDatabase(options: DatabaseOptions): Database {
           return row;
         }),
       ),
+    signWith(given) {
+      sign = given;
+    },
     get connections() {
       return pool.counts;
     },

@@ -3,7 +3,12 @@ import type { Statement, ValuesOf, ValueType } from './statement.js';
 /** Runs statements: all on the connection of a transaction, or each on any connection of the pool. */
 export interface Queryable {
   readonly query: RunQuery;
+  /** Set in transactions of a database that can sign (`Database.signWith`). */
+  readonly sign?: Sign | undefined;
 }
+
+/** Computes a MAC under a key of the installation that the database does not have. */
+export type Sign = (text: string) => Promise<Buffer>;
 
 /** The values may be omitted if the statement has no parameters. */
 type Values<Types extends readonly ValueType[]> = Types extends readonly [] ? [] : [values: ValuesOf<Types>];

@@ -17,6 +17,7 @@ import { PlainError } from '../plain-error.js';
 import { migrate } from '../schema/migrate.js';
 import { MigrationError, readSchema } from '../schema/schema-state.js';
 import { createKeyService, KeyServiceError } from '../secrets/key-service.js';
+import { readOrCreateInstallationKey, signAuditLog } from '../secrets/keyed-hasher.js';
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { createKey, openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
@@ -147,6 +148,7 @@ async function prepareDatabase(opened: OpenConnection, settings: Settings, optio
   await checkBeforeChange(opened, settings);
   await prepareSchema(database, databaseUrl, settings, options);
   const vault = await claimInstallation(database, settings.environment, keys);
+  signAuditLog(database, vault);
   const currency = await claimCurrency(database, settings.currency);
   // A command repairs nothing here, so that on a copy of the database it only reports.
   if (options.role !== 'service') return { currency, vault };
@@ -155,6 +157,8 @@ async function prepareDatabase(opened: OpenConnection, settings: Settings, optio
     settings.readsOnly ? undefined : await claimDatabase(database),
     await checkWrappedKeys(database, vault),
   ];
+  // Creates the key here, because the transaction that first needs it has taken a connection already.
+  await readOrCreateInstallationKey(database, vault, 'audit log');
   for (const warning of warnings) if (warning !== undefined) options.log(`Warning: ${warning}`);
   for (const sequence of await moveLaggingSequences(database))
     options.log(`sequence ${sequence} was behind its numbers`);

@@ -1,9 +1,9 @@
 import { hmacSha256 } from '@perennial/wire';
-import { columns, type Queryable, statement } from '../db/database.js';
+import { columns, type Database, type Queryable, queryOne, statement } from '../db/database.js';
 import { computeMasterKeyChecks, keyPlaces, openStoredKey } from './stored-keys.js';
 import { createKey, type Vault } from './vault.js';
 
-export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes';
+export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes' | 'audit log';
 
 /** Chooses the form in the statement that stores it, because the caller may have no transaction (stored-keys.ts). */
 const INSERT_LOOK_UP_KEYS = statement({
@@ -28,11 +28,15 @@ export async function readOrCreateInstallationKey(
   vault: Vault,
   purpose: KeyPurpose,
 ): Promise<Uint8Array> {
-  const key = createKey();
   const place = keyPlaces.installation(purpose);
-  const forms = [vault.wrapKey(key, place), vault.wrapKey(key, undefined)];
-  await db.query(INSERT_LOOK_UP_KEYS, [purpose, ...forms, computeMasterKeyChecks(vault, 'unbound')]);
-  const [row] = await db.query(FIND_LOOK_UP_KEYS, [purpose]);
+  const found = await queryOne(db, FIND_LOOK_UP_KEYS, [purpose]);
+  // Writes only if the key is missing, because a command may use a standby.
+  if (!found) {
+    const key = createKey();
+    const forms = [vault.wrapKey(key, place), vault.wrapKey(key, undefined)];
+    await db.query(INSERT_LOOK_UP_KEYS, [purpose, ...forms, computeMasterKeyChecks(vault, 'unbound')]);
+  }
+  const row = found ?? (await queryOne(db, FIND_LOOK_UP_KEYS, [purpose]));
   if (!row) throw new Error(`the key for ${purpose} does not exist`);
   return openStoredKey(db, vault, row.wrapped, place);
 }
@@ -53,3 +57,8 @@ export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpo
 }
 
 export type KeyedHasher = ReturnType<typeof createKeyedHasher>;
+
+/** Lets the transactions of a database sign entries of the audit log with the installation's key. */
+export function signAuditLog(database: Database, vault: Vault): void {
+  database.signWith(createKeyedHasher(database, vault, 'audit log').hash);
+}

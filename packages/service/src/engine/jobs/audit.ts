@@ -1,0 +1,52 @@
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlertOnChange } from '../../alerts/alerts-sql.js';
+import { createAuditHeadMessage } from '../../alerts/message.js';
+import { AlertNotTaken } from '../../alerts/transport.js';
+import { type AuditHead, type AuditProblem, verifyAuditOnSchedule } from '../../operator/audit/audit-chain.js';
+import type { AlertingDeps } from './alerts.js';
+
+const SENTENCES = {
+  changed: 'audit-chain-broken',
+  unsealed: 'audit-chain-broken|unsealed',
+  replaced: 'audit-chain-broken|replaced',
+} as const satisfies Record<AuditProblem, string>;
+
+/** Verifies the audit log when it is due, raises an alert if it is broken, and reports its head if it has changed. */
+export function createAuditJob({ database, log, alertWays = [], alertSender }: AlertingDeps) {
+  /** The last head that this node has seen. Kept in memory, where a database writer cannot change it. */
+  let seen: AuditHead | undefined;
+  let unsent: AuditHead | undefined;
+  return async function watchAuditLog(): Promise<void> {
+    const link = seen && { chainNo: seen.chainNo, chain: Buffer.from(seen.hash, 'hex') };
+    const verified = await verifyAuditOnSchedule({ database }, link);
+    if (verified?.problem && verified.brokenAt) {
+      const detail = alertText(SENTENCES[verified.problem], verified.brokenAt, verified.faults);
+      await raiseAlertOnChange(database, 'audit-chain-broken', 'audit log', detail);
+    }
+    const head = verified?.head;
+    if (head && head.chainNo !== seen?.chainNo) {
+      log.info({ auditHead: head }, 'end of the audit log');
+      seen = head;
+      unsent = head;
+    }
+    if (unsent) await send(unsent);
+  };
+
+  /** Sends from memory, not through the database. A failed message is sent again with the next run. */
+  async function send(head: AuditHead): Promise<void> {
+    const sender = alertSender?.() ?? { environment: '', service: '' };
+    for (const way of alertWays.filter((one) => one.way === 'WEBHOOK')) {
+      try {
+        await way.send(`audit-head-${head.chainNo}`, createAuditHeadMessage(head, sender));
+      } catch (error) {
+        if (!(error instanceof AlertNotTaken)) throw error;
+        log.warn(
+          { why: error.message, cause: 'audit head' },
+          'the end of the audit log was not taken and will be sent again',
+        );
+        return;
+      }
+    }
+    unsent = undefined;
+  }
+}
