@@ -27,6 +27,7 @@ import { ROWS } from './rows.mjs';
 import { ownTexts, scriptOf } from './script.mjs';
 import { answerOf, call } from './signed.mjs';
 import { authenticationTable, factsText, resultTable } from './table.mjs';
+import { besideViewer, createViewer, quietTarget } from './viewer.mjs';
 
 async function bench({ seconds, runs, rows, logLevel, profile }, { running, keep }) {
   const facts = { ...(await machineFacts()), logLevel };
@@ -70,8 +71,7 @@ async function measureOn(stage, row, { seconds, runs }) {
   const { baseUrl, pid, beside, channel, load, references } = stage;
   const institutionPid = await provisionFor(stage, row);
   const isFirst = !references.has(row.kind);
-  if (isFirst) references.set(row.kind, await REFERENCES[row.beside](stage, row));
-  const service = serviceTarget({
+  const alone = serviceTarget({
     pid,
     baseUrl,
     institutionPid,
@@ -79,11 +79,13 @@ async function measureOn(stage, row, { seconds, runs }) {
     untilIdle: () => untilEventsAreGone(beside.database),
     load,
   });
+  if (isFirst) references.set(row.kind, await REFERENCES[row.beside](stage, row, alone));
+  const service = row.beside === 'quiet' ? await besideViewer(stage, alone) : alone;
   const parts = { service, references: references.get(row.kind), load, channel, seconds, runs };
   if (isFirst) await warmUp(row, parts);
   const measured = await measureRow(row, parts);
-  const alone = () => authenticationAlone({ row: ROWS[0], channel, vault: beside.vault });
-  return { ...measured, ...(row.kind === 'products/list' ? { alone: alone() } : {}) };
+  const authentication = () => authenticationAlone({ row: ROWS[0], channel, vault: beside.vault });
+  return { ...measured, ...(row.kind === 'products/list' ? { alone: authentication() } : {}) };
 }
 
 /** Creates what this row needs, unless an earlier row has already created it. */
@@ -93,13 +95,18 @@ async function provisionFor({ made, dataDir, beside, running, channel }, row) {
     return made.get(name);
   };
   if (row.needsOrders) channel.orders = await once('orders', () => makeOrders(beside.database, channel.channelId));
+  if (row.beside === 'quiet') channel.viewer = await once('viewer', () => createViewer(beside));
   if (row.needsRedeemable) await once('redeemable', () => makeRedeemable(beside.database, channel.channelId));
   if (!row.needsInstitution) return undefined;
   const start = (key) => running.startInstitution({ dataDir: path.join(dataDir, 'institution'), key });
   return once('institution', () => provisionInstitution(beside, start));
 }
 
-const REFERENCES = { bare: bareReferences, pgbench: pgbenchReferences };
+const REFERENCES = {
+  bare: bareReferences,
+  pgbench: pgbenchReferences,
+  quiet: async (stage, _row, service) => [quietTarget(stage, service)],
+};
 
 async function bareReferences({ running, baseUrl, channel, load }, row) {
   const answer = await answerOf(baseUrl, row, channel);
@@ -151,7 +158,10 @@ function ratiosOf({ results }) {
   return results.flatMap(({ row, beside, measured, references = [] }) =>
     references.flatMap(({ name, ratio, measured: reference }) => [
       { row, of: name, ratio },
-      { row, of: `${name}, CPU`, ratio: cpuOf(reference, beside) / cpuOf(measured, beside) },
+      // Beside the console the CPU of the database is not only the row's.
+      beside === 'quiet'
+        ? { row, of: `${name}, p99`, ratio: reference.p99 / measured.p99 }
+        : { row, of: `${name}, CPU`, ratio: cpuOf(reference, beside) / cpuOf(measured, beside) },
     ]),
   );
 }
@@ -166,6 +176,8 @@ statement. pgbench runs on the same database with the clients that suit it best,
                    service's own code, with new numbers each time; one request at a time, nothing gathered
   rows alone       a script by hand (bench/pgbench) that writes or reads the rows and checks nothing: no nonce, no
                    rate limit, no look-up of a key, number, user or mobile
+"of quiet" compares a row beside a viewer of the console, who requests every page 60 at a time, with the row alone; its
+p99 must be at most twice that of the row alone.
 `;
 
 function report({ facts, seconds, runs, results, authentication }) {

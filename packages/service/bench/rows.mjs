@@ -46,7 +46,15 @@ const KINDS = [
     beside: 'pgbench',
     script: 'query.sql',
     needsOrders: true,
-    body: ({ orders }) => ({ orderNo: String(randomInt(orders.first, orders.last + 1)) }),
+    body: queryOrder,
+  },
+  {
+    kind: 'orders/query beside the console',
+    endpoint: 'orders/query',
+    connections: [4],
+    beside: 'quiet',
+    needsOrders: true,
+    body: queryOrder,
   },
   {
     kind: 'redeem page',
@@ -65,6 +73,9 @@ const KINDS = [
     request: claimBenefit,
   },
 ];
+
+/** The load beside a row: a viewer of the console with every GET, as many at a time as there are connections. */
+export const VIEWER = { name: 'viewer', connections: 60, request: getAnything };
 
 /** Rows that are measured on a growing database. They use the loaded orders, of which the channel has a third. */
 const GROWTH_KINDS = [
@@ -99,7 +110,7 @@ export const ROWS = rowsOf(KINDS);
 const GROWTH_ROWS = rowsOf(GROWTH_KINDS);
 
 export function rowNamed(name) {
-  const row = [...ROWS, ...GROWTH_ROWS].find((one) => one.name === name);
+  const row = [...ROWS, ...GROWTH_ROWS, VIEWER].find((one) => one.name === name);
   if (!row) throw new Error(`there is no row ${name}`);
   return row;
 }
@@ -108,6 +119,18 @@ let made = 0;
 
 /** A text that makes numbers and users unique among processes: the process id and the start time. */
 const serial = `${process.pid.toString(36)}${Date.now().toString(36)}`;
+
+function queryOrder({ orders }) {
+  return { orderNo: String(randomInt(orders.first, orders.last + 1)) };
+}
+
+let viewed = 0;
+
+/** Returns a request of a viewer, for all paths in turn. Any answer is expected: a viewer may not open every page. */
+function getAnything({ viewer: { cookie, paths } }) {
+  viewed += 1;
+  return { method: 'GET', path: paths[viewed % paths.length], headers: { cookie }, body: '', expects: 'HTTP/1.1 ' };
+}
 
 /** Returns an order with a new number, user and mobile. */
 function newOrder({ aesKey }) {

@@ -12,6 +12,7 @@ const dash = (digits) => (value) => (value === undefined ? '-' : shown(digits)(v
 /** The references that a row can be compared with, and the titles of their table rows. */
 const REFERENCES = {
   bare: { bare: 'bare fastify route' },
+  quiet: { quiet: 'without the console' },
   pgbench: { same: 'pgbench, same statements', rows: 'pgbench, rows alone' },
 };
 
