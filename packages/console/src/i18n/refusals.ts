@@ -28,6 +28,8 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'app-id-not-of-environment': '{1} 环境的 AppID {2}，当前为 {3}',
   'approval-decided': '审批 {1} 已由 {3} 处理，状态为{2}',
   'audit-being-verified': '正在校验审计日志，请稍后重试',
+  'audit-broken': '审计日志第 {1} 条异常，请执行 audit verify --all',
+  'audit-head-foreign': '该文件不属于本平台的审计日志，或文件、日志密钥已被更改',
   'banks-missing': '请填写 {1} 或银行编码列表',
   'banks-not-alone': '{1} 表示全部银行，不能与其他银行同时填写',
   'bridge-needs-address': '请填写桥接服务地址',

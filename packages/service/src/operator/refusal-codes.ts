@@ -69,6 +69,8 @@ const NOT_NOW = [
   'app-id-not-of-environment',
   'approval-decided',
   'audit-being-verified',
+  'audit-broken',
+  'audit-head-foreign',
   'bridge-needs-address',
   'burst-below-rate',
   'busy-records',

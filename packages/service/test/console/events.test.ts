@@ -162,7 +162,7 @@ describe('POST /channels/{appId}/events/test', () => {
     const changed = tablesOf(await dump(database())).filter((table) => !before.has(table));
     const names = changed.map((table) => table.replace(/:.*/s, ''));
     // Ignores console_sessions, because the session stores the time of its last use.
-    expect(names.filter((name) => name !== 'console_sessions')).toEqual(['audit_head', 'audit_log']);
+    expect(names.filter((name) => name !== 'console_sessions')).toEqual(['audit_head', 'audit_log', 'audit_seals']);
     const { body: log } = await admin.get('/audit?action=events.test');
     expect(log.entries[0]).toMatchObject({ actor: support.name, action: 'events.test', subject: appId });
   });

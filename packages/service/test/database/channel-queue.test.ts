@@ -107,6 +107,30 @@ describe('turns', () => {
     }
   });
 
+  it('with a rest, a place stays empty for a multiple of the time of its task, at most a second', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const { begun, start, end } = controlled({ perChannel: 1, waitMs: PATIENT, rest: 3 });
+      const tasks = ['a', 'b', 'c'].map((name) => start(1, name));
+      vi.advanceTimersByTime(100);
+      await end('a');
+      expect(await tasks[0]).toBe('a done');
+      vi.advanceTimersByTime(299);
+      await setImmediate();
+      expect(begun).toEqual(['a']);
+      vi.advanceTimersByTime(1);
+      await setImmediate();
+      expect(begun).toEqual(['a', 'b']);
+      vi.advanceTimersByTime(20_000);
+      await end('b');
+      vi.advanceTimersByTime(1_000);
+      await setImmediate();
+      expect(begun).toEqual(['a', 'b', 'c']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it.each([
     ['a caller that has waited too long when its turn comes', 0, TooManyAtOnce],
     ['a caller that has hung up', 1, NotBegun],

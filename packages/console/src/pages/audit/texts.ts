@@ -24,8 +24,8 @@ export const useTexts = dictionary({
     '校验自上次以来新增的日志。系统每天还会校验全部日志，发现篡改或删除时会告警。',
   ],
   intact: [
-    'The log is intact: {count} entry. All were verified at {time}.|The log is intact: {count} entries. All were verified at {time}.',
-    '日志完整，共 {count} 条，全部日志校验于 {time}。',
+    'The log is intact: {count} entry. Last full verification: {time}.|The log is intact: {count} entries. Last full verification: {time}.',
+    '日志完整，共 {count} 条。上次全量校验：{time}。',
   ],
   changed: [
     'Entry {entry} does not match the entry before it. One of them was changed, or an entry was removed.',

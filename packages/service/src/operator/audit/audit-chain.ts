@@ -13,7 +13,7 @@ import {
   type Transaction,
 } from '../../platform/db/database.js';
 import { epochMicros } from '../../platform/db/time-sql.js';
-import { BusyError, inTransaction, type Operator, OperatorError, refusal } from '../operator.js';
+import { BusyError, inTransaction, type Operator, refusal } from '../operator.js';
 import { recordAudit } from './audit.js';
 import {
   type Checkpoint,
@@ -149,7 +149,9 @@ async function verifyInTransaction(
   const sign = requireSign(tx);
   // The head is read from a file, which may contain anything.
   if (head !== undefined && (!(head instanceof Object) || head.seal !== (await sealHead(sign, head)))) {
-    throw new OperatorError('this is not a head of this installation, or it was changed, or the key of the log was');
+    throw refusal(
+      'audit-head-foreign',
+    )`this is not a head of this installation, or it or the key of the log was changed`;
   }
   const now = await readNow(tx);
   const former = await findCheckpoint(tx, sign);
@@ -247,10 +249,13 @@ function requireSign({ sign }: Queryable): Sign {
   return sign;
 }
 
+const brokenLog = (at: number | string | null) =>
+  refusal('audit-broken')`the audit log is broken at number ${at ?? ''}: see audit verify --all`;
+
 /** Returns the end of the log after a verification, with its seal. */
 export async function readAuditHead(operator: Operator): Promise<AuditHead> {
   const { head, brokenAt } = await verifyAudit(operator);
-  if (!head) throw new OperatorError(`the audit log is broken at number ${brokenAt}: see audit verify`);
+  if (!head) throw brokenLog(brokenAt);
   return head;
 }
 
@@ -289,7 +294,7 @@ export async function sealAudit(operator: Operator) {
     await lockHead(tx);
     const { first } = await findSealedRange(tx);
     const { fault, last } = await walk(tx, sign, BEGINNING, null);
-    if (fault) throw new OperatorError(`the audit log is broken at number ${fault.at}: see audit verify --all`);
+    if (fault) throw brokenLog(fault.at);
     const unsealed = await listUnsealed(tx, first ?? last.chainNo + 1);
     for (const link of unsealed) await storeSeal(tx, link.chainNo, await sealOf(sign, link));
     const [from, to] = [unsealed[0]?.chainNo, unsealed.at(-1)?.chainNo];

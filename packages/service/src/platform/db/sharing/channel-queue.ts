@@ -8,6 +8,8 @@ export interface ChannelQueueLimits {
   readonly total?: number;
   /** The maximum time in ms that a task waits for its turn. */
   readonly waitMs: number;
+  /** How long a task's place stays empty after it, relative to the task's own time. Default: 0. */
+  readonly rest?: number;
 }
 
 /** Thrown if a channel has more tasks than can begin in time. The task was not begun. */
@@ -19,6 +21,9 @@ export class TooManyAtOnce extends Rejection {
 
 /** Maximum number of waiting tasks of a channel, so that no channel fills the memory. Further tasks are refused. */
 const MAX_WAITING = 1_000;
+
+/** The longest rest after a task. A task of minutes would otherwise keep its place for many more. */
+const MAX_REST_MS = 1_000;
 
 interface Waiting {
   readonly caller: Caller;
@@ -36,7 +41,12 @@ interface Line {
  * Runs a limited number of each channel's tasks at a time, in order of arrival. If the total is limited too, channels
  * take turns, so that no channel delays the others. Counts only the tasks of this node.
  */
-export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINITY, waitMs }: ChannelQueueLimits) {
+export function createChannelQueue({
+  perChannel,
+  total = Number.POSITIVE_INFINITY,
+  waitMs,
+  rest = 0,
+}: ChannelQueueLimits) {
   const lines = new Map<number, Line>();
   /** The channels with waiting tasks. The first has waited longest for its turn. */
   const waitingLines = new Set<Line>();
@@ -113,10 +123,12 @@ export function createChannelQueue({ perChannel, total = Number.POSITIVE_INFINIT
       if (!caller.isWaiting()) throw new NotBegun();
       if (hasRoom(line)) begin(line);
       else await wait(line, caller);
+      const began = rest > 0 ? performance.now() : 0;
       try {
         return await work();
       } finally {
-        end(line);
+        if (rest > 0) setTimeout(end, Math.min((performance.now() - began) * rest, MAX_REST_MS), line).unref();
+        else end(line);
       }
     },
     get waiting() {

@@ -16,11 +16,12 @@ export function connectionShareLimits(pool: number): ChannelQueueLimits {
 
 /**
  * Limits the console to a quarter of the connections, and one operator to half of that, both at least 1. Operators take
- * turns like channels.
+ * turns like channels. After a statement its place stays empty for three times as long, because statements of the
+ * console take CPU from the API too.
  */
 export function consoleShareLimits(pool: number): ChannelQueueLimits {
   const total = Math.max(Math.floor(pool / 4), 1);
-  return { perChannel: Math.ceil(total / 2), total, waitMs: CONNECTION_WAIT_MS };
+  return { perChannel: Math.ceil(total / 2), total, waitMs: CONNECTION_WAIT_MS, rest: 3 };
 }
 
 /**
