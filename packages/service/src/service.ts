@@ -58,6 +58,7 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
       | 'redeemOpensPerMinute'
       | 'metricsToken'
       | 'eventsRetentionDays'
+      | 'agreementDataDays'
       | 'developers'
       | 'console'
       | 'refundApprovalCent'

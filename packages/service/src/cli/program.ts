@@ -27,6 +27,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   ],
   order: ['subscriptions of all channels: show, refund, end, retry', () => import('../operations/orders.js')],
   agreement: ['agreements that debits are made on', () => import('../operations/orders.js')],
+  user: ['personal data of one user: export, erase', () => import('../operations/users.js')],
   events: ['events for channels, and their delivery', () => import('../operations/events.js')],
   alert: ['problems that need an operator', () => import('../operations/alerts.js'), addAlertTestCommand],
   reconciliation: [

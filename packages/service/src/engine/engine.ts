@@ -40,6 +40,7 @@ export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, '
   /** Replaces the default of 15 in tests. */
   readonly readingSeconds?: number;
   readonly eventsRetentionDays?: number;
+  readonly agreementDataDays?: number;
   /** Permits callbacks to this machine, for a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
 }

@@ -1,17 +1,22 @@
 import type { Logger } from 'pino';
+import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { Database } from '../platform/db/database.js';
-import { DEFAULT_EVENTS_RETENTION_DAYS, type Environment } from '../platform/settings.js';
+import { DEFAULT_AGREEMENT_DATA_DAYS, DEFAULT_EVENTS_RETENTION_DAYS, type Environment } from '../platform/settings.js';
 import { createPatientDatabase } from './housekeeping/bounded-steps.js';
 import { createBenefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
   deleteOldAlertMessages,
   deleteOldAnswers,
+  deleteOldAuditTexts,
+  deleteOldComments,
+  deleteOldNotes,
   deleteOldSignIns,
   deleteOldSmsSends,
   deleteOldUndelivered,
   forgetFormerSecrets,
 } from './housekeeping/old-rows.js';
+import { createAgreementMasking, createUserDeletion } from './housekeeping/personal-data.js';
 import { deleteOldStrays, gatherStrays } from './housekeeping/stray-rows.js';
 import {
   DELIVERY_ATTEMPTS_TABLE,
@@ -28,7 +33,10 @@ export interface HousekeepingDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly eventsRetentionDays?: number;
-  /** A sandbox keeps former app secrets, so that it can report that a channel still signs with one of them. */
+  readonly agreementDataDays?: number;
+  /** Without it, details of ended agreements are kept. */
+  readonly channels?: ChannelRegistry;
+  /** The sandbox keeps former app secrets, to report that a channel signs with one. */
   readonly environment?: Environment;
 }
 
@@ -40,6 +48,8 @@ export interface HousekeepingDeps {
 export function createHousekeeping({
   log,
   eventsRetentionDays = DEFAULT_EVENTS_RETENTION_DAYS,
+  agreementDataDays = DEFAULT_AGREEMENT_DATA_DAYS,
+  channels,
   environment,
   ...deps
 }: HousekeepingDeps) {
@@ -65,6 +75,11 @@ export function createHousekeeping({
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
     formerSecretsForgotten: async () => (environment === 'sandbox' ? 0 : forgetFormerSecrets(database)),
     benefitsExpired: createBenefitExpiry(database),
+    notesDeleted: () => deleteOldNotes(database),
+    commentsDeleted: () => deleteOldComments(database),
+    auditTextsDeleted: () => deleteOldAuditTexts(database),
+    agreementsMasked: channels ? createAgreementMasking(database, channels, agreementDataDays) : async () => 0,
+    usersDeleted: createUserDeletion(database),
   };
   type Chore = keyof typeof chores;
 

@@ -14,11 +14,13 @@ import { peopleOperations } from './people.js';
 import { productOperations } from './products.js';
 import { reconciliationOperations } from './reconciliation.js';
 import { settlementOperations } from './settlement.js';
+import { userOperations } from './users.js';
 
 const TABLE = [
   ...overviewOperations,
   ...orderListOperations,
   ...orderOperations,
+  ...userOperations,
   ...paymentOperations,
   ...eventOperations,
   ...alertOperations,

@@ -144,6 +144,12 @@ const NOT_NOW = [
   'statement-repeats',
   'statement-unusable',
   'too-many-sign-ins',
+  'user-agreement-being-bound',
+  'user-agreement-being-canceled',
+  'user-has-agreement',
+  'user-has-open-money',
+  'user-has-order',
+  'user-of-too-many-orders',
 ] as const;
 
 /** Codes of all refusals that the console can show. They never change, because the console translates by code. */

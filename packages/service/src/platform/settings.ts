@@ -25,6 +25,7 @@ export type KeyServiceSettings =
 export const DEFAULT_DATABASE_POOL = 16;
 
 export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
+export const DEFAULT_AGREEMENT_DATA_DAYS = 30;
 
 export const DEFAULT_REDEEM_OPENS_PER_MINUTE = 600;
 
@@ -127,7 +128,9 @@ export function readSettings(env: Env = process.env) {
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
     /** Days for which events are kept, counted from the end of the week in which they were written. */
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
-    /** Where alerts are sent, besides the console's list. */
+    /** Days for which card, document, name and bank mobile are kept after their agreement ended. */
+    agreementDataDays: readInteger(env, 'AGREEMENT_DATA_DAYS', DEFAULT_AGREEMENT_DATA_DAYS, 1, 3650),
+    /** Destinations of alerts, besides the list. */
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),

@@ -1,19 +1,24 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoChannel } from '../support/demo.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
+import type { ChannelClient } from '../support/channel-client.js';
+import { collectRequest, demoChannel, mobileOf } from '../support/demo.js';
 import { type TestService, testService } from '../support/service.js';
 import { BIN } from './perennial.js';
 
 let service: TestService;
+let channel: ChannelClient;
 let folder: string;
+const MASTER_KEY = randomBytes(32);
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-files-'));
-  service = await testService();
-  await demoChannel(service);
+  service = await testService({ vault: openVault([MASTER_KEY]) });
+  channel = await demoChannel(service);
 });
 afterAll(async () => {
   await service.close();
@@ -24,12 +29,17 @@ const run = promisify(execFile);
 const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8);
 
 /** Runs the command with a umask that would let other users read new files. */
-async function report(file: string): Promise<void> {
-  const args = ['settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--output', file];
-  await run('sh', ['-c', 'umask 022; exec "$0" "$@"', process.execPath, BIN, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: service.fresh.url, DATA_DIR: folder },
+const openly = (...args: readonly string[]) =>
+  run('sh', ['-c', 'umask 022; exec "$0" "$@"', process.execPath, BIN, ...args], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      DATABASE_URL: service.fresh.url,
+      DATA_DIR: folder,
+      MASTER_KEY: MASTER_KEY.toString('base64'),
+    },
   });
-}
+const report = (file: string) =>
+  openly('settlement', 'report', '--channel', 'test_demo', '--month', '2026-01', '--output', file);
 
 describe('a file that a command writes is readable only by its owner', () => {
   it('settlement report --output: a new file, and one that replaces a world-readable file', async () => {
@@ -56,5 +66,21 @@ describe('a file that a command writes is readable only by its owner', () => {
     }
     expect((await stat(pipe)).isFIFO()).toBe(true);
     expect(await readdir(folder)).toEqual(before);
+  });
+
+  it('user export --output: everything about a user in clear, and without the option on standard output', async () => {
+    const request = collectRequest(channel);
+    await channel.call('orders/create', request);
+    const { channelUserId, externalOrderNo } = request;
+    const file = path.join(folder, 'user.json');
+    await openly('user', 'export', 'test_demo', channelUserId, '--output', file);
+    expect(await modeOf(file)).toBe('600');
+    const saved = JSON.parse(await readFile(file, 'utf8'));
+    expect(saved).toMatchObject({ channelUserId, mobile: mobileOf(channelUserId), orders: [{ externalOrderNo }] });
+    const { stdout } = await openly('user', 'export', 'test_demo', channelUserId);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...saved,
+      audit: [{ action: 'user.export' }, { action: 'user.export' }],
+    });
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AlertMessage } from '../../src/alerts/message.js';
 import { AlertNotTaken } from '../../src/alerts/transport.js';
 import { createAuditJob } from '../../src/engine/jobs/audit.js';
-import { recordAudit } from '../../src/operator/audit/audit.js';
+import { listAudit, recordAudit } from '../../src/operator/audit/audit.js';
 import { readAuditHead, sealAudit, verifyAudit } from '../../src/operator/audit/audit-chain.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
@@ -55,13 +55,28 @@ describe('the audit log', () => {
     ['the first that is gone', `delete from audit_log where chain_no = 1`, '2'],
     ['the last that is gone', `delete from audit_log where chain_no = 5`, '5'],
     ['all that are gone', `delete from audit_log`, '1'],
+    [
+      'a text that is stored apart',
+      `update audit_texts set texts = '{"reason":"another"}' where audit_id = (
+      select audit_id from audit_log where chain_no = 3)`,
+      '3',
+    ],
     ['an order that was changed', `update audit_log set chain_no = 10 - chain_no where chain_no in (4, 5) `, '4'],
   ])('shows %s', async (_what, sql, at) => {
-    for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);
+    for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`, { reason: 'asked by phone', to: n });
     expect(await broken()).toBeNull();
     await alter(sql);
     expect(Number(await broken())).toBeGreaterThan(0);
     if (!sql.includes('10 -')) expect(await broken()).toBe(at);
+  });
+
+  it('shows texts about users, and stays valid when they are deleted', async () => {
+    await write('one', { reason: 'asked by phone', note: null, to: 2 });
+    const shown = async () => (await listAudit(service.operator, { subject: 'one' }))[0]?.detail;
+    expect(await shown()).toEqual({ reason: 'asked by phone', note: null, to: 2 });
+    await alter('delete from audit_texts');
+    expect(await shown()).toEqual({ note: null, to: 2, textsHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(await broken()).toBeNull();
   });
 
   it('names the operator and the address for actions in the console', async () => {

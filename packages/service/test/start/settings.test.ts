@@ -95,6 +95,8 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '3651' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: '90.5' }],
     ['EVENTS_RETENTION_DAYS', { EVENTS_RETENTION_DAYS: 'forever' }],
+    ['AGREEMENT_DATA_DAYS', { AGREEMENT_DATA_DAYS: '0' }],
+    ['AGREEMENT_DATA_DAYS', { AGREEMENT_DATA_DAYS: '3651' }],
     ['MIGRATE', { MIGRATE: 'sometimes' }],
     ['DRAIN_SECONDS', { DRAIN_SECONDS: '301' }],
     ['METRICS_PORT', { METRICS_PORT: 'many' }],

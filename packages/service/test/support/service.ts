@@ -54,7 +54,7 @@ export const nodeDeps = (more: Partial<ServiceDeps> = {}) => ({
 /** Starts a service in this process, over real HTTP on a free port, with its own database and a manual clock. */
 export async function testService(more: Partial<ServiceDeps> = {}): Promise<TestService> {
   const fresh = await freshDatabase();
-  const vault = openVault([randomBytes(32)]);
+  const { vault = openVault([randomBytes(32)]) } = more;
   signAuditLog(fresh.database, vault);
   const clock = manualClock();
   const service = createService({ database: fresh.database, vault, clock, ...nodeDeps(more) });

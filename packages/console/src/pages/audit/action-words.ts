@@ -70,6 +70,8 @@ const useTexts = dictionary({
   'reconciliation.set-owner': ['Assigned a difference', '分配差异'],
   'session.begin': ['Signed in', '登录'],
   'settlement.close': ['Closed a month', '关账'],
+  'user.erase': ['Erased a user’s data', '删除用户个人信息'],
+  'user.export': ['Exported a user’s data', '导出用户个人信息'],
 });
 
 /** Returns the text of an action. Returns the action's code if the action is unknown. */

@@ -2,7 +2,7 @@ import { createSecretKey, hkdfSync } from 'node:crypto';
 import { hmacSha256 } from '@perennial/wire';
 import { MisplacedKey, seal, unseal } from '../../platform/secrets/vault.js';
 
-export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code';
+export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code' | 'user';
 
 export interface SealingKeys {
   /** Seals. */

@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
 import { type Database, statement } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
+import { AUDIT_TEXT_DAYS, NOTE_DAYS } from './personal-data.js';
 import { keptFromSql } from './tables-by-time.js';
 
 /** Declares a function that deletes old rows of a table in bounded steps. */
@@ -25,9 +26,14 @@ export const deleteOldSmsSends = declareDeletion('sms_sends', `sent_at <= now() 
 /** Deletes undelivered messages too: the alert is still in the list, and its next message would say the same. */
 export const deleteOldAlertMessages = declareDeletion('alert_messages', `written_at <= now() - interval '30 days'`);
 
-/**
- * Deletes undelivered events at the age at which their events' partitions are dropped: they cannot be sent any more.
- */
+/** Deletes notes on orders and comments on alerts, which operators wrote. */
+export const deleteOldNotes = declareDeletion('order_notes', `at <= now() - interval '${NOTE_DAYS} days'`);
+export const deleteOldComments = declareDeletion('alert_comments', `at <= now() - interval '${NOTE_DAYS} days'`);
+
+/** Deletes texts of audit entries. The entries stay. */
+export const deleteOldAuditTexts = declareDeletion('audit_texts', `at <= now() - interval '${AUDIT_TEXT_DAYS} days'`);
+
+/** Deletes undelivered events together with the partitions of their events, without which they cannot be sent. */
 export const deleteOldUndelivered = declareDeletion('undelivered_events', `recorded_at < ${keptFromSql('$1')}`, [
   'integer',
 ]);

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { OperatorError } from '../../operator/operator.js';
 import { MAX_PICTURE_BYTES } from '../../platform/pictures/picture.js';
@@ -54,8 +55,8 @@ export const readJsonFile = (what: string) => (file: string) => () =>
     .catch(cannotRead(what));
 
 /** Writes a file that only the current user can read. Never overwrites one, because the former may be evidence. */
-export async function writeNewFile(file: string, value: object): Promise<void> {
-  await writeFile(file, `${JSON.stringify(value)}\n`, { flag: 'wx', mode: 0o600 }).catch((error: Error) => {
+export async function writeNewJsonFile(file: string, value: object): Promise<void> {
+  await writeNewFile(file, (handle) => handle.writeFile(`${JSON.stringify(value)}\n`)).catch((error: Error) => {
     throw new OperatorError(`the file cannot be written: ${error.message}`);
   });
 }
@@ -82,3 +83,39 @@ export const readPassword = () => async () => {
   if (given === '') throw new OperatorError('there is no password on standard input');
   return given;
 };
+
+/**
+ * Writes a file that only the current user can read, whatever the mode of a former file was. Writes under a temporary
+ * name first, so that the file is always complete or the former one.
+ */
+export async function savePrivately<T>(
+  given: string,
+  what: string,
+  write: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = path.resolve(given);
+  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
+    throw new OperatorError(`${what} cannot be written: ${file} is not a file`);
+  }
+  const unfinished = `${file}.${process.pid}.unfinished`;
+  try {
+    const written = await writeNewFile(unfinished, write);
+    await rename(unfinished, file);
+    return written;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    const failed = error instanceof Error && 'syscall' in error ? error.message : undefined;
+    throw failed === undefined ? error : new OperatorError(`${what} cannot be written: ${failed}`);
+  }
+}
+
+export async function writeNewFile<T>(file: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    const written = await write(handle);
+    await handle.sync();
+    return written;
+  } finally {
+    await handle.close();
+  }
+}

@@ -14,7 +14,7 @@ import {
 } from '../../platform/db/database.js';
 import { epochMicros } from '../../platform/db/time-sql.js';
 import { BusyError, inTransaction, type Operator, refusal } from '../operator.js';
-import { recordAudit } from './audit.js';
+import { hashTexts, recordAudit } from './audit.js';
 import {
   type Checkpoint,
   findCheckpoint,
@@ -27,7 +27,16 @@ import {
   storeSeal,
 } from './seals-sql.js';
 
-const ENTRY = joinColumns(LINK, columns({ auditId: 'bigint', content: 'text', seal: 'bytea?' }));
+const ENTRY = joinColumns(LINK, columns({
+    auditId: 'bigint',
+    content: 'text',
+    seal: 'bytea?',
+    /** The hash of the texts, in the chained detail. */
+    textsHash: 'text?',
+    /** Null if the entry has no texts, or they were deleted. */
+    texts: 'text?',
+    salt: 'bytea?',
+  }));
 type Entry = RowOf<typeof ENTRY>;
 
 /**
@@ -36,10 +45,11 @@ type Entry = RowOf<typeof ENTRY>;
  */
 const listEntries = declareList({
   text: `select a.chain_no as "chainNo", a.chain, a.audit_id as "auditId", s.seal,
+       a.detail ->> 'textsHash' as "textsHash", t.texts, t.salt,
        json_build_array(a.chain_no, a.audit_id, to_char(a.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), a.actor,
          a.address, a.action, a.subject, a.detail)::text as content
      from (select * from audit_log where (chain_no, audit_id) > ($1, $2) order by chain_no, audit_id limit $3) a
-       left join audit_seals s using (chain_no)
+       left join audit_seals s using (chain_no) left join audit_texts t using (audit_id)
      order by a.chain_no, a.audit_id`,
   parameters: ['bigint', 'bigint', 'bigint'],
   columns: ENTRY,
@@ -232,6 +242,10 @@ async function walk(tx: Queryable, sign: Sign, start: Link, sealedFrom: number |
   return { last, checked, fault, faults };
 }
 
+/** Texts may have been deleted, but not changed or added. */
+const textsFit = ({ salt, texts, textsHash }: Entry) =>
+  salt === null || texts === null || hashTexts(salt, texts) === textsHash;
+
 async function judge(
   sign: Sign,
   entry: Entry,
@@ -239,7 +253,7 @@ async function judge(
   sealedFrom: number | null,
 ): Promise<AuditProblem | undefined> {
   const hash = createHash('sha256').update(before.chain).update(entry.content).digest();
-  if (entry.chainNo !== before.chainNo + 1 || !hash.equals(entry.chain)) return 'changed';
+  if (entry.chainNo !== before.chainNo + 1 || !hash.equals(entry.chain) || !textsFit(entry)) return 'changed';
   if (entry.seal) return entry.seal.equals(await sealOf(sign, entry)) ? undefined : 'replaced';
   return sealedFrom !== null && entry.chainNo >= sealedFrom ? 'unsealed' : undefined;
 }

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Operator } from '../operator.js';
@@ -10,25 +11,45 @@ export interface AuditEntry {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** The change, without secrets. */
+  /** The change, without secrets. Texts about a user only in the fields `ERASABLE`. */
   readonly detail: Readonly<Record<string, unknown>>;
   /** The client's address. Unset: the transaction's setting `perennial.address`. */
   readonly address?: string | null;
 }
 
 const RECORD_AUDIT = statement({
-  text: `insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)
-     returning chain_no as "chainNo", chain`,
-  parameters: ['text', 'text', 'text', 'jsonb', 'text'],
+  text: `with entry as (
+       insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)
+       returning audit_id, chain_no, chain),
+     texts as (insert into audit_texts (audit_id, salt, texts) select audit_id, $6, $7 from entry where $7::text is not null)
+     select chain_no as "chainNo", chain from entry`,
+  parameters: ['text', 'text', 'text', 'jsonb', 'text', 'bytea', 'text'],
   columns: LINK,
 });
 
-/** Writes an entry and seals it. Without a key it stays unsealed, which a verification reports. */
+/** Fields of a detail that may describe a user. They are stored apart, because an entry of the chain cannot be erased. */
+const ERASABLE = new Set(['channelUserId', 'note', 'reason', 'withoutApproval']);
+
+export const hashTexts = (salt: Uint8Array, texts: string): string =>
+  createHash('sha256').update(salt).update(texts).digest('hex');
+
+/** Replaces the erasable texts of a detail by a salted hash, which still proves them while they exist. */
+function separateTexts(detail: AuditEntry['detail']) {
+  const fields = Object.entries(detail);
+  const erasable = fields.filter(([name, value]) => ERASABLE.has(name) && typeof value === 'string');
+  if (erasable.length === 0) return { kept: detail, salt: null, texts: null };
+  const kept = fields.filter((field) => !erasable.includes(field));
+  const salt = randomBytes(16);
+  const texts = JSON.stringify(Object.fromEntries(erasable));
+  return { kept: { ...Object.fromEntries(kept), textsHash: hashTexts(salt, texts) }, salt, texts };
+}
+
 export async function recordAudit(
   tx: Queryable,
   { actor, action, subject, detail, address = null }: AuditEntry,
 ): Promise<void> {
-  const link = await requireOne(tx, RECORD_AUDIT, [actor, action, subject, JSON.stringify(detail), address]);
+  const { kept, salt, texts } = separateTexts(detail);
+  const link = await requireOne(tx, RECORD_AUDIT, [actor, action, subject, JSON.stringify(kept), address, salt, texts]);
   if (tx.sign) await storeSeal(tx, link.chainNo, await sealOf(tx.sign, link));
 }
 
@@ -36,7 +57,7 @@ export type AuditRecord = RowOf<typeof LIST_AUDIT>;
 
 const LIST_AUDIT = statement({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at,
-       actor, address, action, subject, detail
+       actor, address, action, subject, audit_detail(audit_log) as detail
      from audit_log where ($1::text is null or subject = $1) and ($3::text is null or actor = $3)
        and ($4::text is null or action = $4) and ($5::bigint is null or audit_id < $5)
      order by audit_id desc limit $2`,

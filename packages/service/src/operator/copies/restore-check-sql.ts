@@ -1,5 +1,5 @@
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
-import { declareList, type Query } from '../../platform/db/declared.js';
+import { declareList, declareRequire, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** One kind of pending engine work, with its oldest item. */
@@ -53,6 +53,13 @@ export const findWaitingWork: Query<[], WaitingWork[]> = declareList({
   parameters: [],
   byIndex: false,
   columns: WAITING_WORK_COLUMNS,
+});
+
+/** Returns the erasures that this database knows. Later ones must be repeated. */
+export const findErasures = declareRequire({
+  text: `select count(*) as count, ${shanghaiText('max(erased_at)')} as "latestAt" from erased_users`,
+  parameters: [],
+  columns: columns({ count: 'bigint', latestAt: 'text?' }),
 });
 
 const FIND_LAST_WRITE = statement({

@@ -4,7 +4,7 @@ import { findInstallation } from '../../platform/installation/installation.js';
 import { inTransaction, type Operator } from '../operator.js';
 import { readMasterKeyStatus } from './master-key.js';
 import { findLaggingSequences } from './numbers-sql.js';
-import { findLastWrite, findWaitingWork } from './restore-check-sql.js';
+import { findErasures, findLastWrite, findWaitingWork } from './restore-check-sql.js';
 
 export type RestoreCheck = Awaited<ReturnType<typeof checkRestoredDatabase>>;
 
@@ -19,6 +19,7 @@ function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator)
     lagging: [],
     masterKey: { currentKeyId: vault.keyIds[0], allOpen: true },
     needsAdoption: false,
+    erasures: { count: 0, latestAt: null },
     currency,
     problems: [EMPTY_DATABASE],
   };
@@ -46,6 +47,8 @@ export async function checkRestoredDatabase(operator: Operator) {
       masterKey: { currentKeyId, allOpen },
       /** True if nodes wait until an operator adopts the database. */
       needsAdoption: await needsAdoption(tx),
+      /** Erasures after the latest one must be repeated. */
+      erasures: await findErasures(tx),
       currency: operator.currency ?? DEFAULT_CURRENCY,
       problems: [
         ...(lastWriteAt === null ? [EMPTY_DATABASE] : []),

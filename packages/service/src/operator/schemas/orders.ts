@@ -250,6 +250,22 @@ export const userAnswer = Type.Object({
   ),
 });
 
+const userFields = { appId: text(64), channelUserId: text(1024) };
+export const userExportRequest = Type.Object(userFields);
+export const userEraseRequest = Type.Object({ ...userFields, reason });
+export const userErased = Type.Object({
+  appId: Type.String(),
+  /** The hash under which the erasure is listed. */
+  userHash: Type.String(),
+  erasedAt: time,
+  /** The orders and agreements that are kept without personal data. */
+  orders: count,
+  agreements: count,
+  /** Audit entries of earlier versions whose texts cannot be erased. */
+  auditTextsKept: count,
+  changed,
+});
+
 export const agreementCanceled = Type.Object({
   agreementNo: Type.String(),
   agreementStatus: Type.String(),

@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { savePrivately, writeNewFile } from '../../../operations/command/files.js';
 import { summaryText } from '../../../operations/texts/settlement-text.js';
 import type { SettlementReportInput } from '../../../operator/books/settlement-reports.js';
 import { OperatorError, type OperatorWithClock } from '../../../operator/operator.js';
@@ -36,7 +37,9 @@ export function addSettlementReportCommand(settlement: Command, { operate, perfo
         throw new OperatorError('a CSV report cannot be printed to a terminal: give --output, or pipe it to a program');
       }
       if (output === undefined) return operate(options, (operator) => printReport(operator, input, stdout));
-      await perform(options, (operator) => saveReport(operator, input, path.resolve(output)), summaryText);
+      const save = (operator: OperatorWithClock) =>
+        savePrivately(output, 'the report', (file) => writeReport(operator, input, file));
+      await perform(options, save, summaryText);
     });
 }
 
@@ -52,7 +55,7 @@ async function printReport(operator: OperatorWithClock, input: SettlementReportI
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
   try {
     const file = path.join(folder, 'report');
-    await writeReport(operator, input, file);
+    await writeNewFile(file, (handle) => writeReport(operator, input, handle));
     await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
       // `| head` closes the pipe early. That is not a failure.
       if (error.code !== 'EPIPE') throw error;
@@ -62,43 +65,12 @@ async function printReport(operator: OperatorWithClock, input: SettlementReportI
   }
 }
 
-/**
- * Writes to a temporary file and then renames it, so that a reader sees either the former report or the complete new
- * one. The new file is readable only by the current user, whatever the old mode was.
- */
-async function saveReport(
-  operator: OperatorWithClock,
-  input: SettlementReportInput,
-  file: string,
-): Promise<SettlementSummary> {
-  if ((await stat(file).catch(() => undefined))?.isFile() === false) {
-    throw new OperatorError(`the report cannot be written: ${file} is not a file`);
-  }
-  const unfinished = `${file}.${process.pid}.unfinished`;
-  try {
-    const summary = await writeReport(operator, input, unfinished);
-    await rename(unfinished, file);
-    return summary;
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    const failed = error instanceof Error && 'syscall' in error ? error.message : undefined;
-    throw failed === undefined ? error : new OperatorError(`the report cannot be written: ${failed}`);
-  }
-}
-
 async function writeReport(
   operator: OperatorWithClock,
   input: SettlementReportInput,
-  file: string,
+  file: FileHandle,
 ): Promise<SettlementSummary> {
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    // Loaded lazily, because this module loads all schemas of the API.
-    const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
-    const summary = await writeSettlementReport(operator, input, (text) => handle.appendFile(text));
-    await handle.sync();
-    return summary;
-  } finally {
-    await handle.close();
-  }
+  // Loaded lazily, because it loads the schemas of the interface.
+  const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
+  return writeSettlementReport(operator, input, (text) => file.appendFile(text));
 }

@@ -74,7 +74,7 @@ function leftOutText({ behind, skipped }: NumbersSkipped): SafeText {
 }
 
 function restoreCheckText(check: RestoreCheck): SafeText {
-  const { lastWriteAt, secondsAgo, waiting, lagging, masterKey, currency, problems } = check;
+  const { lastWriteAt, secondsAgo, waiting, lagging, masterKey, erasures, currency, problems } = check;
   const due = waiting.map(({ what, count, oldest, amountCent }) => [
     what,
     `${count}`,
@@ -93,6 +93,10 @@ function restoreCheckText(check: RestoreCheck): SafeText {
         `${masterKey.currentKeyId}, ${masterKey.allOpen ? 'opens everything' : 'does not open everything'}`,
       ],
       ['Sequences', lagging.length === 0 ? 'all above the numbers in use' : `${lagging.length} lag behind`],
+      [
+        'Erased users',
+        `${erasures.count}${erasures.latestAt === null ? '' : `, the latest ${erasures.latestAt}`}; repeat later erasures: perennial user repeat-erasures <file>`,
+      ],
     ]),
     ...(late.length === 0 ? [] : [table(['SEQUENCE', 'NEXT', 'HIGHEST IN USE'], late)]),
     table(['ONCE THE ENGINE IS ON', 'COUNT', 'OLDEST', 'AMOUNT'], due),

@@ -97,7 +97,7 @@ const AUDIT_OF_ORDER_COLUMNS = columns({
 
 /** Returns the audit entries about any of these subjects, latest first. */
 export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = declareList({
-  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, detail
+  text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, audit_detail(audit_log) as detail
      from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
   parameters: ['text[]', 'bigint'],
   columns: AUDIT_OF_ORDER_COLUMNS,

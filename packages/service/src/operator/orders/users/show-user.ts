@@ -4,11 +4,12 @@ import { formatRefundNo } from '../../../subscriptions/domain/orders/refund-numb
 import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
 import { findUser } from '../../../subscriptions/store/users/users-sql.js';
 import { maskMobile, maskUserId } from '../../masking.js';
-import { NotFoundError, type Operator, refusal } from '../../operator.js';
+import type { Operator } from '../../operator.js';
 import type { Role } from '../../people/roles.js';
-import { createNotFound, quoted } from '../../rules.js';
+import { createNotFound } from '../../rules.js';
 import { describeOrder } from '../list-orders.js';
 import { readOrders } from '../order-list-sql.js';
+import { createNoSuchUser, type UserInput } from './find-user.js';
 import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from './user-sql.js';
 
 const SHOWN = 200;
@@ -17,7 +18,7 @@ const SHOWN = 200;
 export async function showUser(
   operator: Operator,
   channels: ChannelRegistry,
-  { appId, channelUserId }: { readonly appId: string; readonly channelUserId: string },
+  { appId, channelUserId }: UserInput,
   role: Role,
 ) {
   // Read again, because no admission compares its version here.
@@ -31,7 +32,7 @@ export async function showUser(
       const { found: orders } = await readOrders(tx, { channelId, channelUserId }, walk, SHOWN);
       const agreements = await listAgreementsOfUser(tx, channelId, channelUserId, SHOWN);
       if (!user && orders.length === 0 && agreements.length === 0) {
-        throw refusal('no-such-user', NotFoundError)`channel ${appId} has no user ${quoted(channelUserId)}`;
+        throw createNoSuchUser({ appId, channelUserId });
       }
       const orderNos = orders.map(({ orderNo }) => orderNo);
       const refunds = await listRefundsOfOrders(tx, orderNos, SHOWN);

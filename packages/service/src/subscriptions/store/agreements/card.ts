@@ -45,6 +45,20 @@ export function sealCard(
   };
 }
 
+const MASK = '****';
+
+/** Seals a masked card in place of the real one, so that readers need no special case. */
+export function sealMaskedCard({ sealing }: Channel, agreementId: number, cardTail = MASK): string {
+  const card: CardDetails = {
+    bankCardNo: `${MASK}${cardTail}`,
+    certificateNo: MASK,
+    realName: MASK,
+    bankMobile: MASK,
+    certType: DEFAULT_CERT_TYPE,
+  };
+  return sealing.seal(JSON.stringify(card), detailsPlace(agreementId));
+}
+
 export function unsealCard(
   { sealing }: Channel,
   { agreementId, details }: Pick<AgreementRow, 'agreementId' | 'details'>,

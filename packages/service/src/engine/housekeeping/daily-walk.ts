@@ -1,0 +1,45 @@
+import { columns, type Database, declareFind } from '../../platform/db/database.js';
+import { MAX_STEPS } from './bounded-steps.js';
+
+/** The bounds of some pages of a table, for `ctid >= from and ctid < to`. */
+export interface Pages {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Pages of the table in one step: about five thousand benefits. */
+const PAGES_PER_STEP = 64;
+
+/**
+ * Declares a chore that reads a whole table once a day, some pages at a time. That needs no index, and it finds every
+ * row regardless of its times. Only one node reads the table on a day. If it stops, the rest is done the next day.
+ */
+export function declareDailyWalk(
+  job: string,
+  table: string,
+): (database: Database, workOn: (pages: Pages) => Promise<number>) => () => Promise<number> {
+  /** Returns the pages to one node a day, else undefined. A mark in the future comes from a clock that was wrong. */
+  const beginWalk = declareFind({
+    text: `insert into job_marks as m (job, reached_at) values ('${job}', now())
+     on conflict (job) do update set reached_at = excluded.reached_at
+       where m.reached_at <= excluded.reached_at - interval '24 hours'
+         or m.reached_at > excluded.reached_at + interval '1 hour'
+     returning 0 as page, pg_relation_size('${table}') / current_setting('block_size')::integer as "end"`,
+    parameters: [],
+    columns: columns({ page: 'integer', end: 'bigint' }),
+  });
+  return (database, workOn) => {
+    let walk: { page: number; readonly end: number } | undefined;
+    return async () => {
+      let done = 0;
+      walk ??= await beginWalk(database);
+      for (let step = 1; walk && step <= MAX_STEPS; step += 1) {
+        const end = walk.page + PAGES_PER_STEP;
+        done += await workOn({ from: `(${walk.page},0)`, to: `(${end},0)` });
+        walk.page = end;
+        if (end >= walk.end) walk = undefined;
+      }
+      return done;
+    };
+  };
+}

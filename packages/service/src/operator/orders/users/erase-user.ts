@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { DEBITABLE_ORDER_STATUSES } from '../../../subscriptions/domain/orders/order-states.js';
+import { formatAgreementNo, sealMaskedCard } from '../../../subscriptions/store/agreements/card.js';
+import { recordAudit } from '../../audit/audit.js';
+import { inTransaction, type Operator, refusal } from '../../operator.js';
+import { requireName } from '../../rules.js';
+import {
+  createNoSuchUser,
+  hashUser,
+  MAX_ORDERS_OF_USER,
+  requireChannelOf,
+  requireFewOrders,
+  type UserInput,
+  userSubject,
+} from './find-user.js';
+import {
+  deleteAuditTexts,
+  deleteReceiversAnswers,
+  deleteTexts,
+  deleteUser,
+  eraseAgreements,
+  findErasedUser,
+  findOpenMoney,
+  hasRowsOfUser,
+  insertErasedUser,
+  listOrderNosOfUser,
+  lockAgreementsOfUser,
+  lockOrdersOfUser,
+  renameEvents,
+  renameExternalOrders,
+  renameInAnswers,
+  renameInBulkFilters,
+  renameOrders,
+} from './user-data-sql.js';
+
+export type ErasedUser = Awaited<ReturnType<typeof eraseUser>>;
+
+/**
+ * Erases a user's personal data and keeps orders, periods and amounts under a pseudonym. All in one transaction, so a
+ * crash leaves everything or nothing, and the erasure can be repeated. Throws while something of the user is open.
+ */
+export async function eraseUser(operator: Operator, input: UserInput & { readonly reason: string }) {
+  const { appId, channelUserId } = input;
+  const reason = requireName('the reason', input.reason);
+  const channel = await requireChannelOf(operator, appId);
+  const { channelId } = channel;
+  const hash = hashUser(channel, channelUserId);
+  const userHash = hash.toString('hex');
+  return inTransaction(operator, async (tx) => {
+    await tx.setStatementLimit(0);
+    if (!(await hasRowsOfUser(tx, channelId, channelUserId))) {
+      const erasedAt = await findErasedUser(tx, channelId, hash);
+      if (erasedAt === undefined) throw createNoSuchUser(input);
+      return { appId, userHash, erasedAt, orders: 0, agreements: 0, auditTextsKept: 0, changed: false };
+    }
+    const orderNos = await listOrderNosOfUser(tx, channelId, channelUserId, MAX_ORDERS_OF_USER);
+    requireFewOrders(input, orderNos);
+    requireEndedOrders(await lockOrdersOfUser(tx, orderNos));
+    const agreements = await lockAgreementsOfUser(tx, channelId, channelUserId);
+    requireEndedAgreements(agreements);
+    requireNothingOpen(await findOpenMoney(tx, orderNos));
+
+    // Random and stored nowhere else, so it does not lead back to the user.
+    const pseudonym = `erased-${randomBytes(16).toString('hex')}`;
+    await renameOrders(tx, orderNos, pseudonym);
+    await renameExternalOrders(tx, channelId, channelUserId, pseudonym);
+    const agreementIds = agreements.map(({ agreementId }) => agreementId);
+    const masked = agreementIds.map((agreementId) => sealMaskedCard(channel, agreementId));
+    await eraseAgreements(tx, agreementIds, masked, pseudonym);
+    await deleteUser(tx, channelId, channelUserId);
+    await renameEvents(tx, orderNos, pseudonym);
+    await renameInAnswers(tx, channelId, toIdField(channelUserId), toIdField(pseudonym));
+    await renameInBulkFilters(tx, appId, channelUserId, pseudonym);
+    for (const erase of [...deleteReceiversAnswers, ...deleteTexts]) await erase(tx, orderNos);
+    const subject = userSubject(hash);
+    const subjects = [...orderNos.map(String), ...agreementIds.map(formatAgreementNo), subject];
+    const auditTextsKept = await deleteAuditTexts(tx, subjects);
+    const erasedAt = await insertErasedUser(tx, channelId, hash);
+    const counts = { orders: orderNos.length, agreements: agreementIds.length, auditTextsKept };
+    const detail = { appId, ...counts, reason };
+    await recordAudit(tx, { actor: operator.actor, action: 'user.erase', subject, detail });
+    return { appId, userHash, erasedAt, ...counts, changed: true };
+  });
+}
+
+/** The id as in stored answers, which are JSON without spaces. */
+const toIdField = (channelUserId: string) => `"channelUserId":${JSON.stringify(channelUserId)}`;
+
+function requireEndedOrders(orders: Awaited<ReturnType<typeof lockOrdersOfUser>>): void {
+  const running = orders.find(({ status }) => DEBITABLE_ORDER_STATUSES.includes(status));
+  if (!running) return;
+  throw refusal(
+    'user-has-order',
+  )`order ${running.orderNo} of this user is ${running.status}: end it before the erasure`;
+}
+
+function requireEndedAgreements(agreements: Awaited<ReturnType<typeof lockAgreementsOfUser>>): void {
+  for (const { agreementId, source, status, isBeingCanceled, isRecent } of agreements) {
+    const agreementNo = formatAgreementNo(agreementId);
+    if (source === 'SELF_BINDING' && status === 'BIND_SUCCESS') {
+      throw refusal(
+        'user-has-agreement',
+      )`agreement ${agreementNo} of this user is in force: cancel it before the erasure`;
+    }
+    if (isBeingCanceled) {
+      throw refusal(
+        'user-agreement-being-canceled',
+      )`agreement ${agreementNo} of this user is being canceled at its institution; try again later`;
+    }
+    if (status === 'BIND_ING' && isRecent) {
+      throw refusal(
+        'user-agreement-being-bound',
+      )`agreement ${agreementNo} of this user is being bound; try again later`;
+    }
+  }
+}
+
+function requireNothingOpen(period: string | undefined): void {
+  if (period === undefined) return;
+  throw refusal(
+    'user-has-open-money',
+  )`a debit or a refund of period ${period} of this user has no result yet; try again later`;
+}

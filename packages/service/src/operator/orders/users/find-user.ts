@@ -1,0 +1,35 @@
+import type { Channel } from '../../../catalog/channels/channel.js';
+import { createChannelRegistry } from '../../../catalog/channels/channel-registry.js';
+import { NotFoundError, type Operator, refusal } from '../../operator.js';
+import { createNotFound, quoted } from '../../rules.js';
+
+export interface UserInput {
+  readonly appId: string;
+  readonly channelUserId: string;
+}
+
+export async function requireChannelOf({ database, vault }: Operator, appId: string): Promise<Channel> {
+  const channel = await createChannelRegistry(database, vault).get(appId);
+  if (!channel) throw createNotFound('channel', appId);
+  return channel;
+}
+
+/** Some channels have one user id for all their customers. More orders than this are not one person's. */
+export const MAX_ORDERS_OF_USER = 10_000;
+
+export function requireFewOrders({ appId, channelUserId }: UserInput, orderNos: readonly number[]): void {
+  if (orderNos.length <= MAX_ORDERS_OF_USER) return;
+  throw refusal(
+    'user-of-too-many-orders',
+  )`user ${quoted(channelUserId)} of ${appId} has more than ${MAX_ORDERS_OF_USER} orders, and is not one person`;
+}
+
+export function createNoSuchUser({ appId, channelUserId }: UserInput): NotFoundError {
+  return refusal('no-such-user', NotFoundError)`channel ${appId} has no user ${quoted(channelUserId)}`;
+}
+
+/** The hash of a user's id, which only the holder of the channel's key can compute. */
+export const hashUser = ({ sealing }: Channel, channelUserId: string): Buffer => sealing.hash(channelUserId, 'user');
+
+/** The subject of audit entries about a user. The id would stay in the chain after an erasure. */
+export const userSubject = (hash: Buffer): string => `user-${hash.toString('hex')}`;

@@ -1,0 +1,243 @@
+import type { AgreementSource, AgreementStatus, OrderStatus } from '@perennial/wire';
+import {
+  column,
+  columns,
+  declareFind,
+  declareHas,
+  declareList,
+  declareRequire,
+  declareWrite,
+} from '../../../platform/db/database.js';
+import { shanghaiText } from '../../../platform/db/time-sql.js';
+
+/** Returns one number more than `limit` if the user has more orders. */
+export const listOrderNosOfUser = declareList({
+  text: `select order_no as "orderNo" from external_orders where user_key = key_of($2) and channel_id = $1
+     order by order_no limit $3::bigint + 1`,
+  parameters: ['bigint', 'text', 'bigint'],
+  columns: columns({ orderNo: 'bigint' }),
+  value: ({ orderNo }) => orderNo,
+});
+
+/** Locks by ascending number, orders before agreements, as every transaction does. */
+export const lockOrdersOfUser = declareList({
+  text: `select order_no as "orderNo", status from orders where order_no = any($1::bigint[]) order by order_no for update`,
+  parameters: ['bigint[]'],
+  columns: columns({ orderNo: 'bigint', status: column<OrderStatus>('text') }),
+});
+
+export const lockAgreementsOfUser = declareList({
+  text: `select agreement_id as "agreementId", source, status, cancel_at is not null as "isBeingCanceled",
+       changed_at > now() - interval '1 hour' as "isRecent"
+     from agreements where key_of(channel_user_id) = key_of($2) and channel_id = $1 order by agreement_id for update`,
+  parameters: ['bigint', 'text'],
+  columns: columns({
+    agreementId: 'bigint',
+    source: column<AgreementSource>('text'),
+    status: column<AgreementStatus>('text'),
+    isBeingCanceled: 'boolean',
+    isRecent: 'boolean',
+  }),
+});
+
+/** Finds a period, as `orderNo-cycleNo`, with a debit or a refund without a result, or a refund that waits for approval. */
+export const findOpenMoney = declareFind({
+  text: `select order_no || '-' || cycle_no as period from debit_attempts
+         where order_no = any($1::bigint[]) and status = 'STARTED'
+       union all select order_no || '-' || cycle_no from refunds where order_no = any($1::bigint[]) and status = 'STARTED'
+       union all select subject from approvals where kind = 'REFUND'
+         and (status = 'WAITING' or (status = 'APPROVED' and result is null))
+         and split_part(subject, '-', 1) = any($1::bigint[]::text[]) limit 1`,
+  parameters: ['bigint[]'],
+  columns: columns({ period: 'text' }),
+  value: ({ period }) => period,
+});
+
+/** Statements of an erasure. `pseudonym` replaces the user's id. */
+
+export const renameOrders = declareWrite({
+  text: `update orders set channel_user_id = $2, unsubscribe_reason = null, channel_agreement_ref = null
+     where order_no = any($1::bigint[])`,
+  parameters: ['bigint[]', 'text'],
+});
+
+export const renameExternalOrders = declareWrite({
+  text: `update external_orders set user_key = key_of($3) where user_key = key_of($2) and channel_id = $1`,
+  parameters: ['bigint', 'text', 'text'],
+});
+
+/** Replaces the hashes by random values, which no card has. */
+export const eraseAgreements = declareWrite({
+  text: `update agreements a set channel_user_id = $3, details = e.details, card_tail = '****', bank_code = null,
+       card_hash = sha256(gen_random_uuid()::text::bytea), certificate_hash = sha256(gen_random_uuid()::text::bytea),
+       institution_no = null, institution_hash = null, gateway_reference = null, code_sent_at = null, number_released = true,
+       status = case when a.status = 'BIND_ING' then 'BIND_FAIL' else a.status end, data_deleted_at = now()
+     from unnest($1::bigint[], $2::text[]) as e(agreement_id, details) where a.agreement_id = e.agreement_id`,
+  parameters: ['bigint[]', 'text[]', 'text'],
+});
+
+export const deleteUser = declareWrite({
+  text: `with tries as (delete from unsubscribe_tries where channel_id = $1 and user_key = key_of($2))
+     delete from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)`,
+  parameters: ['bigint', 'text'],
+});
+
+export const renameEvents = declareWrite({
+  text: `update events set data = regexp_replace(data, '"channelUserId":"([^"\\\\]|\\\\.)*"', '"channelUserId":"' || $2 || '"')
+     where order_no = any($1::bigint[])`,
+  parameters: ['bigint[]', 'text'],
+});
+
+const eventIs = (outcome: string) => `update delivery_attempts t set answer = null from events e
+     where e.order_no = any($1::bigint[]) and t.channel_id = e.channel_id and t.event_no = e.event_no and t.answer is not null
+       and t.recorded_at = e.recorded_at and t.is_payment = (e.event_type = 'payment.status.changed') and ${outcome}`;
+
+/** Two statements, because accepted and failed pushes have different indexes. */
+export const deleteReceiversAnswers = [
+  declareWrite({ text: eventIs(`t.outcome = 'ACCEPTED'`), parameters: ['bigint[]'] }),
+  declareWrite({ text: eventIs(`t.outcome <> 'ACCEPTED'`), parameters: ['bigint[]'] }),
+];
+
+/** Replaces a piece of JSON in stored answers, which replays return. */
+export const renameInAnswers = declareWrite({
+  text: `update idempotency set data = replace(data, $2, $3) where channel_id = $1 and position($2 in data) > 0`,
+  parameters: ['bigint', 'text', 'text'],
+});
+
+export const renameInBulkFilters = declareWrite({
+  text: `update bulk_runs set filter = jsonb_set(filter, '{channelUserId}', to_jsonb($3::text))
+     where filter ->> 'channelUserId' = $2 and coalesce(filter ->> 'appId', $1) = $1`,
+  parameters: ['text', 'text', 'text'],
+});
+
+/** The order of a number of an attempt, a refund or a claim: without its letter and its last six digits. */
+const isOfOrders = (number: string) => `(ltrim(${number}, 'RC') = any($1::bigint[]::text[])
+       or left(ltrim(${number}, 'RC'), -6) = any($1::bigint[]::text[]))`;
+
+/** Texts that operators wrote about the orders. */
+export const deleteTexts = [
+  'delete from order_notes where order_no = any($1::bigint[])',
+  'update refunds set note = null where order_no = any($1::bigint[]) and note is not null',
+  `update approvals set note = '****', decision_note = null
+     where kind = 'REFUND' and split_part(subject, '-', 1) = any($1::bigint[]::text[])`,
+  `update alert_comments set text = '****' where ${isOfOrders('subject')}`,
+  `update reconciliation_differences set closing_note = '****' where closing_note is not null and ${isOfOrders('number')}`,
+].map((text) => declareWrite({ text, parameters: ['bigint[]'] }));
+
+/** Returns the number of entries of earlier versions, whose texts are part of the chain. */
+export const deleteAuditTexts = declareRequire({
+  text: `with entries as (select audit_id, detail from audit_log where subject = any($1::text[])),
+       deleted as (delete from audit_texts where audit_id in (select audit_id from entries))
+     select count(*)::integer as kept from entries
+     where jsonb_typeof(detail -> 'reason') = 'string' or jsonb_typeof(detail -> 'note') = 'string'`,
+  parameters: ['text[]'],
+  columns: columns({ kept: 'integer' }),
+  value: ({ kept }) => kept,
+});
+
+export const insertErasedUser = declareRequire({
+  text: `insert into erased_users (channel_id, user_hash) values ($1, $2)
+     on conflict (channel_id, user_hash) do update set erased_at = now() returning ${shanghaiText('erased_at')} as at`,
+  parameters: ['bigint', 'bytea'],
+  columns: columns({ at: 'text' }),
+  value: ({ at }) => at,
+});
+
+export const findErasedUser = declareFind({
+  text: `select ${shanghaiText('erased_at')} as at from erased_users where channel_id = $1 and user_hash = $2`,
+  parameters: ['bigint', 'bytea'],
+  columns: columns({ at: 'text' }),
+  value: ({ at }) => at,
+});
+
+export const hasRowsOfUser = declareHas({
+  text: `select from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2)
+     union all select from agreements where channel_id = $1 and key_of(channel_user_id) = key_of($2)
+     union all select from external_orders where channel_id = $1 and user_key = key_of($2) limit 1`,
+  parameters: ['bigint', 'text'],
+});
+
+export const listErasedUsers = declareList({
+  text: `select c.app_id as "appId", encode(e.user_hash, 'hex') as "userHash", ${shanghaiText('e.erased_at')} as "erasedAt"
+     from erased_users e join channels c using (channel_id) order by e.erased_at, c.app_id, e.user_hash`,
+  parameters: [],
+  columns: columns({ appId: 'text', userHash: 'text', erasedAt: 'text' }),
+});
+
+const USER_ID_COLUMNS = columns({ channelUserId: 'text', since: 'text', place: 'text' });
+
+/** Pages of a channel's user ids, each with the time of its row. Users of failed bindings have only agreements. */
+export const listUserIds = [
+  {
+    first: '',
+    list: declareList({
+      text: `select channel_user_id as "channelUserId", ${shanghaiText('bound_at')} as since, encode(mobile_hash, 'hex') as place
+         from channel_users where channel_id = $1 and mobile_hash > decode($2::text, 'hex') order by mobile_hash limit 5000`,
+      parameters: ['bigint', 'text'],
+      columns: USER_ID_COLUMNS,
+    }),
+  },
+  {
+    first: '0',
+    list: declareList({
+      text: `select channel_user_id as "channelUserId", ${shanghaiText('created_at')} as since, agreement_id::text as place
+         from agreements where channel_id = $1 and agreement_id > $2::text::bigint order by agreement_id limit 5000`,
+      parameters: ['bigint', 'text'],
+      columns: USER_ID_COLUMNS,
+    }),
+  },
+];
+
+/** Columns that an export leaves out: hashes, and what only the engine uses. */
+const LEFT_OUT = `'{channel_id,mobile_hash,card_hash,certificate_hash,institution_hash,ask_at,asked,unused_since}'::text[]`;
+
+/** A row of any table as JSON, by the names of its columns. */
+const ROW_COLUMNS = columns({ row: column<Readonly<Record<string, unknown>>>('jsonb') });
+const value = ({ row }: { readonly row: Readonly<Record<string, unknown>> }) => row;
+
+const declareOfUser = (table: string, order: string) =>
+  declareList({
+    text: `select to_jsonb(t) - ${LEFT_OUT} as row from ${table} t
+       where t.channel_id = $1 and key_of(t.channel_user_id) = key_of($2) order by ${order}`,
+    parameters: ['bigint', 'text'],
+    columns: ROW_COLUMNS,
+    value,
+  });
+export const readUserRows = declareOfUser('channel_users', 'bound_at');
+export const readAgreementRows = declareOfUser('agreements', 'agreement_id');
+
+const declareOfOrders = (table: string, order: string, where = 't.order_no = any($1::bigint[])') =>
+  declareList({
+    text: `select to_jsonb(t) - ${LEFT_OUT} as row from ${table} t where ${where} order by ${order}`,
+    parameters: ['bigint[]'],
+    columns: ROW_COLUMNS,
+    value,
+  });
+
+/** The parts of an export that belong to orders, by their names in the document. */
+export const READ_OF_ORDERS = {
+  orders: declareOfOrders('orders', 't.order_no'),
+  periods: declareOfOrders('payments', 't.order_no, t.cycle_no'),
+  debits: declareOfOrders('debit_attempts', 't.order_no, t.cycle_no, t.try_no'),
+  refunds: declareOfOrders('refunds', 't.order_no, t.cycle_no, t.refund_seq'),
+  benefits: declareOfOrders('benefits', 't.order_no, t.cycle_no, t.position'),
+  claims: declareOfOrders('claims', 't.order_no, t.cycle_no, t.position'),
+  events: declareOfOrders('events', 't.recorded_at, t.event_no'),
+  notes: declareOfOrders('order_notes', 't.note_id'),
+  approvals: declareOfOrders(
+    'approvals',
+    't.approval_id',
+    `t.kind = 'REFUND' and split_part(t.subject, '-', 1) = any($1::bigint[]::text[])`,
+  ),
+  alerts: declareOfOrders('alerts', 't.first_seen_at', isOfOrders('t.subject')),
+  alertComments: declareOfOrders('alert_comments', 't.comment_id', isOfOrders('t.subject')),
+};
+
+/** Entries about the subjects: orders, agreements and the user. */
+export const readAuditRows = declareList({
+  text: `select (to_jsonb(a) || jsonb_build_object('detail', audit_detail(a))) - '{chain,chain_no}'::text[] as row
+     from audit_log a where a.subject = any($1::text[]) order by a.audit_id`,
+  parameters: ['text[]'],
+  columns: ROW_COLUMNS,
+  value,
+});
