@@ -62,7 +62,8 @@ debited on the new one. The earlier \`bindOrderNo\` then refers to the new bindi
     group: 'Agreements',
     title: "A user's cards",
     text: `Returns agreements that have been bound, including those that have ended. Filter by user, card or identity document; all given
-filters must match. Card data is encrypted with the current \`aesKey\` of your channel.`,
+filters must match. Card data is encrypted with the current \`aesKey\` of your channel. Some time after an agreement has ended, by default 30
+days, its values are masked: \`****\` and the last four digits of the card.`,
   },
   'agreements/replace': {
     group: 'Agreements',

@@ -55,6 +55,12 @@ interface Look {
   open?(page: Page): Promise<void>;
 }
 
+const aUser = async () =>
+  `/users?${await one(
+    `select 'appId=' || app_id || '&channelUserId=' || channel_user_id as value
+     from orders join channels using (channel_id) join refunds using (order_no) limit 1`,
+  ).then(decodeURIComponent)}`;
+
 const LOOKS: Readonly<Record<string, Look>> = {
   overview: { at: '', shows: 'Melody Music' },
   orders: { at: '/orders', shows: /^104 orders/ },
@@ -69,14 +75,8 @@ const LOOKS: Readonly<Record<string, Look>> = {
     shows: 'Timeline',
     open: press('Refund…'),
   },
-  'a user': {
-    at: async () =>
-      `/users?${await one(
-        `select 'appId=' || app_id || '&channelUserId=' || channel_user_id as value
-         from orders join channels using (channel_id) join refunds using (order_no) limit 1`,
-      ).then(decodeURIComponent)}`,
-    shows: 'Refunds',
-  },
+  'a user': { at: aUser, shows: 'Refunds' },
+  'erasing a user': { at: aUser, shows: 'Refunds', open: press('Erase data') },
   'finding a user': { at: '/users', shows: 'User ID at the channel' },
   'failed payments': { at: '/payments', shows: 'By reason' },
   'bulk runs': { at: '/bulk', shows: 'Retry payments' },

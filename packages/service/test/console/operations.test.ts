@@ -124,6 +124,8 @@ describe('the table of operations', () => {
     expect(needed.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /orders/{orderNo}/periods/{cycleNo}/retry',
       'POST /orders/{orderNo}/periods/{cycleNo}/refund',
+      'POST /users/export',
+      'POST /users/erase',
       'POST /bulk/{runId}/start',
       'POST /approvals/{approvalId}/approve',
       'POST /settlement/{month}/close',

@@ -13,9 +13,11 @@ import { Page, Section } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { Tag } from '../../parts/values/status.tsx';
+import { useMayDo } from '../../session/session.ts';
 import { Mobile } from '../order/details.tsx';
 import { useOrderColumns } from '../orders/order-columns.tsx';
 import { USER_FILTERS } from './filters.ts';
+import { PersonalData } from './personal-data.tsx';
 import { useTexts } from './texts.ts';
 
 export default function UserPage() {
@@ -78,6 +80,7 @@ function FindForm() {
 function OneUser({ appId, channelUserId }: { readonly appId: string; readonly channelUserId: string }) {
   const t = useTexts();
   const channels = useChannelNames();
+  const isAdmin = useMayDo('admin');
   const found = useQuery({
     queryKey: ['/users', { appId, channelUserId }],
     queryFn: ({ signal }) => api.get('/users', { appId, channelUserId }, signal),
@@ -86,6 +89,7 @@ function OneUser({ appId, channelUserId }: { readonly appId: string; readonly ch
     <Page
       title={found.data?.channelUserId ?? channelUserId}
       above={<span className="quiet">{t('userOf', { channel: channels.of(appId) })}</span>}
+      actions={isAdmin && found.data ? <PersonalData {...{ appId, channelUserId }} /> : null}
     >
       <Loaded query={found} meanwhile={<Loading />}>
         {(user) => <Everything user={user} />}

@@ -28,7 +28,7 @@ const RECORD_AUDIT = statement({
 });
 
 /** Fields of a detail that may describe a user. They are stored apart, because an entry of the chain cannot be erased. */
-const ERASABLE = new Set(['channelUserId', 'note', 'reason', 'withoutApproval']);
+const ERASABLE = new Set(['note', 'reason', 'withoutApproval']);
 
 export const hashTexts = (salt: Uint8Array, texts: string): string =>
   createHash('sha256').update(salt).update(texts).digest('hex');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DEBITABLE_ORDER_STATUSES } from '../../../subscriptions/domain/orders/order-states.js';
 import { formatAgreementNo, sealMaskedCard } from '../../../subscriptions/store/agreements/card.js';
 import { recordAudit } from '../../audit/audit.js';
-import { inTransaction, type Operator, refusal } from '../../operator.js';
+import { BusyError, inTransaction, type Operator, refusal } from '../../operator.js';
 import { requireName } from '../../rules.js';
 import {
   createNoSuchUser,
@@ -25,6 +25,7 @@ import {
   insertErasedUser,
   listOrderNosOfUser,
   lockAgreementsOfUser,
+  lockErasure,
   lockOrdersOfUser,
   renameEvents,
   renameExternalOrders,
@@ -48,6 +49,7 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
   const userHash = hash.toString('hex');
   return inTransaction(operator, async (tx) => {
     await tx.setStatementLimit(0);
+    await lockErasure(tx, userHash);
     if (!(await hasRowsOfUser(tx, channelId, channelUserId))) {
       const erasedAt = await findErasedUser(tx, channelId, hash);
       if (erasedAt === undefined) throw createNoSuchUser(input);
@@ -72,6 +74,10 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
     await renameInAnswers(tx, channelId, toIdField(channelUserId), toIdField(pseudonym));
     await renameInBulkFilters(tx, appId, channelUserId, pseudonym);
     for (const erase of [...deleteReceiversAnswers, ...deleteTexts]) await erase(tx, orderNos);
+    // The channel has stored something since the orders were listed.
+    if (await hasRowsOfUser(tx, channelId, channelUserId)) {
+      throw refusal('busy-records', BusyError)`a request of this user is in progress; nothing was changed, try again`;
+    }
     const subject = userSubject(hash);
     const subjects = [...orderNos.map(String), ...agreementIds.map(formatAgreementNo), subject];
     const auditTextsKept = await deleteAuditTexts(tx, subjects);

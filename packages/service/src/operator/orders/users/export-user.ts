@@ -34,7 +34,7 @@ export async function exportUser(operator: Operator, { appId, channelUserId }: U
   const subject = userSubject(hashUser(channel, channelUserId));
   await inTransaction(operator, async (tx) => {
     if (!(await hasRowsOfUser(tx, channelId, channelUserId))) throw createNoSuchUser({ appId, channelUserId });
-    await recordAudit(tx, { actor: operator.actor, action: 'user.export', subject, detail: { appId, channelUserId } });
+    await recordAudit(tx, { actor: operator.actor, action: 'user.export', subject, detail: { appId } });
   });
   return inTransaction(operator, async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');

@@ -53,6 +53,12 @@ export const findOpenMoney = declareFind({
   value: ({ period }) => period,
 });
 
+/** Lets one erasure of a user at a time run. Held until the transaction ends. */
+export const lockErasure = declareWrite({
+  text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+  parameters: ['text'],
+});
+
 /** Statements of an erasure. `pseudonym` replaces the user's id. */
 
 export const renameOrders = declareWrite({

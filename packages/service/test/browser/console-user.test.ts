@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { serviceOfFile } from '../orders/stage-of-file.js';
+import { collectRequest, demoChannel, mobileOf, unique } from '../support/demo.js';
+import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
+import { browserOfFile } from './support.js';
+
+const browser = browserOfFile();
+const { service, channel } = serviceOfFile(ON_THIS_MACHINE, demoChannel);
+const at = consoleBrowser(browser, () => service);
+
+describe("a user's page", () => {
+  it('lets an admin export and erase the personal data, once the orders have ended', async () => {
+    const channelUserId = unique('user');
+    const { data } = await channel.call('orders/create', collectRequest(channel, { channelUserId }));
+    const page = await at.person('admin');
+    await page.goto(`/console/users?appId=test_demo&channelUserId=${channelUserId}`);
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export data' }).click();
+    const saved = await saving;
+    expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({
+      channelUserId,
+      mobile: mobileOf(channelUserId),
+      orders: [{ orderNo: Number(data.orderNo) }],
+    });
+
+    const erase = async () => {
+      await page.getByRole('button', { name: 'Erase data' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Reason').fill('asked for by letter');
+      await dialog.getByRole('button', { name: 'Erase data' }).click();
+      return dialog;
+    };
+    const refused = await erase();
+    await refused.getByText(`order ${data.orderNo} of this user is ACTIVE`).waitFor();
+    await page.keyboard.press('Escape');
+    await channel.call('orders/unsubscribe', { orderNo: data.orderNo });
+    await erase();
+    await page.getByText('Personal data erased; 1 order kept').waitFor();
+    await page.getByRole('heading', { name: 'Find user' }).first().waitFor();
+  });
+
+  it('offers neither to support', async () => {
+    const channelUserId = unique('user');
+    await channel.call('orders/create', collectRequest(channel, { channelUserId }));
+    const page = await at.person('support');
+    await page.goto(`/console/users?appId=test_demo&channelUserId=${channelUserId}`);
+    await page.getByText('Active orders').waitFor();
+    expect(await page.getByRole('button', { name: /data$/ }).count()).toBe(0);
+  });
+});
