@@ -65,7 +65,7 @@ describe('settlement', () => {
     await page.getByText('Closed by fay').waitFor();
     await page.getByRole('button', { name: 'Close month' }).waitFor({ state: 'detached' });
     const entries = await service.fresh.database.query(
-      `select actor, detail ->> 'note' as note from audit_log where action = 'settlement.close' and subject = '2026-03'`,
+      `select actor, audit_detail(audit_log) ->> 'note' as note from audit_log where action = 'settlement.close' and subject = '2026-03'`,
     );
     expect(entries).toEqual([{ actor: 'fay', note: 'ticket 4711' }]);
     const stored = await service.fresh.database.query('select distinct month from closed_months order by month');

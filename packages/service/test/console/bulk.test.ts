@@ -164,7 +164,7 @@ describe('a run', () => {
     expect(await items(body.runId)).toEqual(orders.map((orderNo) => [orderNo, 'DONE', 'the order is UNSUBSCRIBED']));
     for (const orderNo of orders) expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
     const audit = await on.sql(
-      `select actor, detail ->> 'reason' as reason from audit_log where action = 'order.unsubscribe' and subject = $1`,
+      `select actor, audit_detail(audit_log) ->> 'reason' as reason from audit_log where action = 'order.unsubscribe' and subject = $1`,
       [orders[0]],
     );
     expect(audit).toEqual([{ actor: on.support.name, reason: 'on purpose' }]);

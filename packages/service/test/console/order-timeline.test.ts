@@ -258,7 +258,7 @@ describe('the user of an order', () => {
     const reply = await on.support.post(`/orders/${orderNo}/unmask`, { reason: 'user calls back' });
     expect(reply.body).toEqual({ mobile: mobileOf(channelUserId), channelUserId });
     const [entry] = await on.sql<{ actor: string; detail: object }>(
-      `select actor, detail from audit_log where action = 'order.unmask' and subject = $1`,
+      `select actor, audit_detail(audit_log) as detail from audit_log where action = 'order.unmask' and subject = $1`,
       [orderNo],
     );
     expect(entry).toEqual({ actor: on.support.name, detail: { reason: 'user calls back' } });
