@@ -2,7 +2,7 @@ import { columns, type Database, declareFind } from '../../platform/db/database.
 import { MAX_STEPS } from './bounded-steps.js';
 
 /** The bounds of some pages of a table, for `ctid >= from and ctid < to`. */
-export interface Pages {
+interface Pages {
   readonly from: string;
   readonly to: string;
 }

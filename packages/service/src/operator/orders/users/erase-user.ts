@@ -34,8 +34,6 @@ import {
   renameOrders,
 } from './user-data-sql.js';
 
-export type ErasedUser = Awaited<ReturnType<typeof eraseUser>>;
-
 /**
  * Erases a user's personal data and keeps orders, periods and amounts under a pseudonym. All in one transaction, so a
  * crash leaves everything or nothing, and the erasure can be repeated. Throws while something of the user is open.
