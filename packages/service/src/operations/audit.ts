@@ -2,7 +2,7 @@ import { Type } from '@perennial/wire';
 import { listAudit, listAuditPage } from '../operator/audit/audit.js';
 import { type AuditHead, readAuditHead, sealAudit, verifyAudit } from '../operator/audit/audit-chain.js';
 import * as schema from '../operator/schemas/people.js';
-import { readJsonFile, writeNewFile } from './command/files.js';
+import { readJsonFile, writeNewJsonFile } from './command/files.js';
 import { command, operation } from './operation.js';
 import { auditTable, headText, sealedText, verifiedText } from './texts/audit-text.js';
 
@@ -59,7 +59,7 @@ export const auditOperations = [
     fields: { output: ['--output <file>', 'write it to this new file'] },
     run: async (operator, { output }) => {
       const head = await readAuditHead(operator);
-      if (output !== undefined) await writeNewFile(output, head);
+      if (output !== undefined) await writeNewJsonFile(output, head);
       return head;
     },
     text: headText,

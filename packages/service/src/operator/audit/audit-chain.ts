@@ -27,7 +27,9 @@ import {
   storeSeal,
 } from './seals-sql.js';
 
-const ENTRY = joinColumns(LINK, columns({
+const ENTRY = joinColumns(
+  LINK,
+  columns({
     auditId: 'bigint',
     content: 'text',
     seal: 'bytea?',
@@ -36,7 +38,8 @@ const ENTRY = joinColumns(LINK, columns({
     /** Null if the entry has no texts, or they were deleted. */
     texts: 'text?',
     salt: 'bytea?',
-  }));
+  }),
+);
 type Entry = RowOf<typeof ENTRY>;
 
 /**

@@ -44,6 +44,7 @@ function separateTexts(detail: AuditEntry['detail']) {
   return { kept: { ...Object.fromEntries(kept), textsHash: hashTexts(salt, texts) }, salt, texts };
 }
 
+/** Writes an entry and seals it. Without a key it stays unsealed, which a verification reports. */
 export async function recordAudit(
   tx: Queryable,
   { actor, action, subject, detail, address = null }: AuditEntry,
