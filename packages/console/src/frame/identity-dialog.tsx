@@ -15,15 +15,17 @@ import { takeSession, useSession } from '../session/session.ts';
 const useTexts = dictionary({
   title: ['Confirm your identity', '身份验证'],
   why: [
-    'Actions that move money, reveal a secret or change a channel need it. You will not be asked again for five minutes.',
-    '涉及资金、密钥或渠道配置的操作需验证身份，5 分钟内无需重复验证。',
+    'Actions that move money, reveal data or a secret, or change a setting or an account need it. You will not be asked again for five minutes.',
+    '涉及资金、密钥、个人信息、配置或账号的操作需验证身份，5 分钟内无需重复验证。',
   ],
   password: ['Password', '密码'],
   code: ['Authenticator code', '身份验证器动态码'],
-  useCode: ['Use a code instead', '改用动态码'],
-  usePassword: ['Use your password instead', '改用密码'],
   wrongPassword: ['The password is wrong.', '密码错误。'],
   wrongCode: ['The code is wrong or already used.', '动态码错误或已使用。'],
+  wrongEither: [
+    'The password or the code is wrong, or the code was already used.',
+    '密码或动态码错误，或动态码已使用。',
+  ],
   go: ['Continue', '继续'],
   none: [
     'You sign in by single sign-on and have no password here. Sign in again to continue.',
@@ -47,11 +49,14 @@ function Question() {
   const t = useTexts();
   const common = useCommonTexts();
   const { hasTotp, hasPassword, name } = useSession();
-  const [way, setWay] = useState<keyof ProofRequest>(hasTotp ? 'code' : 'password');
-  const [given, setGiven] = useState('');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const proof: ProofRequest = {
+    ...(hasPassword ? { password } : {}),
+    ...(hasTotp ? { code: code.replace(/\s/g, '') } : {}),
+  };
   const prove = useMutation({
-    mutationFn: () =>
-      api.session<Session>('POST', '/session/proof', { [way]: way === 'code' ? given.replace(/\s/g, '') : given }),
+    mutationFn: () => api.session<Session>('POST', '/session/proof', proof),
     onSuccess: (session) => {
       takeSession(session);
       identityQuestion.settle(true);
@@ -70,48 +75,36 @@ function Question() {
       <p className="quiet small">{t('why')}</p>
       {/* So that a password manager knows whose it is. */}
       <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
-      {way === 'password' ? (
+      {hasPassword ? (
         <PasswordField
           label={t('password')}
           autoComplete="current-password"
-          value={given}
-          onChange={(event) => setGiven(event.currentTarget.value)}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
           data-autofocus
         />
-      ) : (
+      ) : null}
+      {hasTotp ? (
         <TextInput
           label={t('code')}
           inputMode="numeric"
           autoComplete="one-time-code"
-          value={given}
-          onChange={(event) => setGiven(event.currentTarget.value)}
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
           classNames={{ input: 'figures' }}
-          data-autofocus
+          data-autofocus={!hasPassword || undefined}
         />
-      )}
+      ) : null}
       {isProblem(prove.error, 401) ? (
-        <Problem>{way === 'code' ? t('wrongCode') : t('wrongPassword')}</Problem>
+        <Problem>{t(hasPassword && hasTotp ? 'wrongEither' : hasTotp ? 'wrongCode' : 'wrongPassword')}</Problem>
       ) : (
         <FormProblem error={prove.error} />
       )}
       <Group gap={8} justify="flex-end">
-        {hasPassword && hasTotp ? (
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            me="auto"
-            onClick={() => {
-              setWay(way === 'code' ? 'password' : 'code');
-              setGiven('');
-            }}
-          >
-            {way === 'code' ? t('usePassword') : t('useCode')}
-          </Button>
-        ) : null}
         <Button variant="default" onClick={() => identityQuestion.settle(false)}>
           {common('cancel')}
         </Button>
-        <Button type="submit" disabled={given === ''} loading={prove.isPending}>
+        <Button type="submit" disabled={Object.values(proof).includes('')} loading={prove.isPending}>
           {t('go')}
         </Button>
       </Group>

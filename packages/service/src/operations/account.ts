@@ -1,5 +1,5 @@
 import { deleteSession, listSessions } from '../console/sessions/sessions-sql.js';
-import { proveAgain, WrongProof } from '../console/sessions/sign-in.js';
+import { checkCode, checkPassword, WrongProof } from '../console/sessions/sign-in.js';
 import { NotFoundError, refusal } from '../operator/operator.js';
 import { changePassword } from '../operator/people/people.js';
 import { beginTotp, confirmTotp, removeTotp } from '../operator/people/second-factor.js';
@@ -46,7 +46,7 @@ export const accountOperations = [
     async run(operator, { current, password }, { person }) {
       // `proveAgain` limits the attempts, so that nobody can guess the password in a session left unattended.
       const wrong = refusal('current-password-wrong')`the current password is wrong`;
-      await proveAgain(operator, person, { password: current }).catch(refuseWrongProof(wrong));
+      await checkPassword(operator, person, current).catch(refuseWrongProof(wrong));
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });
       return {};
     },
@@ -85,7 +85,7 @@ export const accountOperations = [
     answer: schema.nothing,
     async run(operator, { code }, { person }) {
       const wrong = refusal('code-not-right')`the code is wrong or was already used`;
-      await proveAgain(operator, person, { code }).catch(refuseWrongProof(wrong));
+      await checkCode(operator, person, code).catch(refuseWrongProof(wrong));
       await removeTotp(operator, person);
       return {};
     },

@@ -292,6 +292,8 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/payment-channels/{code}',
     role: 'admin',
+    // Confirmed, because the default decides who is asked to move money.
+    needsProof: true,
     summary: 'Allow a channel to use a payment channel, or change the flags',
     body: schemas.authorizationRequest,
     answer: schemas.channelAuthorized,

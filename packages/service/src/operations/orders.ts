@@ -181,6 +181,7 @@ export const orderOperations = [
     method: 'POST',
     path: '/orders/{orderNo}/unmask',
     role: 'support',
+    needsProof: true,
     summary: 'Reveal the mobile number of an order, for a reason',
     body: schemas.reasonRequest,
     answer: schemas.unmasked,

@@ -70,6 +70,7 @@ export const peopleOperations = [
     method: 'POST',
     path: '/people/{name}/disable',
     role: 'admin',
+    needsProof: true,
     summary: 'disable an operator; their sessions end at once',
     answer: schema.personChanged,
     run: disablePerson,

@@ -23,6 +23,8 @@ export const productOperations = [
     method: 'POST',
     path: '/products',
     role: 'admin',
+    // Confirmed, because it sets a price.
+    needsProof: true,
     summary: 'Create a product, which cannot be changed afterwards',
     body: schemas.productRequest,
     answer: schemas.product,
@@ -64,6 +66,7 @@ export const productOperations = [
     method: 'POST',
     path: '/products/{formerCode}/versions',
     role: 'admin',
+    needsProof: true,
     summary: 'Create a new version of a product with its own code; running orders keep theirs',
     body: schemas.versionRequest,
     answer: schemas.product,

@@ -179,11 +179,29 @@ describe('codes of an authenticator app', () => {
     expect(type(await signIn('ann', PASSWORD, { code }))).toBe('wrong-proof');
   });
 
+  it('confirm an identity together with the password, and neither does alone', async () => {
+    const secret = await withCodes('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    await service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
+    const prove = (proof: object) => ann.post('/session/proof', proof);
+    const isProven = async () => (await ann.post('/orders/1/unmask', { reason: 'call' })).status !== 403;
+    service.clock.advance(60_000);
+    const code = totpCode(secret, totpStep(service.clock.now()));
+    // Asking for the code is no wrong attempt, so it never locks the session.
+    for (let n = 0; n < 7; n += 1) expect(type(await prove({ password: PASSWORD }))).toBe('code-needed');
+    expect(type(await prove({ code }))).toBe('wrong-proof');
+    expect(type(await prove({ password: 'wrong password', code }))).toBe('wrong-proof');
+    const password = 'another good passphrase';
+    expect((await ann.put('/account/password', { current: PASSWORD, password })).status).toBe(200);
+    expect(await isProven()).toBe(false);
+    expect((await prove({ password, code })).status).toBe(200);
+    expect(await isProven()).toBe(true);
+  });
+
   it('are removed by an unused code, not by the password', async () => {
     const secret = await withCodes('ann');
     const ann = await consoleClient(service, 'support', 'ann');
     const remove = (code: string) => ann.post('/account/totp/remove', { code });
-    expect((await ann.post('/session/proof', { password: PASSWORD })).status).toBe(200);
     expect((await ann.post('/account/totp/remove', {})).status).toBe(400);
     const used = totpCode(secret, totpStep(service.clock.now()));
     for (const code of [used, PASSWORD.slice(0, 16)]) {
@@ -329,6 +347,10 @@ describe('actions that move money or reveal a secret', () => {
     // The service checks the proof of identity before it looks anything up, so unknown ids are refused in the same way.
     for (const [method, path, body] of [
       ['post', '/orders/1/periods/1/retry', {}],
+      ['post', '/orders/1/unmask', { reason: 'call' }],
+      ['post', '/people/none/disable', {}],
+      ['put', '/channels/test_none/payment-channels/NONE', { isDefault: true }],
+      ['post', '/products/NONE/versions', { amountCent: 1 }],
       ['post', '/bulk/1/start', { confirmation: 'RETRY 1' }],
       ['post', '/settlement/2026-01/close', { confirmation: '2026-01', note: 'x' }],
       ['put', '/channels/test_none', { callback: { eventType: '*', url: 'https://thief.example/' } }],

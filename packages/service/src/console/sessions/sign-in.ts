@@ -57,25 +57,55 @@ export async function signIn(
   });
 }
 
-/**
- * Confirms the identity of a signed-in operator again, by password or by code. Counts attempts per session, before it
- * checks them. So failed sign-ins under the same name do not lock the operator here.
- */
-export async function proveAgain(
-  deps: SignInDeps,
-  { name, sessionId }: Pick<SessionRow, 'name' | 'sessionId'>,
-  { password, code }: Proof,
+type OwnSession = Pick<SessionRow, 'name' | 'sessionId'>;
+
+/** Confirms an operator's identity again, by what a sign-in asks for: the password, and a code if there is a secret. */
+export async function proveAgain(deps: SignInDeps, session: OwnSession, { password, code }: Proof): Promise<void> {
+  await judgeProof(deps, session, async (person) => {
+    if (person.passwordHash === null && person.totpSecret === null) throw new WrongProof();
+    if (person.passwordHash !== null) await requireOwnPassword(person, password);
+    if (person.totpSecret === null) return;
+    if (code === undefined || code === '') throw new CodeNeeded();
+    await requireCode(deps, person, code);
+  });
+  await storeProof(deps.database, session.sessionId);
+}
+
+/** Checks the password before it is changed. This confirms the identity for nothing else. */
+export async function checkPassword(deps: SignInDeps, session: OwnSession, password: string): Promise<void> {
+  await judgeProof(deps, session, (person) => requireOwnPassword(person, password));
+}
+
+/** Checks a code before the codes are removed. This confirms the identity for nothing else. */
+export async function checkCode(deps: SignInDeps, session: OwnSession, code: string): Promise<void> {
+  await judgeProof(deps, session, async (person) => {
+    if (person.totpSecret === null) throw new WrongProof();
+    await requireCode(deps, person, code);
+  });
+}
+
+/** Counts the attempt by session only, before it is judged, so failed sign-ins of others do not matter here. */
+async function judgeProof(
+  { database }: SignInDeps,
+  { name, sessionId }: OwnSession,
+  judge: (person: PersonRow) => Promise<void>,
 ): Promise<void> {
-  const { database } = deps;
   const key = `session ${sessionId}`;
   const locked = await countTry(database, key, BY_SESSION);
   if (locked !== undefined) throw new Locked(locked);
   const person = await findPerson(database, name);
   if (!person) throw new WrongProof();
-  if (code !== undefined && person.totpSecret !== null) await requireCode(deps, person, code);
-  else if (password === undefined || !(await isPassword(password, person.passwordHash))) throw new WrongProof();
-  await storeProof(database, sessionId);
+  try {
+    await judge(person);
+  } catch (error) {
+    if (error instanceof CodeNeeded) await takeBackTry(database, key);
+    throw error;
+  }
   await forgetTries(database, key);
+}
+
+async function requireOwnPassword({ passwordHash }: PersonRow, password: string | undefined): Promise<void> {
+  if (password === undefined || !(await isPassword(password, passwordHash))) throw new WrongProof();
 }
 
 /** Counts the attempt by name and by address before it checks the password. */
