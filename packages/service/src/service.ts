@@ -62,6 +62,7 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
       | 'developers'
       | 'console'
       | 'refundApprovalCent'
+      | 'refundDailyCent'
       | 'singleSignOn'
       | 'readsOnly'
     >
@@ -282,6 +283,7 @@ function createConsoleDeps(
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,
+    refundDailyCent: deps.refundDailyCent ?? 0,
     singleSignOn: deps.singleSignOn,
   };
 }

@@ -115,7 +115,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'refund-declined': '{1} 已拒绝这笔退款',
   'refund-key-asked': '请求 {1} 已用于退款申请 {2}',
   'refund-key-used': '请求 {1} 已用于退款 {2}（{3}）',
-  'refund-needs-approval': '单期退款超过 {1} 须经审批，请在控制台提交申请',
+  'refund-needs-approval': '单期退款超过 {1}，或个人 24 小时内退款合计超过 {2}，须经审批，请在控制台提交申请',
   'refund-not-made': '{1} 已批准这笔退款，但执行失败：{2}',
   'refund-refused': '支付机构拒绝了退款 {1}：{2}',
   'refund-result-not-stored': '退款 {1} 已发出，但结果未能写入，系统会继续处理',

@@ -33,6 +33,7 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
       database.transaction(async (tx) => {
         const period = await requirePeriod(tx, channel.channelId, paymentOrderNo);
         const refund = await storeRefund(tx, period, {
+          approvalId: null,
           amountCent: requireAmount(period, request.amountCent),
           key: null,
           note: reason || null,

@@ -2,21 +2,20 @@ import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { PushClient } from '../delivery/transport/push-client.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
+import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import type { Role } from '../operator/people/roles.js';
 import type { Unchanging } from '../operator/schemas/parts.js';
 import { BYTE_ORDER_MARK } from '../platform/csv/csv-field.js';
 import type { SafeText } from './command/safe-text.js';
 
 /** The node's services and settings that an operation needs in addition to `OperatorWithGateways`. */
-export interface Tools {
+export interface Tools extends RefundLimits {
   readonly channels: ChannelRegistry;
   readonly pushClient: PushClient;
   /** The URL at which operators reach the console. */
   readonly consoleUrl: () => string;
   /** The URL at which channels reach the API. */
   readonly publicUrl: () => string;
-  /** Refunds above this amount need a second operator's approval. 0: no refund needs it. */
-  readonly refundApprovalCent: number;
 }
 
 /** The signed-in operator and the services that an operation may use. */

@@ -105,7 +105,7 @@ export const orderOperations = [
     summary: 'Preview the effects of a refund',
     query: schemas.previewQuery,
     answer: schemas.preview,
-    run: (operator, input, { refundApprovalCent }) => previewRefund(operator, withPeriod(input), refundApprovalCent),
+    run: (operator, input, context) => previewRefund(operator, withPeriod(input), context),
   }),
   operation({
     method: 'POST',
@@ -115,7 +115,7 @@ export const orderOperations = [
     summary: 'Refund a period, or request its approval',
     body: schemas.refundRequest,
     answer: schemas.refundAnswer,
-    run: (operator, input, { refundApprovalCent }) => requestRefund(operator, withPeriod(input), refundApprovalCent),
+    run: (operator, input, context) => requestRefund(operator, withPeriod(input), context),
   }),
   command({
     usage: 'order refund <order-no> <cycle-no>',
@@ -142,8 +142,8 @@ export const orderOperations = [
       ],
     },
     needsEngine: true,
-    run: (operator, { cycleNo, ...input }, { refundApprovalCent }) =>
-      refundAlone(operator, { ...input, cycleNo: Number(cycleNo) }, refundApprovalCent),
+    run: (operator, { cycleNo, ...input }, context) =>
+      refundAlone(operator, { ...input, cycleNo: Number(cycleNo) }, context),
     text: refundText,
   }),
   command({

@@ -140,8 +140,10 @@ export function readSettings(env: Env = process.env) {
     consoleHost,
     /** The URL of the console. Unset: /console below `publicUrl`, or on the console's own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
-    /** Refunds above this amount, in cents, need a second operator. 0: no refund needs one. */
-    refundApprovalCent: readInteger(env, 'CONSOLE_REFUND_APPROVAL_CENT', 0, 0, 100_000_000_000),
+    /** Refunds of one period above this amount, in cents, need a second operator. 0: none do. */
+    refundApprovalCent: readCents(env, 'CONSOLE_REFUND_APPROVAL_CENT', isProduction ? 50_000 : 0),
+    /** The same for the refunds that one operator makes alone in 24 hours. */
+    refundDailyCent: readCents(env, 'CONSOLE_REFUND_DAILY_CENT', isProduction ? 500_000 : 0),
     singleSignOn: readSingleSignOn(env),
     /** ENGINE=off: the node serves reads only and runs no jobs. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
@@ -243,6 +245,8 @@ function readListener(env: Env, name: string): { readonly host: string; readonly
 function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
   return readOptionalInteger(env, name, min, max) ?? fallback;
 }
+
+const readCents = (env: Env, name: string, fallback: number) => readInteger(env, name, fallback, 0, 100_000_000_000);
 
 function readOptionalInteger(env: Env, name: string, min: number, max: number): number | undefined {
   const value = readText(env, name);

@@ -5,7 +5,8 @@ import { periodNo } from '../refunds/support.js';
 import { operatorStage, refusal } from './operators.js';
 import type { ConsoleClient } from './support.js';
 
-const on = ofFile(() => operatorStage({ refundApprovalCent: 1000 }));
+const LIMITS = { refundApprovalCent: 1000, refundDailyCent: 0 };
+const on = ofFile(() => operatorStage(LIMITS));
 beforeEach(() => on.bank.reset());
 
 const ask = (who: ConsoleClient, orderNo: string, more: object = {}) =>
@@ -201,7 +202,7 @@ describe('a refund above the limit', () => {
     expect((await ask(on.bob, orderNo, { key: 'k2' })).body).toMatchObject({ status: 'SUCCESS', amountCent: 490 });
     expect(await offered()).toEqual([]);
     const alone = { orderNo, cycleNo: 1, amountCent: 1500 };
-    await expect(refundAlone(on.operator, alone, 1000)).rejects.toThrow('15.00 CNY requested by ann is waiting');
+    await expect(refundAlone(on.operator, alone, LIMITS)).rejects.toThrow('15.00 CNY requested by ann is waiting');
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
     expect(booked()).toBe(1990);
     expect(await waitsOf()).toEqual([]);

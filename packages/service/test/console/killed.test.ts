@@ -89,6 +89,7 @@ async function givenBack(orderNo: string): Promise<[cents: number, refunds: numb
   return [mine.reduce((sum, one) => sum + one.amountCent, 0), mine.length];
 }
 
+const LIMITS = { refundApprovalCent: 100, refundDailyCent: 0 };
 const fail = (_: unknown, error: unknown) => {
   throw error;
 };
@@ -97,7 +98,7 @@ describe('the process of an approver is killed', () => {
   it.each(['after-decision', 'before-call', 'after-call'])('%s: the engine finishes it, once', async (point) => {
     const orderNo = await paidOrder();
     const input = { orderNo, cycleNo: 1, key: 'k', note: 'too late' };
-    const { approvalId } = await requestRefund(ann, input, 100);
+    const { approvalId } = await requestRefund(ann, input, LIMITS);
     await killedAt(point, approvalId ?? '');
     const [row] = await fresh.database.query<object>(
       'select status, decided_by, result from approvals where approval_id = $1',
@@ -111,7 +112,7 @@ describe('the process of an approver is killed', () => {
       [approvalId],
     );
     expect(done?.result).toBe(`R${periodNo(orderNo)}01`);
-    expect(await requestRefund(ann, input, 100)).toMatchObject({ status: 'SUCCESS', changed: false });
+    expect(await requestRefund(ann, input, LIMITS)).toMatchObject({ status: 'SUCCESS', changed: false });
   });
 });
 

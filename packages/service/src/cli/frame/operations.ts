@@ -117,9 +117,11 @@ function contextOf({ settings }: CommandLine): Context {
   const onlyService = (): never => {
     throw new PlainError('only a running service can do this');
   };
+  const { refundApprovalCent, refundDailyCent } = settings();
   return {
     person: { personId: 0, name: actorName(), role: 'admin', sessionId: '' },
-    refundApprovalCent: settings().refundApprovalCent,
+    refundApprovalCent,
+    refundDailyCent,
     consoleUrl: () => consoleUrlOf(settings()),
     publicUrl: onlyService,
     get channels() {

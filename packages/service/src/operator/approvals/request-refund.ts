@@ -14,7 +14,8 @@ import {
   requireRefund,
   requireRefundableAmount,
 } from '../orders/refunds/refunds.js';
-import { needsSecondPerson } from '../orders/refunds/second-person.js';
+import { needsSecondPerson, type RefundLimits } from '../orders/refunds/second-person.js';
+import { lockRefundsOf } from '../orders/refunds/second-person-sql.js';
 import { findWaitingOf, requireAskableAmount } from '../orders/refunds/waiting-refunds.js';
 import { quoted, requireName } from '../rules.js';
 import type { refundAnswer } from '../schemas/orders.js';
@@ -27,13 +28,13 @@ type RequestedRefund = Static<typeof refundAnswer>;
 type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
 
 /**
- * Refunds immediately, or requests an approval if the amount exceeds `approvalCent`. A repeated call with the same
+ * Refunds immediately, or requests an approval if the amount exceeds a limit. A repeated call with the same
  * idempotency key returns the same refund or request.
  */
 export async function requestRefund(
   operator: OperatorWithGateways,
   input: RefundRequestInput,
-  approvalCent: number,
+  limits: RefundLimits,
 ): Promise<RequestedRefund> {
   const asked = {
     ...requireRefund(input),
@@ -55,7 +56,8 @@ export async function requestRefund(
       await findWaitingOf(tx, period),
       operator.currency,
     );
-    if (!needsSecondPerson(period, amountCent, approvalCent)) {
+    await lockRefundsOf(tx, operator.actor);
+    if (!(await needsSecondPerson(tx, operator, period, amountCent, limits))) {
       return { begun: await beginRefund(operator, tx, period, { ...asked, amountCent }) };
     }
     const { actor } = operator;
@@ -65,7 +67,7 @@ export async function requestRefund(
     await recordAudit(tx, { actor, action: 'approval.request', subject: String(orderNo), detail });
     return { approval, changed: true };
   });
-  if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, approvalCent));
+  if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, limits));
   const refunded = await finishRefund(operator, judged.begun);
   return {
     status: refunded.status === 'SUCCESS' ? 'SUCCESS' : 'STARTED',
@@ -85,25 +87,29 @@ export async function requestRefund(
 export async function refundAlone(
   operator: OperatorWithGateways,
   input: RefundInput,
-  approvalCent: number,
+  limits: RefundLimits,
 ): Promise<RefundedPeriod> {
   const { withoutApproval, ...asked } = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
     if (findRefundOfKey(period.refunds, asked, operator.currency)) return beginRefund(operator, tx, period, asked);
     const waiting = await findWaitingOf(tx, period);
+    await lockRefundsOf(tx, operator.actor);
     if (withoutApproval !== undefined) {
       const amountCent = requireRefundableAmount(period, asked.amountCent, operator.currency);
-      const isNeeded = waiting.length > 0 || needsSecondPerson(period, amountCent, approvalCent);
+      const isNeeded = waiting.length > 0 || (await needsSecondPerson(tx, operator, period, amountCent, limits));
       return beginRefund(operator, tx, period, { ...asked, withoutApproval: isNeeded ? withoutApproval : undefined });
     }
     const amountCent = requireAskableAmount(period, asked.amountCent, waiting, operator.currency);
-    if (!needsSecondPerson(period, amountCent, approvalCent)) {
+    if (!(await needsSecondPerson(tx, operator, period, amountCent, limits))) {
       return beginRefund(operator, tx, period, { ...asked, amountCent });
     }
+    const [ofPeriod, ofDay] = [limits.refundApprovalCent, limits.refundDailyCent].map((cents) =>
+      formatAmount(cents, operator.currency),
+    );
     throw refusal(
       'refund-needs-approval',
-    )`refunds above ${formatAmount(approvalCent, operator.currency)} of one period (CONSOLE_REFUND_APPROVAL_CENT) need a second operator: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
+    )`refunds above ${ofPeriod ?? ''} of one period (CONSOLE_REFUND_APPROVAL_CENT) or ${ofDay ?? ''} of one operator in 24 hours (CONSOLE_REFUND_DAILY_CENT) need a second operator: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
   });
   return finishRefund(operator, begun);
 }

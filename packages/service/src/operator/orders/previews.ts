@@ -11,7 +11,7 @@ import { readAtOneMoment } from './at-one-moment.js';
 import { requireUnsubscribable } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
 import { requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds/refunds.js';
-import { needsSecondPerson } from './refunds/second-person.js';
+import { needsSecondPerson, type RefundLimits } from './refunds/second-person.js';
 import { findWaitingOf, requireAskableAmount } from './refunds/waiting-refunds.js';
 import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline/timeline-sql.js';
@@ -58,10 +58,11 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
 
 /** Previews a refund. Refunds above `approvalCent` need a second operator. If it is 0, no refund needs one. */
 export async function previewRefund(
-  { database, clock, currency }: OperatorWithClock,
+  operator: OperatorWithClock,
   input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
-  approvalCent: number,
+  limits: RefundLimits,
 ): Promise<Preview> {
+  const { database, clock, currency } = operator;
   return readAtOneMoment(database, async (tx) => {
     const order = await requireOrder(tx, { orderNo: input.orderNo });
     return refusable(async () => {
@@ -85,7 +86,7 @@ export async function previewRefund(
           .filter(({ position }) => revoked.has(position))
           .map(({ name }) => ({ cycleNo: payment.cycleNo, name, status: 'REVOKED' })),
         events: countByType(after.events),
-        needsApproval: needsSecondPerson(period, amountCent, approvalCent),
+        needsApproval: await needsSecondPerson(tx, operator, period, amountCent, limits),
         waiting: waiting.map(({ subject: _1, key: _2, ...one }) => one),
       };
     });

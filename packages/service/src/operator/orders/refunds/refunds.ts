@@ -147,6 +147,7 @@ export async function beginRefund(
     note: note ?? null,
     requestedBy: approval?.requestedBy ?? actor,
     startedAt: clock.now(),
+    approvalId: approval ? Number(approval.approvalId) : null,
   });
   const detail = {
     refundNo: formatRefundNo(refund),

@@ -31,7 +31,10 @@ const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 export async function storeRefund(
   tx: Queryable,
   { order, payment, refunds }: PeriodToRefund,
-  asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'requestedBy' | 'startedAt'>,
+  asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'requestedBy' | 'startedAt'> & {
+    /** Null: one operator alone, or a channel. */
+    readonly approvalId: number | null;
+  },
 ): Promise<Refund> {
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const attempt = await findPayingAttempt(tx, period);

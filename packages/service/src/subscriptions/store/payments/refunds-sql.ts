@@ -70,8 +70,8 @@ export const findPayingAttempt = declareFind({
 /** Stores a refund. A job queries the institution after `askAfterSeconds` if the outcome is still unknown then. */
 export const insertRefund = declareRequire({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
-       request_key, requested_by, note, started_at, ask_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s')
+       request_key, requested_by, note, started_at, ask_at, approval_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s', $13)
      returning ${REFUND_FIELDS}`,
   parameters: {
     orderNo: 'bigint',
@@ -86,6 +86,7 @@ export const insertRefund = declareRequire({
     note: 'text?',
     startedAt: 'double precision',
     askAfterSeconds: 'double precision',
+    approvalId: 'bigint?',
   },
   columns: REFUND_COLUMNS,
 });
