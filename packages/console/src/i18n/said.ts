@@ -73,6 +73,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'refund-is': '退款 {1}：{2}',
   'run-started': '批量任务 {1} 已启动',
   'run-canceled': '批量任务已取消',
+  'change-made': '已执行',
+  'change-approved': '已批准，{1} 可在一天内执行',
   fault: '系统异常，请查看订单与日志',
 };
 

@@ -1,4 +1,5 @@
 import type { BrandingView, ChannelView } from '../catalog/channels/channel-provisioning-sql.js';
+import type { CredentialName } from '../catalog/channels/credentials.js';
 import { type Changed, OperatorError } from '../operator/operator.js';
 import { setBranding } from '../operator/provisioning/branding.js';
 import { changeSettings } from '../operator/provisioning/change-settings.js';
@@ -49,6 +50,10 @@ export const channelOperations = [
     body: schemas.channelRequest,
     answer: schemas.channelCreated,
     run: createChannel,
+    secondPerson: {
+      secrets: ({ appId, appSecret, aesKey, callbackSecret }) => ({ appId, appSecret, aesKey, callbackSecret }),
+      chosen: ({ appId }) => ({ appId }),
+    },
     toAnswer: ({ appSecret, aesKey, callbackSecret, ...channel }, { publicUrl }) => ({
       channel,
       credentials: { appSecret, aesKey, callbackSecret },
@@ -90,6 +95,7 @@ export const channelOperations = [
       if (input.callback && input.callback.url === undefined) throw new OperatorError('--event goes with --callback');
       return changeSettings(operator, input);
     },
+    secondPerson: {},
     toAnswer: toChannelChanged,
     command: {
       usage: 'channel set <app-id>',
@@ -227,13 +233,10 @@ export const channelOperations = [
     body: schemas.credentialsRequest,
     answer: schemas.credentialsAnswer,
     run: resetCredentials,
+    secondPerson: { secrets: pickCredentials },
     toAnswer: ({ appSecret, aesKey, callbackSecret, changed: _, ...channel }) => ({
       channel,
-      credentials: {
-        ...(appSecret === undefined ? {} : { appSecret }),
-        ...(aesKey === undefined ? {} : { aesKey }),
-        ...(callbackSecret === undefined ? {} : { callbackSecret }),
-      },
+      credentials: pickCredentials({ appSecret, aesKey, callbackSecret }),
     }),
     command: {
       usage: 'channel reset-credentials <app-id>',
@@ -339,6 +342,14 @@ export const channelOperations = [
     },
   }),
 ];
+
+function pickCredentials({ appSecret, aesKey, callbackSecret }: { [Name in CredentialName]?: string | undefined }) {
+  return {
+    ...(appSecret === undefined ? {} : { appSecret }),
+    ...(aesKey === undefined ? {} : { aesKey }),
+    ...(callbackSecret === undefined ? {} : { callbackSecret }),
+  };
+}
 
 function toChannelChanged({ changed, ...channel }: Changed<ChannelView>) {
   return { channel, changed };

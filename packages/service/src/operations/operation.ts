@@ -1,6 +1,7 @@
 import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { PushClient } from '../delivery/transport/push-client.js';
+import type { FindStep } from '../operator/approvals/carry-out-change.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import type { Role } from '../operator/people/roles.js';
@@ -21,6 +22,8 @@ export interface Tools extends RefundLimits {
 /** The signed-in operator and the services that an operation may use. */
 export interface Context extends Tools {
   readonly person: SignedInPerson;
+  /** Finds the step of an approved change. */
+  readonly findStep: FindStep;
 }
 
 export interface SignedInPerson {
@@ -97,9 +100,18 @@ export interface CommandRules<Input, Result> {
 
 type Run<Input, Result> = (operator: OperatorWithGateways, input: Input, context: Context) => Promise<Result>;
 
+/** A change that needs a second admin in production, as `NEEDS_SECOND_ADMIN` says. Its step only writes to the database. */
+interface SecondPerson<Result> {
+  /** The secrets in the step's result. With them, the requester carries the approved change out, and sees them. */
+  readonly secrets?: (result: Result) => Readonly<Record<string, string>>;
+  /** Fields of the input that the step has chosen. The approved change uses the same. */
+  readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
+}
+
 /** A row of the table of operations: an action in the console, on the command line, or in both. */
 export interface Row {
   readonly summary: string;
+  readonly secondPerson?: SecondPerson<never>;
   readonly query?: ObjectSchema;
   readonly body?: ObjectSchema;
   readonly command?: CommandRules<never, never>;
@@ -153,6 +165,7 @@ export function operation<
       context: Context,
       operator: OperatorWithGateways,
     ) => Unchanging<Static<Answer>> | Promise<Unchanging<Static<Answer>>>;
+    readonly secondPerson?: SecondPerson<Result>;
     readonly command?: CommandRules<InputOf<Path, Query, Body>, Result>;
   },
 ): TypedOperation<Method, Path, InputOf<Path, Query, Body>, Static<Answer>>;
@@ -167,6 +180,7 @@ export function operation<
 >(
   one: Described<Method, Path, Query, Body, Answer> & {
     readonly run: Run<InputOf<Path, Query, Body>, Result>;
+    readonly secondPerson?: SecondPerson<Result>;
     readonly command?: CommandRules<InputOf<Path, Query, Body>, Result>;
   },
 ): TypedOperation<Method, Path, InputOf<Path, Query, Body>, Static<Answer>>;
@@ -191,14 +205,17 @@ export function command<const Usage extends string, Result, Body extends ObjectS
   summary,
   body,
   run,
+  secondPerson,
   ...rules
 }: CommandRules<ArgumentFields<Usage> & ValueOf<Body>, Result> & {
   readonly usage: Usage;
   readonly summary: string;
   readonly body?: Body;
+  readonly secondPerson?: SecondPerson<Result>;
   readonly run: Run<ArgumentFields<Usage> & ValueOf<Body>, Result>;
 }): CommandRow {
-  return { summary, run, command: rules as unknown as CommandRules<never, never>, ...(body && { body }) };
+  const command = rules as unknown as CommandRules<never, never>;
+  return { summary, run, command, ...(body && { body }), ...(secondPerson && { secondPerson }) };
 }
 
 /** An answer that is not JSON. Its text is streamed. */

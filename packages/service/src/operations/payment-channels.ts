@@ -1,6 +1,7 @@
 import {
   createPaymentChannel,
   listPaymentChannels,
+  type OneTimeGatewayKey,
   requirePaymentChannelView,
   resetGatewayKey,
   updatePaymentChannel,
@@ -52,6 +53,7 @@ export const paymentChannelOperations = [
     body: schemas.paymentChannelRequest,
     answer: schemas.paymentChannelAnswer,
     run: createPaymentChannel,
+    secondPerson: { secrets: keyOf },
     toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),
     command: {
       usage: 'payment-channel create <code>',
@@ -81,6 +83,7 @@ export const paymentChannelOperations = [
     body: schemas.paymentChannelChange,
     answer: schemas.paymentChannelChanged,
     run: updatePaymentChannel,
+    secondPerson: {},
     toAnswer: ({ changed, ...paymentChannel }) => ({ paymentChannel, changed }),
     command: {
       usage: 'payment-channel update <code>',
@@ -101,6 +104,7 @@ export const paymentChannelOperations = [
     summary: 'Replace the key of a bridge and show it once; the old one ends at once',
     answer: schemas.paymentChannelAnswer,
     run: resetGatewayKey,
+    secondPerson: { secrets: keyOf },
     toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),
     command: {
       usage: 'payment-channel reset-key <code>',
@@ -109,3 +113,7 @@ export const paymentChannelOperations = [
     },
   }),
 ];
+
+function keyOf({ gatewayKey = '' }: OneTimeGatewayKey) {
+  return { gatewayKey };
+}

@@ -1,4 +1,12 @@
-import { approve, decline, listApprovals, markSeen, showApproval, withdraw } from '../operator/approvals/approvals.js';
+import {
+  approve,
+  carryOutOwn,
+  decline,
+  listApprovals,
+  markSeen,
+  showApproval,
+  withdraw,
+} from '../operator/approvals/approvals.js';
 import { cancelRun, listRunItems, listRuns, prepareRun, showRun, startRun } from '../operator/bulk/bulk-runs.js';
 import { listFailedPayments, summarizeFailedPayments } from '../operator/payments/failed-payments.js';
 import * as schemas from '../operator/schemas/payments.js';
@@ -96,7 +104,16 @@ export const paymentOperations = [
     summary: 'Approve another operator’s request and carry it out',
     body: schemas.decision,
     answer: schemas.approval,
-    run: (operator, input, { person }) => approve(operator, input, person),
+    run: (operator, input, { person, findStep }) => approve(operator, input, person, findStep),
+  }),
+  operation({
+    method: 'POST',
+    path: '/approvals/{approvalId}/carry-out',
+    role: 'admin',
+    needsProof: true,
+    summary: 'Carry out your own approved change, and show its secrets once',
+    answer: schemas.carriedOut,
+    run: (operator, input, { person, findStep }) => carryOutOwn(operator, input, person, findStep),
   }),
   operation({
     method: 'POST',

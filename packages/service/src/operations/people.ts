@@ -35,6 +35,7 @@ export const peopleOperations = [
     body: schema.personRequest,
     answer: schema.personWithLink,
     run: makePerson,
+    secondPerson: { secrets: linkOf },
     toAnswer: toLinkAnswer,
   }),
   command({
@@ -47,6 +48,7 @@ export const peopleOperations = [
       password: ['--password-stdin', 'read the password from standard input instead of showing a link', readPassword],
     },
     run: makePerson,
+    secondPerson: {},
     text: personWithLinkText,
   }),
   operation({
@@ -58,6 +60,7 @@ export const peopleOperations = [
     body: schema.roleRequest,
     answer: schema.personChanged,
     run: setRole,
+    secondPerson: {},
     toAnswer: toChanged,
     command: {
       usage: 'operator set-role <name>',
@@ -85,6 +88,7 @@ export const peopleOperations = [
     summary: 'enable an operator again',
     answer: schema.personChanged,
     run: enablePerson,
+    secondPerson: {},
     toAnswer: toChanged,
     command: { usage: 'operator enable <name>', examples: ['enable bo'], text: personText },
   }),
@@ -96,6 +100,7 @@ export const peopleOperations = [
     summary: 'remove the password and codes of an operator, and show a new one-time link',
     answer: schema.personWithLink,
     run: async (operator, input, context) => withLink(context, await resetPerson(operator, input)),
+    secondPerson: { secrets: linkOf },
     toAnswer: toLinkAnswer,
     command: { usage: 'operator reset <name>', examples: ['reset bo'], text: personWithLinkText },
   }),
@@ -111,6 +116,10 @@ async function makePerson(
 
 function withLink({ consoleUrl }: Context, { person, setupToken }: PersonWithToken): PersonWithLink {
   return setupToken === null ? person : { ...person, setupLink: `${consoleUrl()}/setup#${setupToken}` };
+}
+
+function linkOf({ setupLink = '' }: PersonWithLink) {
+  return { setupLink };
 }
 
 function toLinkAnswer({ setupLink = '', ...person }: PersonWithLink) {

@@ -71,6 +71,7 @@ export const productOperations = [
     body: schemas.versionRequest,
     answer: schemas.product,
     run: createProductVersion,
+    secondPerson: { chosen: ({ productCode }) => ({ productCode }) },
     command: {
       usage: 'product create-version <product-code>',
       examples: [

@@ -22,6 +22,8 @@ const SENTENCES = {
   'refund-is': 'refund {1} is {2}',
   'run-started': 'run {1} has started',
   'run-canceled': 'the run was canceled',
+  'change-made': 'done',
+  'change-approved': 'approved; {1} can carry it out within a day',
   fault: ['internal error: check the order and the log', 'a fault: look at the order, and at the log'],
 } as const;
 

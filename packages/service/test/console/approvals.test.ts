@@ -101,6 +101,7 @@ describe('a refund above the limit', () => {
         subject: `${orderNo}-1`,
         orderNo,
         runId: null,
+        changes: null,
         amountCent: 1990,
         note: 'late delivery',
         requestedBy: 'ann',
@@ -112,6 +113,7 @@ describe('a refund above the limit', () => {
         said: null,
         mayDecide: false,
         mayWithdraw: true,
+        mayCarryOut: false,
         isUnseen: false,
       },
     ]);

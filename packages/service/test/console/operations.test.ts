@@ -129,6 +129,7 @@ describe('the table of operations', () => {
       'POST /users/erase',
       'POST /bulk/{runId}/start',
       'POST /approvals/{approvalId}/approve',
+      'POST /approvals/{approvalId}/carry-out',
       'POST /settlement/{month}/close',
       'POST /channels',
       'PUT /channels/{appId}',

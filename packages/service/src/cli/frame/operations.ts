@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { appendList, parseWholeNumber } from '../../operations/command/parse.js';
 import type { CommandField, CommandReader, CommandRules, Context, Row } from '../../operations/operation.js';
+import { runRow } from '../../operations/second-person.js';
 import { PlainError } from '../../platform/plain-error.js';
 import type { Settings } from '../../platform/settings.js';
 import { actorName, addCommand, type CommandLine, type JsonOption } from './command.js';
@@ -22,6 +23,7 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
     const isNeeded = isRequired(row, field) && !Object.hasOwn(rules.defaults ?? {}, field);
     for (const option of optionsOf(row, field, given)) made.addOption(option.makeOptionMandatory(isNeeded));
   }
+  if (row.secondPerson) made.option('--without-approval <text>', WITHOUT_APPROVAL);
   made.action(async (...given: readonly unknown[]) => {
     const options = given[argumentNames.length] as JsonOption & Given;
     const values = [
@@ -33,7 +35,8 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
     await perform(
       options,
       async (operator) => {
-        const result = await row.run(operator, input, contextOf(commandLine));
+        const { withoutApproval } = options as { readonly withoutApproval?: string };
+        const result = await runRow(row, operator, input, contextOf(commandLine), { withoutApproval });
         return (Array.isArray(result) ? { items: result } : result) as { readonly items?: unknown };
       },
       (result, money) => rules.text((Array.isArray(result.items) ? result.items : result) as never, money, input),
@@ -41,6 +44,8 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
     );
   });
 }
+
+const WITHOUT_APPROVAL = 'reason to skip the approval by a second admin in production, for the audit log';
 
 /** Converts `<app-id>` to the field appId. */
 const toFieldName = (name: string) =>
@@ -124,6 +129,7 @@ function contextOf({ settings }: CommandLine): Context {
     refundDailyCent,
     consoleUrl: () => consoleUrlOf(settings()),
     publicUrl: onlyService,
+    findStep: onlyService,
     get channels() {
       return onlyService();
     },

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { SessionRow } from '../../console/sessions/sessions-sql.js';
-import { FileAnswer, type SignedInPerson } from '../../operations/operation.js';
+import { type Context, FileAnswer, type SignedInPerson } from '../../operations/operation.js';
+import { createFindStep, runRow } from '../../operations/second-person.js';
 import { OPERATIONS } from '../../operations/table.js';
 import { maskWrittenMobiles } from '../../operator/masking.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
@@ -47,8 +48,12 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
         const input = { ...readQuery(request), ...readBody(request), ...request.params };
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
         const operator = operatorOf(request, session);
-        const context = { ...deps, person: personOf(session) };
-        const result = await one.run(operator, input as never, context);
+        const context: Context = {
+          ...deps,
+          person: personOf(session),
+          findStep: createFindStep(OPERATIONS, () => context),
+        };
+        const result = await runRow(one, operator, input as never, context, 'console');
         const answer = one.toAnswer ? await one.toAnswer(result as never, context, operator) : result;
         if (answer instanceof FileAnswer) return sendFile(reply, answer, deps.log);
         return sendJson(reply, session.role === 'viewer' ? maskWrittenMobiles(answer) : answer);

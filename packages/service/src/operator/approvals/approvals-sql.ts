@@ -10,25 +10,45 @@ import {
 import { column, columns, type RowOf, statement } from '../../platform/db/statement.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Refusal } from '../../platform/plain-error.js';
+import type { AuditEntry } from '../audit/audit.js';
 import type { KeptResult } from '../result-texts.js';
 import type { APPROVAL_STATUSES } from '../schemas/payments.js';
 
 /** A request for a second operator's approval, waiting or decided. */
 export type Approval = RowOf<typeof APPROVAL_COLUMNS>;
 
+/** An audit entry of a change: the old and new values, without secrets. */
+export type ChangeEntry = Pick<AuditEntry, 'action' | 'subject' | 'detail'>;
+
+/** A change as it is stored until a second admin has decided. */
+export interface StoredChange {
+  /** The method and path of the operation, which find its step again. */
+  readonly operation: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What the step has written in a trial that was rolled back. */
+  readonly entries: readonly ChangeEntry[];
+}
+
 /** Equals the condition of the partial index, so that PostgreSQL can use the index. */
 const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
+
+/** The time after its approval in which the requester of a change can carry it out. */
+const OPEN_HOURS = 24;
+
+/** The first three conditions must match those of the partial index. */
+const OPEN = `a.kind = 'CHANGE' and a.status = 'APPROVED' and a.done_at is null
+    and a.decided_at > now() - interval '${OPEN_HOURS} hours'`;
 
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
   a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
   a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result,
-  a.refusal, ${UNSEEN} as "isUnseen"`;
+  a.refusal, ${UNSEEN} as "isUnseen", a.change, ${OPEN} as "isOpen"`;
 
 const APPROVAL_COLUMNS = columns({
   approvalId: 'bigint',
-  kind: column<'REFUND' | 'BULK'>('text'),
+  kind: column<'REFUND' | 'BULK' | 'CHANGE'>('text'),
   status: column<(typeof APPROVAL_STATUSES)[number]>('text'),
-  /** `orderNo-cycleNo` for a refund, the run's number for a bulk run. */
+  /** `orderNo-cycleNo` for a refund, the run's number for a bulk run, the changed object for a change. */
   subject: 'text',
   /** The idempotency key of the request. The refund or run is carried out with the same key. */
   key: 'text',
@@ -45,22 +65,34 @@ const APPROVAL_COLUMNS = columns({
   refusal: column<Refusal>('jsonb?'),
   /** True if the request was declined or failed, and the requester has not acknowledged that yet. */
   isUnseen: 'boolean',
+  change: column<StoredChange>('jsonb?'),
+  /** True if the change is approved, and its requester can carry it out. */
+  isOpen: 'boolean',
 });
 
-export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'>;
+export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'> &
+  Partial<Pick<Approval, 'change'>>;
 
 const INSERT_APPROVAL = statement({
-  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, requested_at)
-     values ($1, $2, $3, $4, $5, $6, now()) returning ${APPROVAL_FIELDS}`,
-  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text'],
+  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, change, requested_at)
+     values ($1, $2, $3, $4, $5, $6, $7, now()) returning ${APPROVAL_FIELDS}`,
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'jsonb'],
   columns: APPROVAL_COLUMNS,
 });
 
 /** Inserts an approval. The caller has checked, under a lock, that the same request does not exist yet. */
 export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
-  const { kind, subject, key, amountCent, note, requestedBy } = approval;
-  return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy]);
+  const { kind, subject, key, amountCent, note, requestedBy, change = null } = approval;
+  const stored = change && JSON.stringify(change);
+  return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy, stored]);
 }
+
+export const findWaitingChange: Query<[requestedBy: string, change: string], Approval | undefined> = declareFind({
+  text: `select ${APPROVAL_FIELDS} from approvals a
+     where a.status = 'WAITING' and a.requested_by = $1 and a.change = $2::jsonb`,
+  parameters: ['text', 'jsonb'],
+  columns: APPROVAL_COLUMNS,
+});
 
 export const findApprovalOfRequest: Query<
   [kind: Approval['kind'], subject: string, key: string],
@@ -94,6 +126,17 @@ export const storeDecision: Query<
   columns: APPROVAL_COLUMNS,
 });
 
+/** Stores that a change was made, or why not. The caller holds the lock of the approval. */
+export const storeChangeResult: Query<
+  [approvalId: number, status: Outcome['status'], result: string, refusal: string | null],
+  Approval
+> = declareRequire({
+  text: `update approvals a set status = $2, result = $3, refusal = $4, done_at = now()
+     where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
+  parameters: ['bigint', 'text', 'text', 'jsonb?'],
+  columns: APPROVAL_COLUMNS,
+});
+
 export interface Outcome extends KeptResult {
   /** FAILED: no retry follows. */
   readonly status: 'APPROVED' | 'FAILED';
@@ -122,10 +165,13 @@ export const storeSeen: Query<[approvalId: number], Approval> = declareRequire({
   columns: APPROVAL_COLUMNS,
 });
 
-/** Returns the declined and failed requests that the requester has not acknowledged, latest first. */
+/**
+ * Returns the declined and failed requests that the requester has not acknowledged, and the approved changes that the
+ * requester can carry out, latest first.
+ */
 export const findUnseenApprovals: Query<[requestedBy: string, before: number | undefined, limit: number], Approval[]> =
   declareList({
-    text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and ${UNSEEN}
+    text: `select ${APPROVAL_FIELDS} from approvals a where a.requested_by = $1 and (${UNSEEN} or ${OPEN})
        and ($2::bigint is null or a.approval_id < $2)
      order by a.approval_id desc limit $3`,
     parameters: ['text', 'bigint?', 'bigint'],

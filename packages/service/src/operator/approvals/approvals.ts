@@ -1,9 +1,10 @@
 import type { Static } from '@perennial/wire';
-import type { Queryable } from '../../platform/db/database.js';
+import type { Queryable, Transaction } from '../../platform/db/database.js';
 import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { parsePeriodSubject } from '../orders/refunds/period-subjects.js';
 import { readPage } from '../paging.js';
+import { NotAllowedError } from '../people/not-allowed.js';
 import { mayDo, type Role } from '../people/roles.js';
 import { readResult, resultText } from '../result-texts.js';
 import { createNotFound, requireName } from '../rules.js';
@@ -20,6 +21,8 @@ import {
   storeSeen,
 } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
+import { carryOutChange, type FindStep, failChange, StepRefused } from './carry-out-change.js';
+import { findApartUntil } from './changes-sql.js';
 
 /** The operator who views approvals. */
 interface Onlooker {
@@ -58,20 +61,64 @@ type DecideInput = Static<typeof decision> & { readonly approvalId: string };
  * Approves another operator's request and carries it out. Approving a request again changes nothing. If the process
  * dies before the action is done, the engine finishes it.
  */
-export async function approve(operator: OperatorWithGateways, input: DecideInput, onlooker: Onlooker) {
-  const { approval, changed } = await decide(operator, input, 'APPROVED');
-  return { ...describeApproval(await carryOut(operator, approval), onlooker), changed };
+export async function approve(
+  operator: OperatorWithGateways,
+  input: DecideInput,
+  onlooker: Onlooker,
+  findStep: FindStep,
+) {
+  try {
+    const { approval, changed } = await decide(operator, input, 'APPROVED', onlooker, async (tx, joined, decided) => {
+      const { kind, change } = decided;
+      if (kind !== 'CHANGE' || findStep(change?.operation ?? '').showsSecret) return decided;
+      return (await carryOutChange(tx, { ...operator, ...joined }, decided, findStep)).approval;
+    });
+    return { ...describeApproval(await carryOut(operator, approval), onlooker), changed };
+  } catch (error) {
+    if (!(error instanceof StepRefused)) throw error;
+    const failed = await failChange(operator, parseApprovalId(input.approvalId), error.refused, input.note ?? null);
+    return { ...describeApproval(failed, onlooker), changed: true };
+  }
+}
+
+/**
+ * Carries out the operator's own change, which another admin has approved, and returns the secrets that it shows. They
+ * are shown to the requester, because an approver who had the link of a new account could act as two people.
+ */
+export async function carryOutOwn(
+  operator: OperatorWithGateways,
+  { approvalId }: { readonly approvalId: string },
+  onlooker: Onlooker,
+  findStep: FindStep,
+) {
+  try {
+    const { approval, secrets } = await inTransaction(operator, async (tx, joined) => {
+      const found = await requireLockedApproval(tx, approvalId);
+      requireOwn(found, operator.actor);
+      if (!found.isOpen) {
+        throw refusal(
+          'approval-not-open',
+        )`approval ${approvalId} cannot be carried out: it is not approved, was carried out, or was approved more than a day ago`;
+      }
+      return carryOutChange(tx, { ...operator, ...joined }, found, findStep);
+    });
+    return { approval: describeApproval(approval, onlooker), secrets };
+  } catch (error) {
+    if (!(error instanceof StepRefused)) throw error;
+    const failed = await failChange(operator, parseApprovalId(approvalId), error.refused, null);
+    return { approval: describeApproval(failed, onlooker), secrets: {} };
+  }
 }
 
 /** Declines a request. Nothing is carried out. */
 export async function decline(operator: Operator, input: DecideInput, onlooker: Onlooker) {
-  const { approval, changed } = await decide(operator, input, 'DECLINED');
+  const { approval, changed } = await decide(operator, input, 'DECLINED', onlooker);
   return { ...describeApproval(approval, onlooker), changed };
 }
 
 /** Withdraws the operator's own request. Nothing is carried out. */
 export async function withdraw(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
-  const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN');
+  const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN', onlooker);
   return { ...describeApproval(approval, onlooker), changed };
 }
 
@@ -96,10 +143,17 @@ const DECIDED_BY = {
 };
 type Decided = keyof typeof DECIDED_BY;
 
-async function decide(operator: Operator, input: DecideInput, status: Decided) {
+/** Stores a decision, and does what belongs to it in the same transaction. */
+async function decide(
+  operator: Operator,
+  input: DecideInput,
+  status: Decided,
+  { role }: Onlooker,
+  finish: (tx: Transaction, joined: Operator, approval: Approval) => Promise<Approval> = async (_1, _2, one) => one,
+) {
   const { actor } = operator;
   const note = input.note === undefined ? null : requireName('the note', input.note);
-  return inTransaction(operator, async (tx) => {
+  return inTransaction(operator, async (tx, joined) => {
     const approval = await requireLockedApproval(tx, input.approvalId);
     if (status === 'WITHDRAWN') requireOwn(approval, actor);
     else if (approval.requestedBy === actor) {
@@ -113,26 +167,50 @@ async function decide(operator: Operator, input: DecideInput, status: Decided) {
         'approval-decided',
       )`approval ${input.approvalId} is ${approval.status}: it was decided by ${approval.decidedBy}`;
     }
-    const result = approval.kind === 'BULK' ? await decideRun(tx, approval, status) : null;
-    const decided = await storeDecision(tx, approval.approvalId, status, actor, note, result);
     const { kind, subject, amountCent, requestedBy, approvalId } = approval;
+    if (status !== 'WITHDRAWN') {
+      if (!mayDo(role, deciderOf(kind))) {
+        throw refusal('admin-decides', NotAllowedError)`only an admin can decide about this change`;
+      }
+      if (operator.environment === 'production') await requireApart(tx, actor, requestedBy);
+    }
+    const result = await decideKind(tx, approval, status);
+    const decided = await storeDecision(tx, approvalId, status, actor, note, result);
     const detail = {
       approvalId: String(approvalId),
-      about: subject,
-      amountCent,
+      about: kind === 'CHANGE' ? approval.note : subject,
+      amountCent: kind === 'CHANGE' ? undefined : amountCent,
       requestedBy,
       note,
       from: approval.status,
       to: status,
     };
-    await recordAudit(tx, {
-      actor,
-      action: DECIDED_BY[status],
-      subject: kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : `run-${subject}`,
-      detail,
-    });
-    return { approval: decided, changed: true };
+    await recordAudit(tx, { actor, action: DECIDED_BY[status], subject: auditSubject(approval), detail });
+    return { approval: await finish(tx, joined, decided), changed: true };
   });
+}
+
+const deciderOf = (kind: Approval['kind']): Role => (kind === 'CHANGE' ? 'admin' : 'finance');
+
+function auditSubject({ kind, subject }: Approval): string {
+  if (kind === 'CHANGE') return subject;
+  return kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : `run-${subject}`;
+}
+
+/** Refuses operators of whom one has lately had the other's set-up link, or has given the other the right to approve. */
+async function requireApart(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
+  const until = await findApartUntil(tx, actor, requestedBy);
+  if (until === undefined) return;
+  throw refusal(
+    'decides-for-each-other',
+  )`one of ${actor} and ${requestedBy} has created, reset, promoted or enabled the other's account in the last seven days; ${actor} may decide this from ${until}`;
+}
+
+async function decideKind(tx: Queryable, approval: Approval, status: Decided): Promise<string | null> {
+  if (approval.kind === 'BULK') return decideRun(tx, approval, status);
+  return approval.kind === 'CHANGE' && status === 'APPROVED'
+    ? resultText('change-approved', approval.requestedBy)
+    : null;
 }
 
 /** Starts or ends the run in the transaction of the decision, so that nothing remains to be done after the commit. */
@@ -155,17 +233,22 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
   return approval;
 }
 
-function describeApproval({ approvalId, key: _, refusal: why, ...approval }: Approval, { name, role }: Onlooker) {
+function describeApproval(
+  { approvalId, key: _, refusal: why, change, isOpen, ...approval }: Approval,
+  { name, role }: Onlooker,
+) {
   const { kind, subject, status, requestedBy } = approval;
-  const isRefund = kind === 'REFUND';
+  const mayAct = status === 'WAITING' && mayDo(role, deciderOf(kind));
   return {
     ...approval,
     approvalId: String(approvalId),
-    orderNo: isRefund ? String(parsePeriodSubject(subject)?.orderNo) : null,
-    runId: isRefund ? null : subject,
+    orderNo: kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : null,
+    runId: kind === 'BULK' ? subject : null,
+    changes: change?.entries ?? null,
     said: readResult({ result: approval.result, refusal: why }),
-    mayDecide: status === 'WAITING' && requestedBy !== name && mayDo(role, 'finance'),
-    mayWithdraw: status === 'WAITING' && requestedBy === name && mayDo(role, 'finance'),
+    mayDecide: mayAct && requestedBy !== name,
+    mayWithdraw: mayAct && requestedBy === name,
+    mayCarryOut: isOpen && requestedBy === name && mayDo(role, 'admin'),
     isUnseen: approval.isUnseen && requestedBy === name,
   };
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
+import { declareList, declareRequire, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Operator } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
@@ -17,9 +18,13 @@ export interface AuditEntry {
   readonly address?: string | null;
 }
 
+/** A setting of the transaction: a JSON object that is added to the detail of its entries. */
+const NOTE = 'perennial.second_person';
+
 const RECORD_AUDIT = statement({
   text: `with entry as (
-       insert into audit_log (at, actor, action, subject, detail, address) values (now(), $1, $2, $3, $4, $5)
+       insert into audit_log (at, actor, action, subject, detail, address)
+       values (now(), $1, $2, $3, $4::jsonb || coalesce(nullif(current_setting('${NOTE}', true), ''), '{}')::jsonb, $5)
        returning audit_id, chain_no, chain),
      texts as (insert into audit_texts (audit_id, salt, texts) select audit_id, $6, $7 from entry where $7::text is not null)
      select chain_no as "chainNo", chain from entry`,
@@ -53,6 +58,27 @@ export async function recordAudit(
   const link = await requireOne(tx, RECORD_AUDIT, [actor, action, subject, JSON.stringify(kept), address, salt, texts]);
   if (tx.sign) await storeSeal(tx, link.chainNo, await sealOf(tx.sign, link));
 }
+
+/** Adds these fields to the detail of every later entry of the transaction. */
+export const noteSecondPerson: Query<[note: string], void> = declareWrite({
+  text: `select set_config('${NOTE}', $1, true)`,
+  parameters: ['text'],
+});
+
+export const findLatestAuditId: Query<[], number> = declareRequire({
+  text: 'select coalesce(max(audit_id), 0) as "auditId" from audit_log',
+  parameters: [],
+  columns: columns({ auditId: 'bigint' }),
+  value: ({ auditId }) => auditId,
+});
+
+/** Returns the entries that this transaction has written, if all have a higher number than the given one. */
+export const findOwnEntries = declareList({
+  text: `select action, subject, audit_detail(audit_log) as detail from audit_log
+     where audit_id > $1 and xmin = pg_current_xact_id()::xid order by audit_id`,
+  parameters: ['bigint'],
+  columns: columns({ action: 'text', subject: 'text', detail: column<AuditEntry['detail']>('jsonb') }),
+});
 
 export type AuditRecord = RowOf<typeof LIST_AUDIT>;
 

@@ -13,7 +13,10 @@ export const countWaiting = declareRequire({
         (select from approvals where status = 'WAITING' limit ${MAX_COUNTED})
         union all
         (select from approvals where status in ('DECLINED', 'FAILED') and seen_at is null and requested_by = $1
-         limit ${MAX_COUNTED})) w) as approvals,
+         limit ${MAX_COUNTED})
+        union all
+        (select from approvals where kind = 'CHANGE' and status = 'APPROVED' and done_at is null and requested_by = $1
+           and decided_at > now() - interval '24 hours' limit ${MAX_COUNTED})) w) as approvals,
       (select least(coalesce(sum(waiting_for_retry), 0), ${MAX_COUNTED})::integer from order_counts) as "failedPayments",
       (select count(*)::integer from (
         select from reconciliation_differences where closed_at is null limit ${MAX_COUNTED}) d) as differences`,
@@ -22,7 +25,7 @@ export const countWaiting = declareRequire({
   byIndex: true,
   columns: columns({
     alerts: 'integer',
-    /** Waiting approvals, and the operator's own requests that failed or were declined. */
+    /** Waiting approvals, and the operator's own requests that failed, were declined, or can be carried out. */
     approvals: 'integer',
     /** Orders whose latest period waits for a retry, as of the last count of all orders. */
     failedPayments: 'integer',

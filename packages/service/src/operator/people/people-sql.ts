@@ -141,11 +141,12 @@ export const storeSignIn: Query<[personId: number], void> = declareWrite({
 
 /** Locks the rows, so that two admins cannot disable each other concurrently. */
 export const lockActiveAdmins = declareList({
-  text: `select person_id as "personId", password_hash is not null or single_sign_on is not null as "canSignIn"
+  text: `select person_id as "personId", name, password_hash is not null or single_sign_on is not null as "canSignIn"
      from people where role = 'admin' and status = 'ACTIVE' for update`,
   parameters: [],
   columns: columns({
     personId: 'bigint',
+    name: 'text',
     /** True if the operator has a password, or an account at the identity provider. */
     canSignIn: 'boolean',
   }),

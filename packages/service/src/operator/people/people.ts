@@ -77,7 +77,7 @@ export async function enablePerson(operator: Operator, { name }: Named): Promise
   return changePerson(operator, name, 'person.enable', async (tx, person) => {
     if (person.status === 'ACTIVE') return undefined;
     await storePersonStatus(tx, person.personId, 'ACTIVE');
-    return { from: 'DISABLED', to: 'ACTIVE' };
+    return { from: 'DISABLED', to: 'ACTIVE', role: person.role };
   });
 }
 
@@ -99,11 +99,11 @@ export async function setRole(
 /** Removes the password and the second factor of an operator who has lost one of them, and creates a setup link. */
 export async function resetPerson(operator: Operator, { name }: Named): Promise<PersonWithToken> {
   const setupToken = createSetupToken();
-  const person = await changePerson(operator, name, 'person.reset', async (tx, { personId }) => {
+  const person = await changePerson(operator, name, 'person.reset', async (tx, { personId, role }) => {
     await storeSetup(tx, personId, hashSetupToken(setupToken), SETUP_HOURS);
     await endSessions(tx, personId);
     await forgetFailures(tx, name);
-    return {};
+    return { role };
   });
   const { changed: _changed, ...view } = person;
   return { person: view, setupToken };

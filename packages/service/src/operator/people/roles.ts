@@ -2,6 +2,9 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Returns true if the role may approve what others request. */
+export const mayApprove = (role: unknown): boolean => role === 'finance' || role === 'admin';
+
 /** Returns true if `role` includes the needed role, or at least one of several needed roles. */
 export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
   const roles: readonly Role[] = typeof needed === 'string' ? [needed] : needed;

@@ -130,19 +130,32 @@ export const APPROVAL_STATUSES = ['WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN'
 
 export const approvalsQuery = Type.Object({
   status: Type.Optional(oneOf(...APPROVAL_STATUSES)),
-  /** True: only the operator's own requests that were declined or failed, and were not acknowledged yet. */
+  /**
+   * True: only the operator's own requests that were declined or failed and were not acknowledged yet, or can be carried
+   * out.
+   */
   unseen: Type.Optional(oneOf('true')),
   ...paging,
 });
 export const approval = Type.Object({
   approvalId: Type.String(),
-  kind: oneOf('REFUND', 'BULK'),
+  kind: oneOf('REFUND', 'BULK', 'CHANGE'),
   /** WITHDRAWN: by the requester. FAILED: approved, but the action could not be done. */
   status: oneOf(...APPROVAL_STATUSES),
-  /** The period of a refund as `orderNo-cycleNo`, or the run's number. */
+  /** The period of a refund as `orderNo-cycleNo`, the run's number, or what is changed. */
   subject: Type.String(),
   orderNo: textOrNull,
   runId: textOrNull,
+  /** Of a change: the audit entries that it would write, with old and new values. */
+  changes: Type.OrNull(
+    Type.Array(
+      Type.Object({
+        action: Type.String(),
+        subject: Type.String(),
+        detail: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' }),
+      }),
+    ),
+  ),
   amountCent: cents,
   note: Type.String(),
   requestedBy: Type.String(),
@@ -160,8 +173,15 @@ export const approval = Type.Object({
   mayDecide: Type.Boolean(),
   /** True for the operator's own undecided requests. */
   mayWithdraw: Type.Boolean(),
+  /** True for the operator's own approved changes that they can carry out now, to see the secrets. */
+  mayCarryOut: Type.Boolean(),
   /** True for the operator's own declined or failed requests until they are acknowledged. */
   isUnseen: Type.Boolean(),
 });
 export const approvals = Type.Object({ approvals: Type.Array(approval), nextCursor });
+/** The secrets are shown once. */
+export const carriedOut = Type.Object({
+  approval,
+  secrets: Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object' }),
+});
 export const decision = Type.Object({ note: Type.Optional(text()) });

@@ -1,0 +1,37 @@
+import type { FindStep } from '../operator/approvals/carry-out-change.js';
+import { type Asking, makeChange } from '../operator/approvals/changes.js';
+import type { OperatorWithGateways } from '../operator/operator.js';
+import { createNotFound } from '../operator/rules.js';
+import type { Context, Operation, Row } from './operation.js';
+
+/** Runs the step of a row, or requests the approval that it needs. */
+export async function runRow(
+  row: Row & Partial<Pick<Operation, 'method' | 'path'>>,
+  operator: OperatorWithGateways,
+  input: never,
+  context: Context,
+  asking: Asking,
+): Promise<unknown> {
+  const run = (by: OperatorWithGateways) => row.run(by, input, context);
+  if (!row.secondPerson) return run(operator);
+  const chosen = row.secondPerson.chosen as ((result: unknown) => Readonly<Record<string, unknown>>) | undefined;
+  return makeChange(operator, { operation: nameOf(row), input, run, ...(chosen && { chosen }) }, asking);
+}
+
+const nameOf = ({ method, path }: Partial<Pick<Operation, 'method' | 'path'>>) => `${method} ${path}`;
+
+/** Finds the steps of approved changes among the rows of the console. */
+export const createFindStep =
+  (rows: readonly Operation[], context: () => Context): FindStep =>
+  (operation) => {
+    const row = rows.find((one) => one.secondPerson && nameOf(one) === operation);
+    if (!row) throw createNotFound('operation', operation);
+    const secrets = row.secondPerson?.secrets as ((result: unknown) => Readonly<Record<string, string>>) | undefined;
+    return {
+      showsSecret: secrets !== undefined,
+      run: async (operator, input) => {
+        const result = await row.run(operator, input as never, context());
+        return secrets?.(result) ?? {};
+      },
+    };
+  };

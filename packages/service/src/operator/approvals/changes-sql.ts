@@ -1,0 +1,39 @@
+import { columns } from '../../platform/db/database.js';
+import { declareFind, declareHas, declareWrite, type Query } from '../../platform/db/declared.js';
+import { shanghaiText } from '../../platform/db/time-sql.js';
+
+/** Makes changes that need a second person one after the other, so that each sees the admins that the one before left. */
+export const lockChanges: Query<[], void> = declareWrite({
+  text: `select pg_advisory_xact_lock(hashtextextended('changes by two', 0))`,
+  parameters: [],
+});
+
+export const isActiveAdmin: Query<[name: string], boolean> = declareHas({
+  text: `select from people where name = $1 and role = 'admin' and status = 'ACTIVE'`,
+  parameters: ['text'],
+});
+
+/** Returns true if there was an admin besides this account and the active ones. */
+export const hadOtherAdmin: Query<[name: string], boolean> = declareHas({
+  text: `select from people where role = 'admin' and status = 'DISABLED' and name <> $1
+     union all
+     select from audit_log where action = 'person.set-role' and detail ->> 'from' = 'admin' limit 1`,
+  parameters: ['text'],
+});
+
+const DAYS_APART = 7;
+
+/**
+ * Returns when two operators may decide each other's requests: seven days after one of them has created, reset, promoted
+ * or enabled the other's account. Undefined: now.
+ */
+export const findApartUntil: Query<[one: string, other: string], string | undefined> = declareFind({
+  text: `select ${shanghaiText(`at + interval '${DAYS_APART} days'`)} as until from audit_log
+     where (subject = $1 and actor = $2 or subject = $2 and actor = $1) and at > now() - interval '${DAYS_APART} days'
+       and (action in ('person.create', 'person.reset', 'person.enable')
+         or action = 'person.set-role' and detail ->> 'to' in ('finance', 'admin'))
+     order by at desc limit 1`,
+  parameters: ['text', 'text'],
+  columns: columns({ until: 'text' }),
+  value: ({ until }) => until,
+});

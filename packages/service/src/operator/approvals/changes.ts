@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '../../platform/db/database.js';
+import { type AuditEntry, findLatestAuditId, findOwnEntries, noteSecondPerson, recordAudit } from '../audit/audit.js';
+import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
+import { lockActiveAdmins } from '../people/people-sql.js';
+import { mayApprove, ROLES, type Role } from '../people/roles.js';
+import { requireName } from '../rules.js';
+import { type ChangeEntry, findWaitingChange, insertApproval, type StoredChange } from './approvals-sql.js';
+import { hadOtherAdmin, lockChanges } from './changes-sql.js';
+
+/** A step that changes only the database, in one transaction. */
+export interface ChangeStep<Result> extends Pick<StoredChange, 'operation' | 'input'> {
+  readonly run: (operator: OperatorWithGateways) => Promise<Result>;
+  /** Returns fields for the stored input that the step has chosen, so that the approved change is the one that is made. */
+  readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
+}
+
+/** `console`: requests the approval. On the command line there is no second person, but there may be a reason. */
+export type Asking = 'console' | { readonly withoutApproval: string | undefined };
+
+/** Audit actions that need a second admin, each with the entries that do. */
+const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail']) => boolean>> = {
+  'person.create': ({ role }) => mayApprove(role),
+  'person.reset': ({ role }) => mayApprove(role),
+  'person.enable': ({ role }) => mayApprove(role),
+  'person.set-role': ({ from, to }) => mayApprove(to) && rankOf(to) > rankOf(from),
+  'payment-channel.create': () => true,
+  'payment-channel.update': ({ to }) => Object.hasOwn(to as object, 'gatewayUrl'),
+  'payment-channel.reset-key': () => true,
+  'product.create-version': ({ replacesForChannels }) => replacesForChannels === true,
+  'channel.create': () => true,
+  'channel.reset-credentials': () => true,
+  'channel.set-callback': () => true,
+};
+
+const rankOf = (role: unknown) => ROLES.indexOf(role as Role);
+
+const needsSecondAdmin = ({ action, detail }: ChangeEntry) => NEEDS_SECOND_ADMIN[action]?.(detail) ?? false;
+
+/** Rolls the trial back. */
+class Tried extends Error {
+  constructor(
+    readonly entry: ChangeEntry,
+    readonly entries: readonly ChangeEntry[],
+    readonly chosen: Readonly<Record<string, unknown>>,
+  ) {
+    super('rolled back');
+  }
+}
+
+/**
+ * Makes a change, or requests its approval. In production the step is tried first: what it writes to the audit log says
+ * whether a second admin is needed, and shows that admin the old and new values. A request that its step would refuse is
+ * refused at once.
+ */
+export async function makeChange<Result>(
+  operator: OperatorWithGateways,
+  step: ChangeStep<Result>,
+  asking: Asking,
+): Promise<Result> {
+  if (operator.environment !== 'production') return step.run(operator);
+  try {
+    return await inTransaction(operator, async (tx, joined) => {
+      await lockChanges(tx);
+      const before = await findLatestAuditId(tx);
+      const result = await step.run({ ...operator, ...joined });
+      const entries = await findOwnEntries(tx, before);
+      const needed = entries.find(needsSecondAdmin);
+      if (needed) throw new Tried(needed, entries, step.chosen?.(result) ?? {});
+      return result;
+    });
+  } catch (error) {
+    if (!(error instanceof Tried)) throw error;
+    return makeJudgedChange(operator, step, asking, error);
+  }
+}
+
+async function makeJudgedChange<Result>(
+  operator: OperatorWithGateways,
+  step: ChangeStep<Result>,
+  asking: Asking,
+  { entry, entries, chosen }: Tried,
+): Promise<Result> {
+  const judged = await inTransaction(operator, async (tx, joined) => {
+    await lockChanges(tx);
+    const why = await whyAlone(tx, entry, asking);
+    if (why) {
+      await noteSecondPerson(tx, JSON.stringify(why));
+      return { result: await step.run({ ...operator, ...joined }) };
+    }
+    if (asking !== 'console') return {};
+    const { operation, input } = step;
+    return {
+      approvalId: await requestChange(tx, operator, { operation, input: { ...input, ...chosen }, entries }, entry),
+    };
+  });
+  if ('result' in judged) return judged.result as Result;
+  const { action, subject } = entry;
+  if (judged.approvalId === undefined) {
+    throw refusal(
+      'change-needs-approval',
+    )`${action} of ${subject} needs a second admin: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
+  }
+  throw refusal('change-waits')`approval ${judged.approvalId} waits for another admin; nothing was changed yet`;
+}
+
+/** Returns why no second person is asked, for the audit log. Undefined: one must be. */
+async function whyAlone(tx: Queryable, entry: ChangeEntry, asking: Asking): Promise<object | undefined> {
+  if (await makesSecondAdmin(tx, entry)) return { secondPerson: 'none: only admin' };
+  if (asking === 'console' || asking.withoutApproval === undefined) return undefined;
+  return { withoutApproval: requireName('the reason', asking.withoutApproval) };
+}
+
+/**
+ * Returns true if a new installation gets its second admin: at most one admin can sign in, and the change gives a link to
+ * the only other one. An admin who has disabled or demoted the others is not the first.
+ */
+async function makesSecondAdmin(tx: Queryable, { action, subject, detail }: ChangeEntry): Promise<boolean> {
+  if (!['person.create', 'person.reset'].includes(action) || detail['role'] !== 'admin') return false;
+  const admins = await lockActiveAdmins(tx);
+  const others = admins.filter(({ name }) => name !== subject);
+  if (others.length > 1 || admins.filter(({ canSignIn }) => canSignIn).length > 1) return false;
+  return !(await hadOtherAdmin(tx, subject));
+}
+
+/** Stores the request, unless the same one waits already. Returns its number. */
+async function requestChange(
+  tx: Queryable,
+  { actor }: Operator,
+  change: StoredChange,
+  { action, subject }: ChangeEntry,
+): Promise<string> {
+  const admins = await lockActiveAdmins(tx);
+  if (!admins.some(({ name, canSignIn }) => canSignIn && name !== actor)) {
+    throw refusal(
+      'second-admin-needed',
+    )`${action} of ${subject} needs a second admin, and no other admin can sign in; create one first, on the command line if there was one before`;
+  }
+  const same = await findWaitingChange(tx, actor, JSON.stringify(change));
+  if (same) return String(same.approvalId);
+  const { approvalId } = await insertApproval(tx, {
+    kind: 'CHANGE',
+    subject,
+    key: randomUUID(),
+    amountCent: 0,
+    note: action,
+    requestedBy: actor,
+    change,
+  });
+  const detail = { approvalId: String(approvalId), about: action };
+  await recordAudit(tx, { actor, action: 'approval.request', subject, detail });
+  return String(approvalId);
+}

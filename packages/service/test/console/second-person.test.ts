@@ -1,0 +1,416 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { commandLine } from '../cli/support.js';
+import { ofFile } from '../orders/stage-of-file.js';
+import { freshDatabase } from '../support/database.js';
+import { operatorStage } from './operators.js';
+import { type ConsoleClient, consoleClient } from './support.js';
+
+const on = ofFile(() =>
+  operatorStage({ environment: 'production', refundApprovalCent: 1_000, refundDailyCent: 5_000 }),
+);
+beforeEach(() => on.bank.reset());
+
+/** Returns a client of an admin who can sign in. */
+async function newAdmin(name: string, stage = on): Promise<ConsoleClient> {
+  const client = await consoleClient(stage.service, 'admin', name);
+  await stage.sql(`update people set password_hash = 'set' where name = $1`, [name]);
+  return client;
+}
+
+let names = 0;
+const newName = (prefix: string) => `${prefix}-${++names}`;
+
+/** Returns two admins of their own for a test. */
+async function twoAdmins(): Promise<[ConsoleClient, ConsoleClient]> {
+  return [await newAdmin(newName('ada')), await newAdmin(newName('carl'))];
+}
+
+const refund = (who: ConsoleClient, orderNo: string, more: object = {}) =>
+  who.post(`/orders/${orderNo}/periods/1/refund`, { note: 'late delivery', key: 'k1', ...more });
+const people = async () =>
+  new Map<string, { role: string; status: string; hasPassword: boolean }>(
+    (await on.admin.get('/people')).body.people.map((one: { name: string }) => [one.name, one]),
+  );
+const auditOf = (subject: string) =>
+  on.sql<{ actor: string; action: string; detail: Record<string, unknown> }>(
+    'select actor, action, detail from audit_log where subject = $1 order by audit_id',
+    [subject],
+  );
+const waits = ({ status, body }: { status: number; body: { code?: string; values?: string[] } }) => {
+  expect([status, body.code]).toEqual([409, 'change-waits']);
+  return body.values?.[0] ?? '';
+};
+
+describe('accounts that may approve', () => {
+  it('one admin cannot create, reset, promote or enable one, and gets no link', async () => {
+    const [ada] = await twoAdmins();
+    const [sock, helper, gone] = [newName('sock'), newName('helper'), newName('gone')];
+    await consoleClient(on.service, 'support', helper);
+    await consoleClient(on.service, 'finance', gone);
+    await on.sql(`update people set status = 'DISABLED' where name = $1`, [gone]);
+    const before = await people();
+    const replies = [
+      await ada.post('/people', { name: sock, role: 'finance' }),
+      await ada.post('/people', { name: newName('sock'), role: 'admin' }),
+      await ada.post('/people/bob/reset'),
+      await ada.put(`/people/${helper}/role`, { role: 'finance' }),
+      await ada.post(`/people/${gone}/enable`),
+    ];
+    for (const reply of replies) waits(reply);
+    expect(JSON.stringify(replies.map(({ body }) => body))).not.toContain('/setup#');
+    expect(await people()).toEqual(before);
+    expect(await on.sql('select from people where setup_hash is not null and name = any($1)', [['bob', sock]])).toEqual(
+      [],
+    );
+  });
+
+  it('one admin alone still creates, resets and enables accounts that approve nothing', async () => {
+    const [ada] = await twoAdmins();
+    const name = newName('viewer');
+    expect((await ada.post('/people', { name, role: 'support' })).body.setupLink).toContain('/setup#');
+    expect((await ada.put(`/people/${name}/role`, { role: 'viewer' })).body).toMatchObject({ changed: true });
+    expect((await ada.post(`/people/${name}/reset`)).body.setupLink).toContain('/setup#');
+    expect((await ada.post(`/people/${name}/disable`)).status).toBe(200);
+    expect((await ada.post(`/people/${name}/enable`)).body).toMatchObject({ changed: true });
+  });
+
+  it('a second admin approves; the requester alone gets the link, once', async () => {
+    const [ada, carl] = await twoAdmins();
+    const name = newName('fin');
+    const approvalId = waits(await ada.post('/people', { name, role: 'finance' }));
+    // The same request again is the same approval.
+    expect(waits(await ada.post('/people', { name, role: 'finance' }))).toBe(approvalId);
+    const path = `/approvals/${approvalId}`;
+    expect((await carl.get(path)).body).toMatchObject({
+      kind: 'CHANGE',
+      status: 'WAITING',
+      subject: name,
+      orderNo: null,
+      runId: null,
+      changes: [{ action: 'person.create', subject: name, detail: { role: 'finance' } }],
+      mayDecide: true,
+      mayCarryOut: false,
+    });
+    expect((await ada.post(`${path}/approve`)).body.code).toBe('decides-own-request');
+    expect((await on.ann.get(path)).body).toMatchObject({ mayDecide: false });
+    expect((await on.ann.post(`${path}/approve`)).body.code).toBe('admin-decides');
+    expect((await ada.post(`${path}/carry-out`)).body.code).toBe('approval-not-open');
+
+    const approved = await carl.post(`${path}/approve`, { note: 'new colleague' });
+    expect(approved.body).toMatchObject({ status: 'APPROVED', decidedBy: carl.name, mayCarryOut: false });
+    expect(JSON.stringify(approved.body)).not.toContain('setup#');
+    expect((await people()).has(name)).toBe(false);
+    expect((await carl.post(`${path}/carry-out`)).body.code).toBe('request-not-yours');
+
+    expect((await ada.get(path)).body).toMatchObject({ mayCarryOut: true });
+    const done = await ada.post(`${path}/carry-out`);
+    expect(done.body).toMatchObject({
+      approval: { status: 'APPROVED', result: 'done', mayCarryOut: false },
+      secrets: { setupLink: expect.stringContaining('/setup#') },
+    });
+    expect((await people()).get(name)).toMatchObject({ role: 'finance', hasPassword: false });
+    expect((await ada.post(`${path}/carry-out`)).body.code).toBe('approval-not-open');
+    expect(await auditOf(name)).toMatchObject([
+      { actor: ada.name, action: 'approval.request', detail: { approvalId, about: 'person.create' } },
+      { actor: carl.name, action: 'approval.approve', detail: { approvalId, requestedBy: ada.name } },
+      { actor: ada.name, action: 'person.create', detail: { role: 'finance', approvalId, approvedBy: carl.name } },
+    ]);
+  });
+
+  it('a change that shows nothing is made when it is approved, in the name of its requester', async () => {
+    const [ada, carl] = await twoAdmins();
+    const name = newName('helper');
+    await consoleClient(on.service, 'support', name);
+    const approvalId = waits(await ada.put(`/people/${name}/role`, { role: 'finance' }));
+    const approved = await carl.post(`/approvals/${approvalId}/approve`);
+    expect(approved.body).toMatchObject({ status: 'APPROVED', result: 'done', mayCarryOut: false });
+    expect((await people()).get(name)).toMatchObject({ role: 'finance' });
+    expect((await auditOf(name)).at(-1)).toMatchObject({
+      actor: ada.name,
+      action: 'person.set-role',
+      detail: { from: 'support', to: 'finance', approvalId, approvedBy: carl.name },
+    });
+  });
+
+  it('nothing is done if it is declined, withdrawn, or not possible any more', async () => {
+    const [ada, carl] = await twoAdmins();
+    const [first, second, third] = [newName('fin'), newName('fin'), newName('helper')];
+    const declined = waits(await ada.post('/people', { name: first, role: 'finance' }));
+    expect((await carl.post(`/approvals/${declined}/decline`)).body).toMatchObject({ status: 'DECLINED' });
+    expect((await ada.post(`/approvals/${declined}/carry-out`)).body.code).toBe('approval-not-open');
+    const withdrawn = waits(await ada.post('/people', { name: second, role: 'finance' }));
+    expect((await ada.post(`/approvals/${withdrawn}/withdraw`)).body).toMatchObject({ status: 'WITHDRAWN' });
+    expect((await carl.post(`/approvals/${withdrawn}/approve`)).body.code).toBe('approval-decided');
+    await consoleClient(on.service, 'support', third);
+    const failed = waits(await ada.put(`/people/${third}/role`, { role: 'admin' }));
+    await on.sql('delete from console_sessions where person_id = (select person_id from people where name = $1)', [
+      third,
+    ]);
+    await on.sql('delete from people where name = $1', [third]);
+    expect((await carl.post(`/approvals/${failed}/approve`)).body).toMatchObject({
+      status: 'FAILED',
+      said: { code: 'not-there' },
+    });
+    const all = await people();
+    expect([first, second, third].filter((name) => all.has(name))).toEqual([]);
+  });
+
+  it('a request of somebody who is no admin any more is not carried out', async () => {
+    const [ada, carl] = await twoAdmins();
+    const name = newName('helper');
+    await consoleClient(on.service, 'support', name);
+    const approvalId = waits(await ada.put(`/people/${name}/role`, { role: 'admin' }));
+    await on.sql(`update people set status = 'DISABLED' where name = $1`, [ada.name]);
+    expect((await carl.post(`/approvals/${approvalId}/approve`)).body.code).toBe('requester-not-admin');
+    expect((await people()).get(name)).toMatchObject({ role: 'support' });
+  });
+
+  it('cannot be approved by a node of the previous release, which stores no result', async () => {
+    const [ada] = await twoAdmins();
+    const approvalId = waits(await ada.post('/people', { name: newName('fin'), role: 'finance' }));
+    const approve = `update approvals set status = 'APPROVED', decided_by = 'carl', decided_at = now() where approval_id = $1`;
+    await expect(on.sql(approve, [approvalId])).rejects.toThrow('approvals_kind_check');
+  });
+
+  it('an approval that its requester does not use within a day ends', async () => {
+    const [ada, carl] = await twoAdmins();
+    const approvalId = waits(await ada.post('/people', { name: newName('fin'), role: 'finance' }));
+    await carl.post(`/approvals/${approvalId}/approve`);
+    await on.sql(`update approvals set decided_at = now() - interval '25 hours' where approval_id = $1`, [approvalId]);
+    expect((await ada.get(`/approvals/${approvalId}`)).body).toMatchObject({ mayCarryOut: false });
+    expect((await ada.post(`/approvals/${approvalId}/carry-out`)).body.code).toBe('approval-not-open');
+  });
+});
+
+describe('the seven days', () => {
+  it.each(['person.create', 'person.reset', 'person.enable', 'person.set-role'])(
+    'after %s neither account decides what the other has requested',
+    async (action) => {
+      const [ada, carl] = await twoAdmins();
+      const puppet = await consoleClient(on.service, 'finance', newName('puppet'));
+      await on.sql(
+        `insert into audit_log (at, actor, action, subject, detail)
+         values (now(), $1, $2, $3, '{"from": "support", "to": "finance"}')`,
+        [ada.name, action, puppet.name],
+      );
+      const [orderNo, other] = [await on.paidOrder(), await on.paidOrder()];
+      const { approvalId } = (await refund(ada, orderNo)).body;
+      for (const verb of ['approve', 'decline']) {
+        const refused = await puppet.post(`/approvals/${approvalId}/${verb}`);
+        expect([refused.status, refused.body.code]).toEqual([409, 'decides-for-each-other']);
+        expect(refused.body.detail).toMatch(/from \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+      }
+      const { approvalId: back } = (await refund(puppet, other)).body;
+      expect((await ada.post(`/approvals/${back}/approve`)).body.code).toBe('decides-for-each-other');
+      expect(on.bank.booked.size).toBe(0);
+      // Somebody else may, and they may after a week.
+      expect((await carl.post(`/approvals/${back}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+      await on.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = $1`, [puppet.name]);
+      expect((await puppet.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+    },
+  );
+});
+
+describe('the refunds of one person in 24 hours', () => {
+  it('beyond the daily sum need a second person, even if twenty are made at once', async () => {
+    const person = await consoleClient(on.service, 'finance', newName('fin'));
+    const orders = await Promise.all(Array.from({ length: 20 }, () => on.paidOrder()));
+    const replies = await Promise.all(orders.map((orderNo) => refund(person, orderNo, { amountCent: 1_000 })));
+    const made = replies.filter(({ body }) => body.status === 'SUCCESS');
+    expect(made).toHaveLength(5);
+    expect(replies.filter(({ body }) => body.status === 'WAITING')).toHaveLength(15);
+    const preview = await person.get(`/orders/${orders[0]}/periods/1/refund/preview?amountCent=1`);
+    expect(preview.body).toMatchObject({ needsApproval: true });
+
+    // Refunds that a second person approved do not count, and those of yesterday do not count any more.
+    const { approvalId } = replies.find(({ body }) => body.status === 'WAITING')?.body ?? {};
+    await on.bob.post(`/approvals/${approvalId}/approve`);
+    await on.sql(
+      `update refunds set started_at = started_at - interval '25 hours' where requested_by = $1 and approval_id is null`,
+      [person.name],
+    );
+    const again = await on.paidOrder();
+    expect((await refund(person, again, { amountCent: 1_000 })).body).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+describe('bridges, prices, callback addresses and secrets', () => {
+  const bridge = {
+    displayName: 'Uni',
+    gateway: 'bridge',
+    gatewayUrl: 'https://bridge.example/uni',
+    supportedBanks: ['*'],
+  };
+  const product = {
+    productName: 'VIP',
+    settlementModes: ['SVC_DEDUCT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 12,
+    amountCent: 1_990,
+    benefits: [],
+  };
+  /** Creates what is changed. Returns its code, and what must not change. */
+  async function setUp() {
+    const code = newName('UNI').toUpperCase().replace('-', '_');
+    await createPaymentChannel(on.operator, { code, ...bridge });
+    await createProduct(on.operator, { productCode: code, ...product });
+    const { appId } = on.channel.credentials;
+    await authorizeProduct(on.operator, { appId, productCode: code });
+    const stored = () =>
+      on.sql<object>(
+        `select p.gateway_url, p.gateway_key, c.app_secret, c.aes_key,
+           (select count(*)::integer from channels) as channels, (select count(*)::integer from callback_urls) as urls,
+           (select string_agg(product_code, ' ' order by product_code) from channel_products where product_code like $1 || '%')
+             as products
+         from payment_channels p, channels c where p.code = $1 and c.app_id = $2`,
+        [code, appId],
+      );
+    return { code, appId, stored };
+  }
+
+  it('one admin changes none of them, and sees no secret', async () => {
+    const [ada] = await twoAdmins();
+    const { code, appId, stored } = await setUp();
+    const before = await stored();
+    const replies = [
+      await ada.put(`/payment-channels/${code}`, { gatewayUrl: 'https://thief.example/' }),
+      await ada.post('/payment-channels', { code: `${code}_B`, ...bridge }),
+      await ada.post(`/payment-channels/${code}/key`),
+      await ada.post(`/products/${code}/versions`, { amountCent: 1, replacesForChannels: true }),
+      await ada.put(`/channels/${appId}`, { callback: { eventType: '*', url: 'https://thief.example/events' } }),
+      await ada.post('/channels', { name: 'Mine' }),
+      await ada.post(`/channels/${appId}/credentials`, { names: ['appSecret'] }),
+    ];
+    for (const reply of replies) waits(reply);
+    expect(await stored()).toEqual(before);
+    expect(JSON.stringify(replies.map(({ body }) => body))).not.toMatch(/[\w+/]{40}/);
+    const kept = await on.sql<{ change: string }>(`select change::text from approvals where kind = 'CHANGE'`);
+    for (const { change } of kept) expect(change).not.toMatch(/setup#|[A-Za-z0-9+/]{43}=/);
+  });
+
+  it('one admin still changes the other settings, and repeats what is set already', async () => {
+    const [ada] = await twoAdmins();
+    const { code, appId } = await setUp();
+    expect((await ada.put(`/payment-channels/${code}`, { displayName: 'Uni Plus' })).body).toMatchObject({
+      changed: true,
+    });
+    const same = await ada.put(`/payment-channels/${code}`, { gatewayUrl: bridge.gatewayUrl });
+    expect(same.body).toMatchObject({ changed: false });
+    expect((await ada.post(`/products/${code}/versions`, { amountCent: 2_190 })).status).toBe(200);
+    const limits = { limits: { ratePerSecond: 20_000, rateBurst: 40_000 } };
+    expect((await ada.put(`/channels/${appId}`, limits)).body).toMatchObject({ changed: true });
+  });
+
+  it('refuses at once what its step refuses', async () => {
+    const [ada] = await twoAdmins();
+    const { code } = await setUp();
+    expect((await ada.post('/payment-channels', { code, ...bridge })).body.code).toBe('payment-channel-exists');
+    expect((await ada.put(`/payment-channels/${code}`, { gatewayUrl: 'http://bridge.example/' })).body.code).toBe(
+      'url-not-https',
+    );
+  });
+
+  it('a second admin sees the old and the new value, and approves it', async () => {
+    const [ada, carl] = await twoAdmins();
+    const { code, stored } = await setUp();
+    const [before] = await stored();
+    const gatewayUrl = 'https://bridge.example/next';
+    const approvalId = waits(await ada.put(`/payment-channels/${code}`, { gatewayUrl }));
+    expect((await carl.get(`/approvals/${approvalId}`)).body.changes).toEqual([
+      {
+        action: 'payment-channel.update',
+        subject: code,
+        detail: { from: { gatewayUrl: bridge.gatewayUrl }, to: { gatewayUrl } },
+      },
+    ]);
+    expect((await carl.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ result: 'done' });
+    expect(await stored()).toEqual([{ ...before, gateway_url: gatewayUrl }]);
+  });
+
+  it('a new channel has the app id that was approved, and its requester gets the secrets', async () => {
+    const [ada, carl] = await twoAdmins();
+    const approvalId = waits(await ada.post('/channels', { name: 'Shop' }));
+    const { subject } = (await carl.post(`/approvals/${approvalId}/approve`)).body;
+    const { secrets } = (await ada.post(`/approvals/${approvalId}/carry-out`)).body;
+    expect(secrets).toEqual({
+      appId: subject,
+      appSecret: expect.any(String),
+      aesKey: expect.any(String),
+      callbackSecret: expect.any(String),
+    });
+    expect((await ada.get(`/channels/${subject}`)).body).toMatchObject({ name: 'Shop' });
+  });
+});
+
+describe('the only admin who can sign in', () => {
+  const alone = ofFile(() => operatorStage({ environment: 'production' }));
+
+  it('may create one further admin, and nothing else that needs two', async () => {
+    const ada = await newAdmin('ada', alone);
+    await alone.sql(`update people set role = 'viewer' where role = 'admin' and name <> 'ada'`);
+    const needs = async (reply: Promise<{ body: { code: string } }>) =>
+      expect((await reply).body.code).toBe('second-admin-needed');
+    await needs(ada.post('/people', { name: 'eve', role: 'finance' }));
+    await needs(ada.post('/people/bob/reset'));
+    const made = await Promise.all(['bea', 'cy', 'dan'].map((name) => ada.post('/people', { name, role: 'admin' })));
+    const [bea, ...others] = made.filter(({ status }) => status === 200).map(({ body }) => body.person.name as string);
+    expect(others).toEqual([]);
+    const entries = await alone.sql(
+      `select actor, detail from audit_log where action = 'person.create' and subject = $1`,
+      [bea],
+    );
+    expect(entries).toEqual([{ actor: 'ada', detail: { role: 'admin', secondPerson: 'none: only admin' } }]);
+    // A link that was lost is made again.
+    expect((await ada.post(`/people/${bea}/reset`)).status).toBe(200);
+    await alone.sql(`update people set password_hash = 'set' where name = $1`, [bea]);
+    waits(await ada.post(`/people/${bea}/reset`));
+  });
+});
+
+describe('an admin who disables or demotes the others', () => {
+  it.each([
+    ['disable', (ada: ConsoleClient) => ada.post('/people/carl/disable')],
+    ['demote', (ada: ConsoleClient) => ada.put('/people/carl/role', { role: 'viewer' })],
+  ])('%s: is not taken for the first admin', async (_, remove) => {
+    const stage = await operatorStage({ environment: 'production' });
+    onTestFinished(() => stage.close());
+    const [ada] = [await newAdmin('ada', stage), await newAdmin('carl', stage)];
+    await stage.sql(`update people set role = 'viewer' where role = 'admin' and name not in ('ada', 'carl')`);
+    expect((await remove(ada)).status).toBe(200);
+    expect((await ada.post('/people', { name: 'sock', role: 'admin' })).body.code).toBe('second-admin-needed');
+  });
+});
+
+describe('the command line in production', () => {
+  const fresh = ofFile(freshDatabase);
+  const { run, json } = commandLine(() => fresh, {
+    SVC_ENVIRONMENT: 'production',
+    PUBLIC_URL: 'https://pay.example',
+    MASTER_KEY: randomBytes(32).toString('base64'),
+  });
+
+  it('needs a reason for what needs two admins in the console, except for the first two', async () => {
+    for (const name of ['ann', 'bo']) {
+      expect(await run('operator', 'create', name, '--role', 'admin')).toMatchObject({ code: 0 });
+    }
+    const createFinance = ['operator', 'create', 'cy', '--role', 'finance'];
+    for (const args of [
+      createFinance,
+      ['operator', 'create', 'dan', '--role', 'admin'],
+      ['channel', 'create', '--name', 'Shop'],
+    ]) {
+      const refused = await run(...args);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain('--without-approval');
+    }
+    expect(await run(...createFinance, '--without-approval', 'ticket 4711')).toMatchObject({ code: 0 });
+    const { items } = await json('audit', 'list', '--subject', 'cy');
+    expect(items).toMatchObject([
+      { action: 'person.create', detail: { role: 'finance', withoutApproval: 'ticket 4711' } },
+    ]);
+  });
+});
