@@ -22,7 +22,7 @@ export const PROOFS = [
     minutes: [8, 2],
     tests: [
       ...service('browser', 'console-looks', 'console-frame', 'console-branding', 'console-settlement', 'pages'),
-      ...service('browser', 'console-support-call', 'console-refunds'),
+      ...service('browser', 'console-support-call', 'console-refunds', 'console-second-person'),
       ...service('kit', 'developers-browser', 'shop-browser', 'sdk-browser'),
       ...service('redeem', 'looks'),
     ],

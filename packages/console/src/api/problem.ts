@@ -43,5 +43,9 @@ export async function readProblem(response: Response): Promise<Problem> {
   );
 }
 
+/** Returns true if a change waits for another admin. The first value is the approval's number. */
+export const isWaiting = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === 'change-waits';
+
 export const isProblem = (error: unknown, ...statuses: readonly number[]): error is Problem =>
   error instanceof Problem && (statuses.length === 0 || statuses.includes(error.status));

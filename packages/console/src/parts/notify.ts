@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications';
-import { isProblem, Unreachable } from '../api/problem.ts';
+import { isProblem, isWaiting, Unreachable } from '../api/problem.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { getLanguage } from '../i18n/language.ts';
 import { problemText } from './problem-text.ts';
@@ -33,5 +33,5 @@ export function notifyProblem(error: unknown): void {
         : isProblem(error)
           ? problemText(error, getLanguage())
           : error.message;
-  notifications.show({ message, color: 'red', autoClose: 8000 });
+  notifications.show({ message, color: isWaiting(error) ? 'yellow' : 'red', autoClose: 8000 });
 }

@@ -1,6 +1,7 @@
 import { Box, type BoxProps, Button, Center, Group, Loader, Skeleton, Stack, Text, ThemeIcon } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { Component, type ReactNode } from 'react';
-import { isProblem, Unreachable } from '../api/problem.ts';
+import { isProblem, isWaiting, Unreachable } from '../api/problem.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { useLanguage } from '../i18n/language.ts';
 import { AlertIcon, InboxIcon, LockIcon, RefreshIcon, SearchIcon } from '../icons/icons.tsx';
@@ -13,6 +14,8 @@ const useTexts = dictionary({
   loading: ['Loading…', '加载中…'],
   retry: ['Try again', '重试'],
   requestId: ['Request ID', '请求 ID'],
+  waits: ['Nothing was changed yet: another admin has to approve this.', '尚未变更：须经另一位管理员批准。'],
+  waitsLink: ['Approval {approvalId}', '审批 {approvalId}'],
   refused: ['No access', '无权访问'],
   refusedHint: ['Your role does not allow this.', '您的角色没有此权限。'],
   notFound: ['Not found', '页面不存在'],
@@ -162,11 +165,25 @@ export function Problem({ children }: { readonly children: ReactNode }) {
   );
 }
 
+/** Shows that a change waits for another admin, with a link to the approval. */
+function ChangeWaits({ approvalId }: { readonly approvalId: string }) {
+  const t = useTexts();
+  return (
+    <Note tone="waiting" role="alert">
+      {t('waits')}{' '}
+      <Link to="/approvals" search={{ open: approvalId }}>
+        {t('waitsLink', { approvalId })}
+      </Link>
+    </Note>
+  );
+}
+
 /** Shows why a form could not be submitted. */
 export function FormProblem({ error }: { readonly error: unknown }) {
   const t = useTexts();
   const language = useLanguage();
   if (!error) return null;
+  if (isWaiting(error)) return <ChangeWaits approvalId={error.values[0] ?? ''} />;
   if (error instanceof Unreachable) return <Problem>{t('unreachable')}</Problem>;
   if (isProblem(error) && error.status < 500) return <Problem>{problemText(error, language)}</Problem>;
   const requestId = isProblem(error) ? error.requestId : undefined;

@@ -16,6 +16,8 @@ import { Time } from '../../parts/values/time.tsx';
 import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo, useSession } from '../../session/session.ts';
 import { PreviewBox } from '../order/preview-box.tsx';
+import { CarryOut } from './carry-out.tsx';
+import { ChangeList } from './change-list.tsx';
 import { useTexts } from './texts.ts';
 
 /** Returns the number of the period. The subject of an approval is `orderNo-cycleNo`. */
@@ -23,19 +25,21 @@ const cycleOf = ({ subject }: Approval): string => subject.split('-').at(-1) ?? 
 
 export function useApprovalTitle(): (approval: Approval) => string {
   const t = useTexts();
-  return (approval) =>
-    approval.kind === 'REFUND'
-      ? t('refund', { cycleNo: cycleOf(approval) })
-      : t('bulk', { runId: approval.runId ?? approval.subject });
+  return (approval) => {
+    const { kind, runId, subject, note } = approval;
+    if (kind === 'REFUND') return t('refund', { cycleNo: cycleOf(approval) });
+    // The note of a change is its action.
+    return kind === 'CHANGE' ? t(note as 'person.create', { subject }) : t('bulk', { runId: runId ?? subject });
+  };
 }
 
 /** Returns the result of an approval in the page's language. */
-function useResultText(): (approval: Approval) => string {
+export function useResultText(): (approval: Approval) => string {
   const t = useTexts();
   const saidText = useSaidText();
-  return ({ result, said }) => {
+  return ({ result, said, kind }) => {
     const why = saidText(result ?? '', said);
-    return isRefusal(said) ? t('notRefunded', { why }) : why;
+    return isRefusal(said) ? t(kind === 'CHANGE' ? 'changeNotMade' : 'notRefunded', { why }) : why;
   };
 }
 
@@ -49,14 +53,17 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const t = useTexts();
   const resultText = useResultText();
   const { name } = useSession();
-  const mayDecide = useMayDo('finance');
-  const { status, orderNo, runId } = approval;
+  const { status, orderNo, runId, kind, changes } = approval;
+  const isChange = kind === 'CHANGE';
+  const mayDecide = useMayDo(isChange ? 'admin' : 'finance');
   return (
     <Stack gap={18}>
       <div>
-        <p>
-          <Figure size="1.75rem">{moneyText(approval.amountCent)}</Figure>
-        </p>
+        {isChange ? null : (
+          <p>
+            <Figure size="1.75rem">{moneyText(approval.amountCent)}</Figure>
+          </p>
+        )}
         <Status of="approval" value={status} />
       </div>
       <Facts
@@ -79,18 +86,24 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
       <Box style={{ whiteSpace: 'pre-wrap' }}>
         <Facts
           facts={known([
-            [t('note'), approval.note],
+            [t('note'), !isChange && approval.note],
             [t('decisionNote'), approval.decisionNote],
             [t('result'), status !== 'FAILED' && resultText(approval)],
           ])}
         />
       </Box>
       {status === 'FAILED' ? <Problem>{t('notDone', { result: resultText(approval) })}</Problem> : null}
-      {status === 'WAITING' ? <WhatWouldHappen approval={approval} /> : null}
+      {changes ? <ChangeList changes={changes} /> : null}
+      {status === 'WAITING' && !isChange ? <WhatWouldHappen approval={approval} /> : null}
+      {approval.mayCarryOut ? <CarryOut approval={approval} onDecided={onDecided} /> : null}
       {approval.mayDecide ? (
         <Decision approval={approval} onDecided={onDecided} />
       ) : status === 'WAITING' ? (
-        <p className="quiet">{approval.requestedBy === name && mayDecide ? t('own') : t('notYours')}</p>
+        <p className="quiet">
+          {approval.requestedBy === name && mayDecide
+            ? t(isChange ? 'ownChange' : 'own')
+            : t(isChange ? 'notYoursChange' : 'notYours')}
+        </p>
       ) : null}
       {approval.mayWithdraw ? <OwnStep approval={approval} step="withdraw" onDecided={onDecided} /> : null}
       {approval.isUnseen ? <OwnStep approval={approval} step="seen" onDecided={onDecided} /> : null}

@@ -11,10 +11,11 @@ import { List } from '../../parts/lists/list.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
-import { moneyText } from '../../parts/values/money.tsx';
+import { Money, moneyText } from '../../parts/values/money.tsx';
 import { Status, useStatusChoices } from '../../parts/values/status.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
-import { ApprovalView, OwnStep, useApprovalTitle } from './approval-view.tsx';
+import { ApprovalView, OwnStep, useApprovalTitle, useResultText } from './approval-view.tsx';
+import { useChangeText } from './change-list.tsx';
 import { APPROVALS_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
 
@@ -23,6 +24,7 @@ const column = columnsOf<Approval>();
 export default function ApprovalsPage() {
   const t = useTexts();
   const titleOf = useApprovalTitle();
+  const changeText = useChangeText();
   const filters = useFilters(APPROVALS_FILTERS);
   const status = filters.values.status ?? 'WAITING';
   const list = usePages(APPROVALS, status === 'ALL' ? {} : { status }, ({ approvals }) => approvals, {
@@ -44,8 +46,11 @@ export default function ApprovalsPage() {
         {approval.orderNo ? <span className="figures quiet"> · {approval.orderNo}</span> : null}
       </>
     )),
-    column.money(t('amount'), 'amountCent', { inCard: 'aside' }),
-    column.words(t('note'), ({ note }) => note),
+    column.of(t('amount'), ({ kind, amountCent }) => (kind === 'CHANGE' ? null : <Money cents={amountCent} />), {
+      align: 'end',
+      inCard: 'aside',
+    }),
+    column.words(t('note'), (approval) => (approval.kind === 'CHANGE' ? changeText(approval) : approval.note)),
     column.text(t('by'), 'requestedBy'),
     column.of(t('status'), ({ status: now }) => <Status of="approval" value={now} />),
     column.time(t('at'), 'requestedAt'),
@@ -92,9 +97,10 @@ function useTakeIn(): (approval: Approval) => void {
   };
 }
 
-/** Tells the requester that a request was declined or failed, until they dismiss it. */
+/** Shows the requester's declined and failed requests until they dismiss them, and the changes that they can carry out. */
 function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const t = useTexts();
+  const resultText = useResultText();
   const titleOf = useApprovalTitle();
   const takeIn = useTakeIn();
   const { data } = useQuery({
@@ -114,10 +120,11 @@ function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
           <Group key={approval.approvalId} component="li" gap="8px 12px" py={6}>
             <Status of="approval" value={approval.status} />
             <Button variant="subtle" size="compact-md" onClick={() => onOpen(approval.approvalId)}>
-              {titleOf(approval)} · {moneyText(approval.amountCent)}
+              {titleOf(approval)}
+              {approval.kind === 'CHANGE' ? '' : ` · ${moneyText(approval.amountCent)}`}
             </Button>
-            <span className="quiet">{approval.result ?? approval.decisionNote}</span>
-            <OwnStep approval={approval} step="seen" onDecided={takeIn} />
+            <span className="quiet">{approval.result === null ? approval.decisionNote : resultText(approval)}</span>
+            {approval.isUnseen ? <OwnStep approval={approval} step="seen" onDecided={takeIn} /> : null}
           </Group>
         ))}
       </ul>
