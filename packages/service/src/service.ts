@@ -64,6 +64,7 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
       | 'refundApprovalCent'
       | 'refundDailyCent'
       | 'singleSignOn'
+      | 'totpRoles'
       | 'readsOnly'
     >
   >;
@@ -285,5 +286,6 @@ function createConsoleDeps(
     refundApprovalCent: deps.refundApprovalCent ?? 0,
     refundDailyCent: deps.refundDailyCent ?? 0,
     singleSignOn: deps.singleSignOn,
+    totpRoles: deps.totpRoles ?? [],
   };
 }

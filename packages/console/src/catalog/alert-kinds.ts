@@ -182,6 +182,14 @@ const KINDS = {
       '渠道可能使用了错误的密钥，请通知渠道，再确认告警。',
     ],
   ],
+  'sign-in-failures': [
+    ['Many failed sign-ins', '登录失败次数过多'],
+    ['Ten or more sign-ins to the console failed within one minute.', '一分钟内控制台登录失败达到 10 次或以上。'],
+    [
+      'Look at the names and addresses in the audit log. Block unknown addresses, then acknowledge.',
+      '请在审计日志中查看用户名和地址，封禁可疑地址，再确认告警。',
+    ],
+  ],
   'institution-silent': [
     ['Institution does not answer', '支付机构无应答'],
     [

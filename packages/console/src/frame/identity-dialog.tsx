@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { api } from '../api/client.ts';
+import { addressOf, api } from '../api/client.ts';
 import { isProblem } from '../api/problem.ts';
 import type { ProofRequest, Session } from '../api/types.ts';
 import { useCommonTexts } from '../i18n/common.ts';
@@ -10,7 +10,7 @@ import { Dialog } from '../parts/dialogs/dialog.tsx';
 import { PasswordField } from '../parts/fields/password-field.tsx';
 import { FormProblem, Problem } from '../parts/states.tsx';
 import { identityQuestion } from '../session/identity-questions.ts';
-import { takeSession, useSession } from '../session/session.ts';
+import { takeSession, useResumption, useSession } from '../session/session.ts';
 
 const useTexts = dictionary({
   title: ['Confirm your identity', '身份验证'],
@@ -27,10 +27,11 @@ const useTexts = dictionary({
     '密码或动态码错误，或动态码已使用。',
   ],
   go: ['Continue', '继续'],
-  none: [
-    'You sign in by single sign-on and have no password here. Sign in again to continue.',
-    '您使用单点登录，没有设置密码，请重新登录后继续。',
+  bySingleSignOn: [
+    'You have no password here. Sign in at your identity provider again in a new tab, then return to this one.',
+    '您没有设置密码，请在新标签页中重新通过单点登录验证，然后返回此页。',
   ],
+  singleSignOn: ['Confirm in a new tab', '在新标签页中验证'],
 });
 
 /** Asks the operator to confirm their identity, and then continues the operation that needs it. */
@@ -62,7 +63,7 @@ function Question() {
       identityQuestion.settle(true);
     },
   });
-  if (!hasPassword && !hasTotp) return <p className="quiet small">{t('none')}</p>;
+  if (!hasPassword && !hasTotp) return <SingleSignOn />;
   return (
     <Stack
       component="form"
@@ -108,6 +109,31 @@ function Question() {
           {t('go')}
         </Button>
       </Group>
+    </Stack>
+  );
+}
+
+/** For operators without a password here. The provider asks for theirs, and the other tab begins a proven session. */
+function SingleSignOn() {
+  const t = useTexts();
+  const { provenUntil } = useSession();
+  const [before] = useState(provenUntil);
+  useResumption(() => undefined);
+  useEffect(() => {
+    if (provenUntil !== before) identityQuestion.settle(true);
+  }, [provenUntil, before]);
+  return (
+    <Stack gap={14}>
+      <p className="quiet small">{t('bySingleSignOn')}</p>
+      <Button
+        component="a"
+        href={addressOf('/single-sign-on', { prove: true, returnTo: '/' })}
+        target="_blank"
+        variant="default"
+        size="md"
+      >
+        {t('singleSignOn')}
+      </Button>
     </Stack>
   );
 }

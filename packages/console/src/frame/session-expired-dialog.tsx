@@ -7,7 +7,7 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { useIsTopmost } from '../parts/dialogs/open-dialogs.ts';
 import { useOpenerFocus } from '../parts/dialogs/opener-focus.ts';
 import { signInQuestion } from '../session/identity-questions.ts';
-import { forgetSession, resumeSession, signInAgain, signInWaysQuery, useSession } from '../session/session.ts';
+import { forgetSession, signInAgain, signInWaysQuery, useResumption, useSession } from '../session/session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 const useTexts = dictionary({
@@ -53,7 +53,7 @@ function Question() {
   const { data: ways } = useQuery(signInWaysQuery);
   const navigate = useNavigate();
   const { href } = useLocation();
-  useResumption();
+  useResumption(() => signInQuestion.settle(true));
   const leave = async () => {
     await navigate({ to: '/sign-in', search: { to: href } });
     forgetSession();
@@ -89,20 +89,4 @@ function Question() {
       {other}
     </Stack>
   );
-}
-
-/** Closes the dialog when the operator has signed in in another tab and returns to this tab. */
-function useResumption(): void {
-  useEffect(() => {
-    const look = async () => {
-      if (document.visibilityState === 'visible' && (await resumeSession())) signInQuestion.settle(true);
-    };
-    const onLook = () => void look();
-    window.addEventListener('focus', onLook);
-    document.addEventListener('visibilitychange', onLook);
-    return () => {
-      window.removeEventListener('focus', onLook);
-      document.removeEventListener('visibilitychange', onLook);
-    };
-  }, []);
 }

@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Button, Drawer, Group, Kbd, Text } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { getConnection, watchConnection } from '../api/connection.ts';
 import { dictionary } from '../i18n/dictionary.ts';
@@ -46,7 +46,7 @@ export function Shell() {
   const t = useTexts();
   const [isMenuOpen, menu] = useDisclosure(false);
   const search = useSearchBox();
-  const { environment } = useSession();
+  const { environment, needsTotp } = useSession();
   const { pathname } = useLocation();
   return (
     <AppShell
@@ -121,7 +121,7 @@ export function Shell() {
       <AppShell.Main id="main" tabIndex={-1} pb={64} style={{ outline: 'none' }}>
         <ConnectionLost />
         <ErrorBoundary of={pathname}>
-          <Outlet />
+          {needsTotp && pathname !== '/account' ? <Navigate to="/account" replace /> : <Outlet />}
         </ErrorBoundary>
       </AppShell.Main>
       {search.isWanted ? (

@@ -47,6 +47,7 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'reconciliation-failed': '原因见系统日志',
   'reconciliation-failed|resolved': '当日已完成对账',
   'undecryptable-fields': '一分钟内 {1} 个加密字段解密失败',
+  'sign-in-failures': '一分钟内 {1} 次登录失败，涉及 {2} 个用户名、{3} 个地址',
   'institution-silent': '自 {1} 起无应答，已有 {2} 次调用失败',
   'institution-silent|resolved': '支付机构已恢复应答',
   'database-full': '写入失败（{1}）：磁盘已满或磁盘故障',

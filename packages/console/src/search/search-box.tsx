@@ -5,10 +5,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useState } from 'react';
 import { api } from '../api/client.ts';
+import { isProblem } from '../api/problem.ts';
 import type { SearchResult } from '../api/types.ts';
 import { MENU, useMenuTexts } from '../frame/menu.ts';
 import { dictionary } from '../i18n/dictionary.ts';
+import { useLanguage } from '../i18n/language.ts';
 import { SearchIcon } from '../icons/icons.tsx';
+import { problemText } from '../parts/problem-text.ts';
 import { placeAddress } from '../parts/values/place-link.tsx';
 import { Status, type StatusKind } from '../parts/values/status.tsx';
 import { addressOfResult } from './address-of-result.ts';
@@ -67,7 +70,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');
   const asked = text.trim();
-  const { results, hasMore, isMobileLeftOut, state } = useResults(asked);
+  const { results, hasMore, isMobileLeftOut, state, error } = useResults(asked);
   const pages = usePagesNamed(asked);
   const openResult = useOpenResult();
   const ordered = KINDS.flatMap((kind) => results.filter((result) => result.kind === kind));
@@ -127,7 +130,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {isEmpty ? <NothingFound text={asked} state={state} isMobileLeftOut={isMobileLeftOut} /> : null}
+        {isEmpty ? <NothingFound text={asked} state={state} error={error} isMobileLeftOut={isMobileLeftOut} /> : null}
       </Spotlight.ActionsList>
       <Spotlight.Footer className={styles.footer ?? ''}>
         {ordered.length > 0 && hasMore ? t('hasMore') : t('keys')}
@@ -152,7 +155,7 @@ function useResults(asked: string) {
   const state: SearchState =
     asked === '' || (isOfThis && found.isSuccess) ? 'found' : isOfThis && found.isError ? 'failed' : 'searching';
   const none = { results: [], hasMore: false, isMobileLeftOut: false };
-  return { ...none, ...(asked === '' || state === 'failed' ? {} : found.data), state };
+  return { ...none, ...(asked === '' || state === 'failed' ? {} : found.data), state, error: found.error };
 }
 
 type SearchState = 'searching' | 'found' | 'failed';
@@ -160,17 +163,21 @@ type SearchState = 'searching' | 'found' | 'failed';
 interface NothingFoundProps {
   readonly text: string;
   readonly state: SearchState;
+  readonly error: Error | null;
   readonly isMobileLeftOut: boolean;
 }
 
-function NothingFound({ text, state, isMobileLeftOut }: NothingFoundProps) {
+function NothingFound({ text, state, error, isMobileLeftOut }: NothingFoundProps) {
   const t = useTexts();
+  const language = useLanguage();
   if (text === '') return null;
   return (
     <Spotlight.Empty>
       {state === 'found' ? <span className={styles.nothing}>{t('nothing', { text })}</span> : null}
       <span className={styles.hint}>
-        {t(state !== 'found' ? state : isMobileLeftOut ? 'mobileLeftOut' : 'nothingHint')}
+        {state === 'failed' && isProblem(error, 429)
+          ? problemText(error, language)
+          : t(state !== 'found' ? state : isMobileLeftOut ? 'mobileLeftOut' : 'nothingHint')}
       </span>
     </Spotlight.Empty>
   );

@@ -1,5 +1,6 @@
 import { mayDo } from '@perennial/service/roles';
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { api, carryToken } from '../api/client.ts';
 import { queryClient } from '../api/query-client.ts';
 import type { Role, Session, SignInRequest, SignInWays } from '../api/types.ts';
@@ -59,6 +60,22 @@ export async function resumeSession(): Promise<boolean> {
   }
   takeSession(session);
   return true;
+}
+
+/** Adopts the session of another tab whenever the operator returns to this tab, and then calls `onResumed`. */
+export function useResumption(onResumed: () => void): void {
+  useEffect(() => {
+    const look = async () => {
+      if (document.visibilityState === 'visible' && (await resumeSession())) onResumed();
+    };
+    const onLook = () => void look();
+    window.addEventListener('focus', onLook);
+    document.addEventListener('visibilitychange', onLook);
+    return () => {
+      window.removeEventListener('focus', onLook);
+      document.removeEventListener('visibilitychange', onLook);
+    };
+  });
 }
 
 /** Stores a changed session, for example after the operator has confirmed their identity or added a second factor. */

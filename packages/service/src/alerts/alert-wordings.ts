@@ -59,6 +59,7 @@ const SENTENCES = {
     '{1} encrypted fields could not be decrypted within a minute',
     '{1} encrypted fields within a minute could not be read',
   ],
+  'sign-in-failures': '{1} failed sign-ins within a minute, of {2} names, from {3} addresses',
   'institution-silent': 'no answer since {1}: {2} calls have failed',
   'institution-silent|resolved': 'the institution has answered a call',
   'database-full': [

@@ -37,6 +37,7 @@ export const ALERT_KINDS = [
   'reconciliation-difference',
   'reconciliation-failed',
   'undecryptable-fields',
+  'sign-in-failures',
   'institution-silent',
   'database-full',
   'bridge-currency',

@@ -100,6 +100,7 @@ const ALERT_ENDS: {
       where r.payment_channel_code = ${CODE} and r.day = ${DAY} and r.run_at > a.last_seen_at)`,
   },
   'undecryptable-fields': 'only a person can judge',
+  'sign-in-failures': 'only a person can judge',
   'institution-silent': {
     when: `not exists (select from institution_health h
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,

@@ -13,7 +13,7 @@ import { alertNumberOfAnotherChannel } from '../subscriptions/steps/agreements/a
 import {
   createSharedAgreementRow,
   NumberOfAnotherChannel,
-  readSharedCard,
+  readSharedAgreement,
 } from '../subscriptions/steps/agreements/shared-agreement.js';
 import { readOrderReference } from '../subscriptions/steps/orders/order-reference.js';
 import { insertAgreement, takeAgreementId } from '../subscriptions/store/agreements/agreements-sql.js';
@@ -30,8 +30,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {
     const { channel, database, once, answer, place } = context;
-    const shared = request.newSharedAgreement;
-    const card = readSharedCard(channel, shared, 'newSharedAgreement');
+    const { shared, card } = readSharedAgreement(channel, request.newSharedAgreement, 'newSharedAgreement');
     const reference = readOrderReference(request);
     const authorized = await catalog.paymentChannels(channel);
     const agreementId = await takeAgreementId(database);

@@ -10,6 +10,7 @@ export const PROBLEM_TITLES = {
   csrf: [403, 'The request lacks the CSRF token of this session; reload the page'],
   'not-allowed': [403, 'Your role does not allow this'],
   'proof-needed': [403, 'Confirm your identity again'],
+  'codes-needed': [403, 'Your role needs codes of an authenticator app; set them up under Account'],
   'not-found': [404, 'Not found'],
   'not-possible': [409, 'This is not possible now'],
   invalid: [400, 'The request is invalid'],

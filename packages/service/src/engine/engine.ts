@@ -16,6 +16,7 @@ import { finishApprovedRefunds, followBulkItems, workOffBulkRuns } from './jobs/
 import { replaceDataKeys } from './jobs/data-keys.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
+import { reportFailedSignIns } from './jobs/failed-sign-ins.js';
 import { createFiguresJob } from './jobs/figures.js';
 import { watchInstitutions } from './jobs/institutions.js';
 import { alignNoticeDays, noticeDueOrders } from './jobs/notices.js';
@@ -119,6 +120,7 @@ export function startEngine(engine: EngineDeps) {
     runEvery(engine.alertSeconds?.resolved ?? USUAL_SECONDS.resolved, 'institutions', log, () =>
       watchInstitutions(database, engine.institutionHealth),
     ),
+    runEvery(15, 'failed sign-ins', log, () => reportFailedSignIns(database)),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     runEvery(600, 'audit log', log, createAuditJob(deps), { atOnce: true }),
     ...(metrics

@@ -1,5 +1,6 @@
 import { exportOrders, listOrders, totalOrders } from '../operator/orders/list-orders.js';
 import { showUser } from '../operator/orders/users/show-user.js';
+import { ROLES_FOR_USERS } from '../operator/people/roles.js';
 import * as schemas from '../operator/schemas/orders.js';
 import { createCsvAnswer, operation } from './operation.js';
 
@@ -18,7 +19,7 @@ export const orderListOperations = [
     summary: 'The number of matching orders, up to 10,000, with their payments and refunds',
     query: schemas.orderFilter,
     answer: schemas.ordersTotals,
-    run: totalOrders,
+    run: (operator, input, { person }) => totalOrders(operator, input, person.role),
   }),
   operation({
     method: 'GET',
@@ -32,6 +33,7 @@ export const orderListOperations = [
   operation({
     method: 'GET',
     path: '/users',
+    role: ROLES_FOR_USERS,
     summary: 'Orders, agreements, refunds and claims of a channel’s user',
     query: schemas.userQuery,
     answer: schemas.userAnswer,

@@ -7,6 +7,7 @@ import {
   type PersonWithToken,
   resetPerson,
   setRole,
+  unbindPerson,
 } from '../operator/people/people.js';
 import { describePeople, type PersonView } from '../operator/people/people-sql.js';
 import * as schema from '../operator/schemas/people.js';
@@ -103,6 +104,17 @@ export const peopleOperations = [
     secondPerson: { secrets: linkOf },
     toAnswer: toLinkAnswer,
     command: { usage: 'operator reset <name>', examples: ['reset bo'], text: personWithLinkText },
+  }),
+  operation({
+    method: 'POST',
+    path: '/people/{name}/unbind',
+    role: 'admin',
+    needsProof: true,
+    summary: 'unlink an operator from their account at the identity provider; their sessions end',
+    answer: schema.personChanged,
+    run: unbindPerson,
+    toAnswer: toChanged,
+    command: { usage: 'operator unbind <name>', examples: ['unbind bo@example.com'], text: personText },
   }),
 ];
 

@@ -1,3 +1,4 @@
+import { refusal } from './operator.js';
 import type { Role } from './people/roles.js';
 
 /** Masks personal data. To see it unmasked, an operator must give a reason, which is written to the audit log. */
@@ -21,6 +22,7 @@ const WRITTEN = new Set([
   'result',
   'text',
   'unsubscribeReason',
+  'withoutApproval',
 ]);
 
 /**
@@ -33,6 +35,57 @@ const WRITTEN_MOBILE = new RegExp(
   `(?<!${DIGIT})((?:[0０]{2})?[8８][6６]${BETWEEN})?([1１][3-9３-９]${DIGIT})${BETWEEN}${DIGIT}{4}${BETWEEN}(${DIGIT}{4})(?!${DIGIT})`,
   'g',
 );
+
+/** Card numbers and Chinese ID numbers: in one piece, or in the groups in which they are printed. */
+const WRITTEN_NUMBERS = [
+  `${DIGIT}{13,19}`,
+  ...[
+    [4, 4, 4, 4],
+    [4, 4, 4, 4, 3],
+    [4, 6, 5],
+    [4, 6, 4],
+    [6, 13],
+  ].map((lengths) => lengths.map((length) => `${DIGIT}{${length}}`).join(BETWEEN)),
+  `${DIGIT}{6}${BETWEEN}${DIGIT}{8}${BETWEEN}${DIGIT}{3}(?:${DIGIT}|[xXｘＸ])`,
+].map((shape) => new RegExp(`(?<!${DIGIT})${shape}(?!${DIGIT})`, 'g'));
+
+/**
+ * Throws if a free text of an input contains a card number or an ID number: texts are stored in plain, and other
+ * operators read them. An operator's own deceit is not prevented, only the usual mistake.
+ */
+export function refuseWrittenNumbers(input: object): void {
+  JSON.stringify(input, (name, value) => {
+    if (typeof value === 'string' && WRITTEN.has(name) && holdsNumber(value)) {
+      const what = name === 'text' ? 'the note' : `the ${name}`;
+      throw refusal(
+        'holds-card-or-id-number',
+      )`${what} must not contain a card number or an ID number; write the last four digits`;
+    }
+    return value;
+  });
+}
+
+const holdsNumber = (text: string): boolean =>
+  WRITTEN_NUMBERS.flatMap((shape) => text.match(shape) ?? []).some((written) => {
+    const number = written.normalize('NFKC').replaceAll(/[^\dxX]/g, '');
+    return isCardNumber(number) || isIdNumber(number);
+  });
+
+/** Cards begin with 3, 4, 5, 6, 9 or 222 to 272. Order and payment numbers, here and of channels, begin with 1 or a year. */
+const isCardNumber = (number: string): boolean =>
+  /^(?:[34569]|2[2-7])\d{12,18}$/.test(number) &&
+  [...number].reverse().reduce((sum, digit, place) => sum + luhnValue(Number(digit), place), 0) % 10 === 0;
+
+const luhnValue = (digit: number, place: number): number => (place % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0));
+
+/** Checks the birthday and the check digit (GB 11643). */
+function isIdNumber(number: string): boolean {
+  if (!/^[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dxX]$/.test(number)) return false;
+  const sum = [...number]
+    .slice(0, 17)
+    .reduce((before, digit, place) => before + Number(digit) * (2 ** (17 - place) % 11), 0);
+  return '10X98765432'[sum % 11] === number.at(-1)?.toUpperCase();
+}
 
 /** Masks all mobile numbers in the free texts of an answer, for roles that may not see them. */
 export function maskWrittenMobiles<T>(answer: T): T {

@@ -15,6 +15,8 @@ export interface SingleSignOnSettings {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly name: string;
+  /** Authentication methods that the provider must have used, one of them at least. Empty: any. */
+  readonly acrValues: readonly string[];
 }
 
 export type KeyServiceSettings =
@@ -28,6 +30,8 @@ export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
 export const DEFAULT_AGREEMENT_DATA_DAYS = 30;
 
 export const DEFAULT_REDEEM_OPENS_PER_MINUTE = 600;
+
+const CONSOLE_ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 
 const MIGRATE_MODES = ['auto', 'never'] as const;
 
@@ -69,18 +73,24 @@ export function readSettings(env: Env = process.env) {
   refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
   const { host, port } = readListener(env, 'PORT') ?? { host: LOCAL, port: 8080 };
-  const { host: metricsHost = LOCAL, port: metricsPort } = readListener(env, 'METRICS_PORT') ?? {};
+  const isProduction = environment === 'production';
+  /** In production, the console and /metrics are reachable from this machine only, unless a setting says otherwise. */
+  const readApart = (name: string, offset: number) => {
+    if (readText(env, name) === 'same') return undefined;
+    const own = { host: LOCAL, port: port === 0 ? 0 : port + (port > 60_000 ? -offset : offset) };
+    return readListener(env, name) ?? (isProduction ? own : undefined);
+  };
+  const { host: metricsHost = LOCAL, port: metricsPort } = readApart('METRICS_PORT', 2000) ?? {};
   if (metricsPort === port && port !== 0) {
     throw new SettingsError(`METRICS_PORT must be another port than PORT, which is ${port}`);
   }
-  const { host: consoleHost = LOCAL, port: consolePort } = readListener(env, 'CONSOLE_PORT') ?? {};
+  const { host: consoleHost = LOCAL, port: consolePort } = readApart('CONSOLE_PORT', 1000) ?? {};
   if (consolePort !== undefined && consolePort !== 0 && (consolePort === port || consolePort === metricsPort)) {
     throw new SettingsError('CONSOLE_PORT must be another port than PORT and METRICS_PORT');
   }
   const databaseUrl = readUrl(env, 'DATABASE_URL', ['postgres:', 'postgresql:']);
   const keyService = readKeyService(env);
   const { masterKeys, isFirst } = readMasterKeys(env, keyService !== undefined);
-  const isProduction = environment === 'production';
   if (isProduction && !masterKeys) {
     throw new SettingsError(
       'MASTER_KEY is required in production: 32 random bytes in base64 (or MASTER_KEY_FILE, or KEY_SERVICE)',
@@ -145,6 +155,8 @@ export function readSettings(env: Env = process.env) {
     /** The same for the refunds that one operator makes alone in 24 hours. */
     refundDailyCent: readCents(env, 'CONSOLE_REFUND_DAILY_CENT', isProduction ? 500_000 : 0),
     singleSignOn: readSingleSignOn(env),
+    /** Roles whose operators need a second factor to sign in by password. */
+    totpRoles: readRoles(env, 'CONSOLE_TOTP_ROLES', isProduction ? ['finance', 'admin'] : []),
     /** ENGINE=off: the node serves reads only and runs no jobs. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
   };
@@ -173,8 +185,10 @@ export function checkNodeSettings(settings: Settings): string[] {
     consoleUrl !== undefined && !/^https:|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(consoleUrl);
   if (isPlain) throw new SettingsError('CONSOLE_URL must start with https:// in production, or be on this machine');
   return [
-    ...(consolePort !== undefined && consoleUrl === undefined
-      ? ['CONSOLE_PORT is set but CONSOLE_URL is not: operators can sign in only from this machine']
+    ...(settings.console === 'on' && consolePort !== undefined && consoleUrl === undefined
+      ? [
+          `the console is on ${settings.consoleHost}:${consolePort} without CONSOLE_URL: operators can sign in only from this machine`,
+        ]
       : []),
     ...(isOpen(host) && trustedProxies.length === 0
       ? ['PORT listens on every address and TRUSTED_PROXIES is empty: all callers behind a proxy count as one address']
@@ -201,6 +215,17 @@ function readName(env: Env, variable: string): string | undefined {
 function readList(env: Env, name: string): string[] {
   const value = readText(env, name);
   return value === undefined ? [] : value.split(',').map((part) => part.trim());
+}
+
+type ConsoleRole = (typeof CONSOLE_ROLES)[number];
+
+function readRoles(env: Env, name: string, fallback: readonly ConsoleRole[]): readonly ConsoleRole[] {
+  const values = readList(env, name);
+  if (values.length === 0) return fallback;
+  const wrong = values.find((value) => ![...CONSOLE_ROLES, 'none'].includes(value));
+  if (wrong !== undefined)
+    throw new SettingsError(`${name} must be roles of ${CONSOLE_ROLES.join(', ')}, or none, but contains "${wrong}"`);
+  return CONSOLE_ROLES.filter((role) => values.includes(role));
 }
 
 function readCurrency(env: Env): string | undefined {
@@ -329,7 +354,8 @@ function readSingleSignOn(env: Env): SingleSignOnSettings | undefined {
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
     throw new SettingsError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together');
   }
-  return { issuer, clientId, clientSecret, name: new URL(issuer).hostname };
+  const acrValues = readText(env, 'OIDC_ACR_VALUES')?.split(/\s+/) ?? [];
+  return { issuer, clientId, clientSecret, name: new URL(issuer).hostname, acrValues };
 }
 
 const MAIL_ADDRESS = /^[^\s@<>,"]+@[^\s@<>,"]+$/;

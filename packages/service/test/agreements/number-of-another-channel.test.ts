@@ -46,6 +46,39 @@ const rows = async () => {
   return counts;
 };
 
+describe('a number in another spelling', () => {
+  const spellings = (number: string) => [
+    ` ${number}`,
+    `${number}\u3000`,
+    `${number.slice(0, 2)}\u200b${number.slice(2)}`,
+    `${number.slice(0, 2)} ${number.slice(2)}`,
+    number.replace('-', '\u00ad-'),
+    number.replaceAll(/[0-9A-Z]/g, (one) => String.fromCodePoint(0xfee0 + (one.codePointAt(0) ?? 0))),
+  ];
+
+  it('is the same number: another channel cannot share it, and the institution gets it without the difference', async () => {
+    const number = unique('N-');
+    created(await share(channel, number));
+    for (const spelling of spellings(number)) {
+      expect([spelling, (await share(other, spelling)).code]).toEqual([spelling, '403004']);
+    }
+    const debits = on.institution.debits.length;
+    created(await share(channel, `\u200b ${number}\u3000`));
+    expect(on.institution.debits.slice(debits).map(({ institutionNo }) => institutionNo)).toEqual([number]);
+  });
+
+  it.each(['\u200b \u3000', 'N-\u0007-1', 'N-\ue000-1', 'N-\u0378'])(
+    'that is not a number is refused: %j',
+    async (number) => {
+      const reply = await share(channel, number);
+      expect([reply.code, reply.envelope.message]).toEqual([
+        '400001',
+        'sharedAgreement.sharedAgreementNo contains a character that is not allowed',
+      ]);
+    },
+  );
+});
+
 describe('orders/create with a number that another channel has', () => {
   it('403004: nothing is stored or debited, and an operator gets an alert', async () => {
     const number = unique('N');

@@ -243,6 +243,7 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
     'undecryptable-fields',
     'audit-chain-broken',
     'peer-refused',
+    'sign-in-failures',
   ]);
 });
 

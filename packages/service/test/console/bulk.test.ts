@@ -7,7 +7,7 @@ import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { recordOutcome, whileAddressed } from '../webhooks/outcomes.js';
 import { operatorStage, refusal } from './operators.js';
-import type { ConsoleClient } from './support.js';
+import { type ConsoleClient, consoleClient } from './support.js';
 
 const on = ofFile(operatorStage);
 beforeEach(() => {
@@ -44,6 +44,41 @@ const after = (count: number) => {
     return asked > count + 1;
   };
 };
+
+describe('a run of an operator who is disabled', () => {
+  it('stops before its next item, and a prepared one cannot be started', async () => {
+    const leaver = await consoleClient(on.service, 'support');
+    const orders = await many(3);
+    const { body: running } = await prepare(leaver, 'UNSUBSCRIBE', { items: orders });
+    const { body: prepared } = await prepare(leaver, 'UNSUBSCRIBE', { items: orders });
+    await start(leaver, running);
+    await on.workOff({ stopping: after(1) });
+    expect((await on.admin.post(`/people/${leaver.name}/disable`)).status).toBe(200);
+    await on.workOff();
+    expect(await Promise.all(orders.map(statusOf))).toEqual(['UNSUBSCRIBED', 'ACTIVE', 'ACTIVE']);
+    for (const { runId } of [running, prepared]) {
+      expect(await run(runId)).toMatchObject({ status: 'CANCELED' });
+      const [entry] = await on.sql<{ actor: string; detail: object }>(
+        `select actor, detail from audit_log where action = 'bulk.cancel' and subject = $1`,
+        [`run-${runId}`],
+      );
+      expect(entry).toEqual({ actor: on.admin.name, detail: { because: 'person.disable', of: leaver.name } });
+    }
+  });
+
+  it('does not continue either if it was started at the same moment', async () => {
+    const leaver = await consoleClient(on.service, 'support');
+    const orders = await many(2);
+    const { body: running } = await prepare(leaver, 'UNSUBSCRIBE', { items: orders });
+    await start(leaver, running);
+    await on.sql(`update people set status = 'DISABLED' where name = $1`, [leaver.name]);
+    await on.workOff();
+    expect(await Promise.all(orders.map(statusOf))).toEqual(['ACTIVE', 'ACTIVE']);
+    await on.sql(`update people set status = 'ACTIVE' where name = $1`, [leaver.name]);
+    await on.workOff();
+    expect(await Promise.all(orders.map(statusOf))).toEqual(['UNSUBSCRIBED', 'UNSUBSCRIBED']);
+  });
+});
 
 describe('a dry run', () => {
   it('counts the items and sums the amounts, and changes nothing else', async () => {

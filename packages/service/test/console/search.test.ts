@@ -169,7 +169,7 @@ it('finds nothing that does not exist', async () => {
   }
 });
 
-it('masks user ids for viewers who have not typed them', async () => {
+it('masks user ids for viewers', async () => {
   const masked = 'zh****-7';
   expect(await find(orderNo, 'order-number', 'viewer')).toMatchObject([{ subtitle: expect.stringContaining(masked) }]);
   expect(await find(agreementNo, 'agreement-number', 'viewer')).toMatchObject([
@@ -177,7 +177,6 @@ it('masks user ids for viewers who have not typed them', async () => {
     { channelUserId: null, orderNo },
   ]);
   expect(JSON.stringify(await search(orderNo, 'viewer'))).not.toContain(USER);
-  expect(await find(USER, 'user-id', 'viewer')).toMatchObject([{ channelUserId: USER }, {}]);
 });
 
 it('shows at most twenty, and marks that there are more', async () => {

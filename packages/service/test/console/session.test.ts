@@ -30,9 +30,12 @@ describe('signing in', () => {
     const reply = await signIn('ann');
     expect(reply.status).toBe(200);
     expect(reply.body).toMatchObject({ name: 'ann', role: 'admin', environment: 'sandbox', hasTotp: false });
-    expect(reply.headers.get('set-cookie')).toMatch(
-      /^__Host-perennial=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
-    );
+    expect(reply.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-perennial=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/),
+      expect.stringMatching(
+        /^__Host-perennial-device=\d+\.[\w.-]{66}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Strict; Secure$/,
+      ),
+    ]);
     expect(reply.headers.get('cache-control')).toBe('no-store');
     const session = await asked(tokenOf(reply));
     expect(session.body).toEqual(reply.body);
@@ -44,7 +47,7 @@ describe('signing in', () => {
     onTestFinished(() => plain.close());
     await create('ann');
     const reply = await ask(plain.baseUrl, 'POST', '/session', { body: { name: 'ann', password: PASSWORD } });
-    expect(reply.headers.get('set-cookie')).toMatch(/^perennial=[\w-]{43}; .*SameSite=Strict$/);
+    expect(reply.headers.getSetCookie()[0]).toMatch(/^perennial=[\w-]{43}; .*SameSite=Strict$/);
     const token = tokenOf(reply);
     for (const [cookie, status] of [
       [`__Host-perennial=${token}`, 401],
@@ -78,6 +81,15 @@ describe('signing in', () => {
     expect((await asked(planted)).status).toBe(401);
   });
 
+  it('ends the former session of the browser', async () => {
+    await create('ann');
+    const before = tokenOf(await signIn('ann'));
+    const elsewhere = tokenOf(await signIn('ann'));
+    const after = tokenOf(await signIn('ann', PASSWORD, {}, { cookie: `__Host-perennial=${before}` }));
+    expect((await asked(before)).status).toBe(401);
+    for (const token of [after, elsewhere]) expect((await asked(token)).status).toBe(200);
+  });
+
   it('is refused from another site', async () => {
     await create('ann');
     const reply = await signIn('ann', PASSWORD, {}, { 'sec-fetch-site': 'cross-site' });
@@ -89,33 +101,65 @@ describe('failed attempts', () => {
   const wrongBefore = (key: string, failures: number) =>
     service.fresh.database.query('insert into sign_in_failures (key, failures) values ($1, $2)', [key, failures]);
 
-  it('lock the account after five, also for the right password, for longer each time', async () => {
+  const fromHere = 'pair 127.0.0.1 ann';
+
+  it('lock the account for the address after five, also for the right password, for longer each time', async () => {
     await create('ann');
-    await wrongBefore('name ann', 3);
+    await wrongBefore(fromHere, 3);
     for (const password of ['wrong password', 'another one']) expect((await signIn('ann', password)).status).toBe(401);
     const locked = await signIn('ann');
     expect([locked.status, type(locked)]).toEqual([429, 'locked']);
     expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(50);
-    await service.fresh.database.query(`update sign_in_failures set locked_until = now() where key = 'name ann'`);
+    await service.fresh.database.query('update sign_in_failures set locked_until = now() where key = $1', [fromHere]);
     expect((await signIn('ann', 'wrong password')).status).toBe(401);
     expect(Number((await signIn('ann')).headers.get('retry-after'))).toBeGreaterThan(110);
-    await service.fresh.database.query(`update sign_in_failures set locked_until = now() where key = 'name ann'`);
+    await service.fresh.database.query('update sign_in_failures set locked_until = now() where key = $1', [fromHere]);
     expect((await signIn('ann')).status).toBe(200);
     expect((await signIn('ann', 'wrong password')).status).toBe(401);
   });
 
   it('are checked up to five times, if many are concurrent', async () => {
     await create('ann');
-    await wrongBefore('name ann', 2);
+    await wrongBefore(fromHere, 2);
     const replies = await Promise.all(Array.from({ length: 20 }, () => signIn('ann', 'wrong password')));
     expect(replies.filter(({ status }) => status === 401)).toHaveLength(3);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(17);
   });
 
   it('lock unknown names the same way', async () => {
-    await wrongBefore('name nobody', 4);
+    await wrongBefore('pair 127.0.0.1 nobody', 4);
     expect((await signIn('nobody')).status).toBe(401);
     expect((await signIn('nobody')).status).toBe(429);
+  });
+
+  it('of a stranger do not lock the account for other addresses, until there are fifty of many strangers', async () => {
+    await create('ann');
+    await wrongBefore('pair 192.0.2.7 ann', 40);
+    await wrongBefore('name ann', 40);
+    expect((await signIn('ann')).status).toBe(200);
+    await wrongBefore('name ann', 49);
+    expect((await signIn('ann', 'wrong password')).status).toBe(401);
+    expect((await signIn('ann')).status).toBe(429);
+  });
+
+  it('of strangers lock no device in which the operator has signed in, and a forged device is a stranger', async () => {
+    await create('ann');
+    await create('bo');
+    const deviceOf = async (name: string) => (await signIn(name)).headers.getSetCookie()[1]?.split(';')[0] ?? '';
+    const [ann, bo] = [await deviceOf('ann'), await deviceOf('bo')];
+    await wrongBefore('name ann', 49);
+    expect((await signIn('ann', 'wrong password')).status).toBe(401);
+    for (const [cookie, status] of [
+      ['', 429],
+      [bo, 429],
+      [ann.replace(/.(?=.{9}$)/, (one) => (one === 'A' ? 'B' : 'A')), 429],
+      [ann, 200],
+    ] as const) {
+      expect([cookie, (await signIn('ann', PASSWORD, {}, { cookie })).status]).toEqual([cookie, status]);
+    }
+    for (let tries = 0; tries < 5; tries += 1)
+      expect((await signIn('ann', 'wrong password', {}, { cookie: ann })).status).toBe(401);
+    expect((await signIn('ann', PASSWORD, {}, { cookie: ann })).status).toBe(429);
   });
 
   it('of others do not lock out signed-in operators, whose attempts are counted by session', async () => {
@@ -214,6 +258,33 @@ describe('codes of an authenticator app', () => {
     expect((await ann.get('/session')).body.hasTotp).toBe(false);
   });
 
+  it('are set up before anything else by roles that need them, unless the identity provider has authenticated', async () => {
+    const strict = await anotherNode(service, { totpRoles: ['finance'] });
+    onTestFinished(() => strict.close());
+    const of = async (role: Role) =>
+      consoleClient({ fresh: service.fresh, vault: service.vault, clock: service.clock, ...strict }, role);
+    const [finance, support] = [await of('finance'), await of('support')];
+    expect((await finance.get('/session')).body.needsTotp).toBe(true);
+    const refused = await finance.get('/orders');
+    expect([refused.status, type(refused)]).toEqual([403, 'codes-needed']);
+    expect((await support.get('/orders')).status).toBe(200);
+    const begun = await finance.post('/account/totp');
+    expect(begun.status).toBe(200);
+    const [row] = await service.fresh.database.query<{ pending: string }>(
+      'select totp_pending as pending from people where name = $1',
+      [finance.name],
+    );
+    const secret = Buffer.from(service.vault.unwrapKey(row?.pending ?? ''));
+    expect((await finance.put('/account/totp', { code: totpCode(secret, totpStep(service.clock.now())) })).status).toBe(
+      200,
+    );
+    expect((await finance.get('/orders')).status).toBe(200);
+    await service.fresh.database.query('update people set totp_secret = null');
+    expect((await finance.get('/orders')).status).toBe(403);
+    await service.fresh.database.query('update console_sessions set by_single_sign_on = true');
+    expect((await finance.get('/orders')).status).toBe(200);
+  });
+
   it('follow RFC 6238', () => {
     const secret = Buffer.from('12345678901234567890');
     expect([59, 1111111109, 20000000000].map((seconds) => totpCode(secret, Math.floor(seconds / 30)))).toEqual([
@@ -225,7 +296,7 @@ describe('codes of an authenticator app', () => {
 });
 
 describe('a session', () => {
-  it('ends on sign-out, 30 minutes after its last use, after 12 hours, and when the operator is disabled', async () => {
+  it('ends on sign-out, 15 minutes after its last use, after 12 hours, and when the operator is disabled', async () => {
     const admin = await consoleClient(service, 'admin');
     const { database } = service.fresh;
     const open = async () => {
@@ -237,7 +308,7 @@ describe('a session', () => {
     expect((await out.delete('/session')).status).toBe(204);
     expect((await out.get('/session')).status).toBe(401);
     const idle = await open();
-    await database.query(`update console_sessions set last_seen_at = now() - interval '31 minutes'
+    await database.query(`update console_sessions set last_seen_at = now() - interval '16 minutes'
       where person_id = (select person_id from people where name = 'ann')`);
     expect((await idle.get('/session')).status).toBe(401);
     const old = await open();
@@ -283,14 +354,14 @@ describe('a session', () => {
       );
       return row?.minutes;
     };
-    await database.query(`update console_sessions set last_seen_at = now() - interval '29 minutes'`);
+    await database.query(`update console_sessions set last_seen_at = now() - interval '14 minutes'`);
     for (const path of ['/waiting', '/session', '/orders']) {
       expect((await ann.send('GET', path, { headers: { 'x-unattended': 'true' } })).status).toBe(200);
     }
-    expect(await idleMinutes()).toBe(29);
+    expect(await idleMinutes()).toBe(14);
     expect((await ann.get('/waiting')).status).toBe(200);
     expect(await idleMinutes()).toBe(0);
-    await database.query(`update console_sessions set last_seen_at = now() - interval '31 minutes'`);
+    await database.query(`update console_sessions set last_seen_at = now() - interval '16 minutes'`);
     expect((await ann.send('GET', '/waiting', { headers: { 'x-unattended': 'true' } })).status).toBe(401);
   });
 
@@ -390,6 +461,73 @@ describe('operators', () => {
       await expect(createPerson(service.operator, { ...person, password }), password).rejects.toThrow(
         'a password must',
       );
+  });
+
+  it.each([
+    ...[
+      'password1234',
+      'P@ssw0rd2026!',
+      'Welcome12345',
+      'administrator1',
+      'qwertyuiop12',
+      '123456789012',
+      'abcdefghijkl',
+    ],
+    ...['1q2w3e4r5t6y', 'iloveyou1234', 'abcdeabcdeabcde', 'correct horse battery staple', 'ｐａｓｓｗｏｒｄ1234'],
+  ])('have no password that is guessed first: %s', async (password) => {
+    await expect(createPerson(service.operator, { name: 'ann', role: 'viewer', password })).rejects.toThrow(
+      'guessed first',
+    );
+  });
+
+  it.each([
+    'correct horse battery',
+    'another good one',
+    'test kettle umbrella',
+    'x7#Kpq!mZ2vL',
+    '我的猫喜欢吃三文鱼和土豆',
+  ])('may have the password %s', async (password) => {
+    await createPerson(service.operator, { name: 'ann', role: 'viewer', password });
+  });
+
+  it('do not choose one of their last five passwords again', async () => {
+    const { setupToken } = await createPerson(service.operator, { name: 'ann', role: 'viewer' });
+    const passwords = ['kettle', 'umbrella', 'harbour', 'glacier', 'tangerine', 'lantern'].map(
+      (word) => `${word} and some more`,
+    );
+    const [first = '', ...later] = passwords;
+    expect((await setUp(setupToken, first)).status).toBe(200);
+    const ann = await consoleClient(service, 'viewer', 'ann');
+    let current = first;
+    const change = async (password: string) => {
+      const { status, body } = await ann.put('/account/password', { current, password });
+      if (status === 200) current = password;
+      return status === 200 ? status : body.code;
+    };
+    expect(await change(first)).toBe('password-used');
+    for (const password of later.slice(0, 4)) expect(await change(password)).toBe(200);
+    expect(await change(first)).toBe('password-used');
+    const again = await resetPerson(service.operator, { name: 'ann' });
+    expect((await setUp(again.setupToken, current)).body.code).toBe('password-used');
+    expect((await setUp(again.setupToken, passwords[5])).status).toBe(200);
+    expect(
+      await service.fresh.database.query(`select from people where cardinality(former_passwords) = 5`),
+    ).toHaveLength(1);
+  });
+
+  it('are unlinked from the identity provider by an admin', async () => {
+    const admin = await consoleClient(service, 'admin', 'ann');
+    const bo = await consoleClient(service, 'support', 'bo');
+    await service.fresh.database.query(`update people set single_sign_on = 'https://id.example bo' where name = 'bo'`);
+    expect((await bo.post('/people/bo/unbind')).status).toBe(403);
+    const { body } = await admin.post('/people/bo/unbind');
+    expect(body).toMatchObject({ changed: true, person: { hasSingleSignOn: false } });
+    expect((await bo.get('/session')).status).toBe(401);
+    expect((await admin.post('/people/bo/unbind')).body.changed).toBe(false);
+    await service.fresh.database.query(
+      `update people set single_sign_on = 'https://id.example ann' where name = 'ann'`,
+    );
+    expect((await admin.post('/people/ann/unbind')).body.code).toBe('only-admin');
   });
 
   it('have unique names, regardless of case', async () => {

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as bodyOf } from 'node:stream/consumers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createPerson, disablePerson } from '../../src/operator/people/people.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
 import { ask } from './support.js';
 
@@ -13,8 +14,10 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 
 /** Starts an identity provider that signs in the person named by the test, without asking for a password. */
 async function startProvider() {
+  let asked = new URLSearchParams();
   const codes = new Map<string, { nonce: string; challenge: string }>();
   let claims: Record<string, unknown> = {};
+  let key = privateKey;
   const server = http.createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
     const json = (body: object, status = 200) =>
@@ -36,6 +39,7 @@ async function startProvider() {
     }
     if (pathname === '/authorize') {
       const code = randomBytes(16).toString('hex');
+      asked = searchParams;
       codes.set(code, {
         nonce: searchParams.get('nonce') ?? '',
         challenge: searchParams.get('code_challenge') ?? '',
@@ -57,7 +61,7 @@ async function startProvider() {
     const text = [{ alg: 'RS256', kid: 'one' }, payload]
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.');
-    const signature = sign('sha256', Buffer.from(text), privateKey).toString('base64url');
+    const signature = sign('sha256', Buffer.from(text), key).toString('base64url');
     return json({ access_token: 'x', token_type: 'bearer', id_token: `${text}.${signature}` });
   });
   server.listen(0, '127.0.0.1');
@@ -65,18 +69,22 @@ async function startProvider() {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    willSay(next: Record<string, unknown>) {
+    willSay(next: Record<string, unknown>, signedWith = privateKey) {
       claims = next;
+      key = signedWith;
     },
+    /** The parameters of the last authorization request. */
+    asked: () => Object.fromEntries(asked),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
 
 const provider = ofFile(startProvider);
-const service = ofFile(() => {
-  const singleSignOn = { issuer: provider.issuer, clientId: 'perennial', clientSecret: 'secret', name: 'Example' };
-  return testService({ singleSignOn });
+const SETTINGS = () => ({
+  ...{ issuer: provider.issuer, clientId: 'perennial', clientSecret: 'secret', name: 'Example' },
+  acrValues: [] as string[],
 });
+const service = ofFile(() => testService({ singleSignOn: SETTINGS() }));
 beforeEach(async () => {
   await service.fresh.database.query('truncate people, console_sessions, single_sign_on_tries cascade');
   // Moves the time, so that sign-ins begun by other tests no longer count.
@@ -88,17 +96,17 @@ const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split('
 /**
  * Begins a single sign-on and follows the redirect to the provider. Returns the cookie and the path of the callback.
  */
-async function goThere(returnTo = '') {
-  const begun = await ask(service.baseUrl, 'GET', `/single-sign-on${returnTo}`);
+async function goThere(returnTo = '', headers: Record<string, string> = {}, baseUrl = service.baseUrl) {
+  const begun = await ask(baseUrl, 'GET', `/single-sign-on${returnTo}`, { headers });
   expect(begun.status).toBe(303);
   const there = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' });
   const back = new URL(there.headers.get('location') ?? '');
   expect(back.origin + back.pathname).toBe('https://pay.example/console/api/single-sign-on/callback');
   return { cookie: cookieOf(begun.headers), path: `/single-sign-on/callback${back.search}` };
 }
-async function goThereAndBack(returnTo = '') {
-  const { cookie, path } = await goThere(returnTo);
-  return ask(service.baseUrl, 'GET', path, { headers: { cookie } });
+async function goThereAndBack(returnTo = '', headers: Record<string, string> = {}, baseUrl = service.baseUrl) {
+  const { cookie, path } = await goThere(returnTo, headers, baseUrl);
+  return ask(baseUrl, 'GET', path, { headers: { cookie } });
 }
 const REFUSED = '/console/sign-in?problem=single-sign-on';
 
@@ -136,6 +144,60 @@ describe('single sign-on', () => {
     const refused = await goThereAndBack();
     expect(refused.headers.get('location')).toBe(REFUSED);
     expect(refused.headers.get('set-cookie')).toBeNull();
+  });
+
+  it('verifies the signature of the ID token', async () => {
+    await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
+    const forger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    provider.willSay({ sub: '1', email: 'ann@example.com', email_verified: true }, forger);
+    expect((await goThereAndBack()).headers.get('location')).toBe(REFUSED);
+  });
+
+  it('has a state cookie that other hosts cannot set', async () => {
+    const { headers } = await ask(service.baseUrl, 'GET', '/single-sign-on');
+    expect(headers.get('set-cookie')).toMatch(
+      /^__Host-perennial-sign-on=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+  });
+
+  it('proves the identity only if the provider has asked for the password since, and replaces the session', async () => {
+    await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
+    const ann = { sub: '1', email: 'ann@example.com', email_verified: true };
+    const now = () => Math.floor(Date.now() / 1000);
+    const disable = async (cookie: string) => {
+      const { body } = await ask(service.baseUrl, 'GET', '/session', { headers: { cookie } });
+      const headers = { cookie, 'x-csrf-token': body.csrfToken };
+      return (await ask(service.baseUrl, 'POST', '/people', { headers, body: { name: 'bo', role: 'viewer' } })).body
+        .code;
+    };
+    provider.willSay(ann);
+    const cookie = cookieOf((await goThereAndBack()).headers);
+    expect(provider.asked()).not.toHaveProperty('prompt');
+    expect(await disable(cookie)).toBe('proof-needed');
+    for (const claims of [ann, { ...ann, auth_time: now() - 3600 }]) {
+      provider.willSay(claims);
+      expect((await goThereAndBack('?prove=true', { cookie })).headers.get('location')).toBe(REFUSED);
+    }
+    expect(provider.asked()).toMatchObject({ prompt: 'login', max_age: '0' });
+    provider.willSay({ ...ann, auth_time: now() });
+    const proven = cookieOf((await goThereAndBack('?prove=true', { cookie })).headers);
+    expect(await disable(proven)).toBeUndefined();
+    expect((await ask(service.baseUrl, 'GET', '/session', { headers: { cookie } })).status).toBe(401);
+  });
+
+  it('requires the authentication that OIDC_ACR_VALUES names', async () => {
+    const singleSignOn = { ...SETTINGS(), acrValues: ['phr', 'mfa'] };
+    const strict = await anotherNode(service, { singleSignOn });
+    onTestFinished(() => strict.close());
+    await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
+    const there = async (acr?: string) => {
+      provider.willSay({ sub: '1', email: 'ann@example.com', email_verified: true, acr });
+      return (await goThereAndBack('', {}, strict.baseUrl)).headers.get('location');
+    };
+    expect(await there()).toBe(REFUSED);
+    expect(provider.asked()).toMatchObject({ acr_values: 'phr mfa' });
+    expect(await there('pwd')).toBe(REFUSED);
+    expect(await there('mfa')).toBe('/console/');
   });
 
   it('can be begun thirty times a minute from one address', async () => {

@@ -40,7 +40,7 @@ export async function createPersonWithPassword({ operator }: TestService, name: 
 
 /** Returns a client of a signed-in operator, who is created if needed. */
 export async function consoleClient(
-  { baseUrl, fresh, vault, clock }: TestService,
+  { baseUrl, fresh, vault, clock }: Pick<TestService, 'baseUrl' | 'fresh' | 'vault' | 'clock'>,
   role: Role,
   name = `${role}-${randomBytes(3).toString('hex')}`,
 ) {
@@ -52,7 +52,7 @@ export async function consoleClient(
     { database, vault, clock },
     person,
     { address: '127.0.0.1', userAgent: 'test' },
-    'password',
+    { by: 'password' },
   );
   // Has the session's cookie under both names: the first for HTTPS, the second for plain HTTP on this machine.
   const cookie = `__Host-perennial=${token}; perennial=${token}`;

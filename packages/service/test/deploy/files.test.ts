@@ -119,9 +119,11 @@ describe('the image', () => {
     expect(programs).toContain('packages/service/dist/program/main.js');
     for (const place of programs) expect(existsSync(path.join(ROOT, place)), place).toBe(true);
     expect(/^USER (\w+)$/m.exec(dockerfile)?.[1]).toBe('node');
-    const listeners = readSettings({ PORT: set('PORT'), METRICS_PORT: set('METRICS_PORT') });
-    expect(listeners).toMatchObject({ host: '0.0.0.0', metricsHost: '0.0.0.0' });
-    expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${listeners.port} ${listeners.metricsPort}`);
+    const named = ['PORT', 'CONSOLE_PORT', 'METRICS_PORT'];
+    const listeners = readSettings(Object.fromEntries(named.map((name) => [name, set(name)])));
+    expect(listeners).toMatchObject({ host: '0.0.0.0', consoleHost: '0.0.0.0', metricsHost: '0.0.0.0' });
+    const { port, consolePort, metricsPort } = listeners;
+    expect(/^EXPOSE (.+)$/m.exec(dockerfile)?.[1]).toBe(`${port} ${consolePort} ${metricsPort}`);
     expect(dockerfile).toMatch(/^HEALTHCHECK[\s\S]+\/healthz/m);
   });
 
@@ -289,7 +291,12 @@ it('the systemd template starts each node only on the port in its name', () => {
 });
 
 it('Prometheus scrapes the nodes behind haproxy', () => {
-  const nodes = [...text('haproxy/haproxy.cfg').matchAll(/^ {2}server \w+ (\S+)$/gm)].map(([, address]) => address);
+  const ports = [...text('haproxy/haproxy.cfg').matchAll(/^ {2}server \w+ 127.0.0.1:(\d+)$/gm)].map(([, port]) => port);
+  const nodes = ports.map((PORT) => {
+    const env = { SVC_ENVIRONMENT: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64'), PORT };
+    const { metricsHost, metricsPort } = readSettings(env);
+    return `${metricsHost}:${metricsPort}`;
+  });
   const [{ scrape_configs: jobs }] = documents('prometheus/prometheus.yaml');
   expect(jobs).toMatchObject([{ job_name: 'perennial', static_configs: [{ targets: nodes }] }]);
   expect(nodes).toHaveLength(3);

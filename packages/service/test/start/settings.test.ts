@@ -102,6 +102,7 @@ describe('a bad setting stops the start with one line that names it', () => {
     ['METRICS_PORT', { METRICS_PORT: 'many' }],
     ['METRICS_PORT', { PORT: '8090', METRICS_PORT: '8090' }],
     ['METRICS_PORT', { METRICS_PORT: '8080' }],
+    ['CONSOLE_TOTP_ROLES', { CONSOLE_TOTP_ROLES: 'admin,boss' }],
     ['METRICS_TOKEN', { METRICS_TOKEN: 'short' }],
     ['METRICS_TOKEN', { METRICS_TOKEN: 'sixteen or more, but in words' }],
     ['MASTER_KEY', { ...PRODUCTION, MASTER_KEY: '' }],
@@ -155,9 +156,34 @@ describe('a bad setting stops the start with one line that names it', () => {
     expect(readSettings(PRODUCTION)).toMatchObject({ migrate: 'never', drainSeconds: 5 });
   });
 
+  it('in production the console and /metrics are not on the public port, but on this machine', () => {
+    const apart = ({ consoleHost, consolePort, metricsHost, metricsPort }: ReturnType<typeof readSettings>) => [
+      `${consoleHost}:${consolePort}`,
+      `${metricsHost}:${metricsPort}`,
+    ];
+    const open = { ...PRODUCTION, PORT: '0.0.0.0:8080' };
+    expect(apart(readSettings(open))).toEqual(['127.0.0.1:9080', '127.0.0.1:10080']);
+    expect(apart(readSettings({ ...open, PORT: '0' }))).toEqual(['127.0.0.1:0', '127.0.0.1:0']);
+    expect(apart(readSettings({ ...open, PORT: '64000' }))).toEqual(['127.0.0.1:63000', '127.0.0.1:62000']);
+    expect(readSettings({ ...open, CONSOLE_PORT: 'same', METRICS_PORT: 'same' })).toMatchObject({
+      consolePort: undefined,
+      metricsPort: undefined,
+    });
+    expect(readSettings({})).toMatchObject({ consolePort: undefined, metricsPort: undefined });
+  });
+
+  it('in production finance and admin need a second factor, unless CONSOLE_TOTP_ROLES names others or none', () => {
+    expect(readSettings(PRODUCTION).totpRoles).toEqual(['finance', 'admin']);
+    expect(readSettings({}).totpRoles).toEqual([]);
+    expect(readSettings({ CONSOLE_TOTP_ROLES: 'admin, support' }).totpRoles).toEqual(['support', 'admin']);
+    expect(readSettings({ ...PRODUCTION, CONSOLE_TOTP_ROLES: 'none' }).totpRoles).toEqual([]);
+  });
+
   it('production warns about settings that are probably wrong', () => {
-    const warnings = (more: Record<string, string>) => checkNodeSettings(readSettings({ ...PRODUCTION, ...more }));
+    const env = { ...PRODUCTION, CONSOLE_URL: 'https://console.example', METRICS_PORT: 'same' };
+    const warnings = (more: Record<string, string>) => checkNodeSettings(readSettings({ ...env, ...more }));
     expect(warnings({})).toEqual([]);
+    expect(warnings({ CONSOLE_URL: '' })).toEqual([expect.stringContaining('only from this machine')]);
     expect(warnings({ PORT: '10.0.0.7:8080' })).toEqual([]);
     const proxied = { PORT: '0.0.0.0:8080', TRUSTED_PROXIES: '10.0.0.0/8' };
     expect(warnings({ PORT: '[::]:8080' })).toEqual([

@@ -10,11 +10,12 @@ import { TotpSection } from './totp-section.tsx';
 export default function AccountPage() {
   const t = useTexts();
   const roleText = useRoleTexts();
-  const { name, role } = useSession();
+  const { name, role, needsTotp } = useSession();
   return (
     <Page title={t('title')} aside={<Tag tone="neutral">{`${name} · ${roleText(role)}`}</Tag>}>
+      {needsTotp ? <TotpSection /> : null}
       <OwnSessionsSection />
-      <TotpSection />
+      {needsTotp ? null : <TotpSection />}
       <PasswordSection />
     </Page>
   );

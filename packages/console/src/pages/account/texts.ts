@@ -13,6 +13,10 @@ export const useTexts = dictionary({
     'A leaked password is not enough to sign in without your phone.',
     '即使密码泄露，没有您的手机也无法登录。',
   ],
+  codesNeeded: [
+    'Your role needs codes. Set them up to use the console.',
+    '您的角色必须使用动态码，开启后才能使用控制台。',
+  ],
   codesOn: ['On', '已开启'],
   codesOff: ['Off', '未开启'],
   setUp: ['Set up codes', '开启动态码'],
@@ -35,8 +39,8 @@ export const useTexts = dictionary({
   codesDone: ['Codes are on', '动态码已开启'],
   sessions: ['Active sessions', '已登录的设备'],
   sessionsHint: [
-    'A session expires after 30 minutes without activity, at the latest after 12 hours.',
-    '30 分钟无操作或登录满 12 小时后，登录自动失效。',
+    'A session expires after 15 minutes without activity, at the latest after 12 hours.',
+    '15 分钟无操作或登录满 12 小时后，登录自动失效。',
   ],
   device: ['Device', '设备'],
   address: ['IP address', 'IP 地址'],

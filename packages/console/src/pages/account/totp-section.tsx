@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
-import { FormProblem } from '../../parts/states.tsx';
+import { FormProblem, Note } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { QrCode } from '../../parts/values/qr-code.tsx';
 import { Tag } from '../../parts/values/status.tsx';
@@ -16,11 +16,12 @@ import { useTexts } from './texts.ts';
 
 export function TotpSection() {
   const t = useTexts();
-  const { hasTotp } = useSession();
+  const { hasTotp, needsTotp } = useSession();
   const [isRemoving, setRemoving] = useState(false);
   const begin = useMutation({ mutationFn: () => api.post('/account/totp', {}) });
   return (
     <Section title={t('codes')} hint={t('codesHint')}>
+      {needsTotp ? <Note tone="waiting">{t('codesNeeded')}</Note> : null}
       <Group gap={12} wrap="nowrap">
         <Tag tone={hasTotp ? 'positive' : 'neutral'}>{hasTotp ? t('codesOn') : t('codesOff')}</Tag>
         {hasTotp ? (
@@ -28,7 +29,7 @@ export function TotpSection() {
             {t('remove')}
           </Button>
         ) : (
-          <Button variant="default" loading={begin.isPending} onClick={() => begin.mutate()}>
+          <Button variant={needsTotp ? 'filled' : 'default'} loading={begin.isPending} onClick={() => begin.mutate()}>
             {t('setUp')}
           </Button>
         )}

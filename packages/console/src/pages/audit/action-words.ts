@@ -50,6 +50,7 @@ const useTexts = dictionary({
   'order.retry': ['Retried a debit', '重新扣款'],
   'order.unmask': ['Viewed personal data', '查看个人信息'],
   'order.unsubscribe': ['Unsubscribed an order', '退订订单'],
+  'orders.export': ['Exported orders', '导出订单'],
   'payment-channel.create': ['Created a payment channel', '新增支付通道'],
   'payment-channel.reset-key': ['Replaced a payment channel’s key', '更换支付通道密钥'],
   'payment-channel.update': ['Changed a payment channel', '修改支付通道'],
@@ -57,6 +58,7 @@ const useTexts = dictionary({
   'person.create': ['Created an account', '新增操作员'],
   'person.disable': ['Disabled an account', '停用操作员'],
   'person.enable': ['Enabled an account', '启用操作员'],
+  'person.remove-single-sign-on': ['Removed single sign-on', '解除单点登录绑定'],
   'person.remove-totp': ['Turned codes off', '关闭动态码'],
   'person.reset': ['Reset a password', '重置密码'],
   'person.set-password': ['Set a password', '设置密码'],
@@ -68,10 +70,14 @@ const useTexts = dictionary({
   'reconciliation.close': ['Closed a difference', '关闭差异'],
   'reconciliation.run': ['Reconciled a day', '对账'],
   'reconciliation.set-owner': ['Assigned a difference', '分配差异'],
+  'search.card': ['Searched by card digits', '按卡尾号搜索'],
+  'search.mobile': ['Searched by mobile number', '按手机号搜索'],
   'session.begin': ['Signed in', '登录'],
+  'session.fail': ['Failed to sign in', '登录失败'],
   'settlement.close': ['Closed a month', '关账'],
   'user.erase': ['Erased a user’s data', '删除用户个人信息'],
   'user.export': ['Exported a user’s data', '导出用户个人信息'],
+  'user.open': ['Opened a user', '查看用户'],
 });
 
 /** Returns the text of an action. Returns the action's code if the action is unknown. */

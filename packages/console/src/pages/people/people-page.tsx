@@ -19,7 +19,7 @@ import { useTexts } from './texts.ts';
 /** Which dialog is open, and for which operator. */
 type Task =
   | { readonly what: 'add' }
-  | { readonly what: 'role' | 'reset' | 'disable'; readonly person: Person }
+  | { readonly what: 'role' | 'reset' | 'unbind' | 'disable'; readonly person: Person }
   | { readonly what: 'link'; readonly made: PersonWithLink };
 
 export default function PeoplePage() {
@@ -145,6 +145,22 @@ export default function PeoplePage() {
           <p>{t('resetHint')}</p>
         </ConfirmDialog>
       ) : null}
+      {task?.what === 'unbind' ? (
+        <ConfirmDialog
+          isOpen
+          title={t('unbindTitle', { name: task.person.name })}
+          verb={t('unbind')}
+          isDangerous
+          onConfirm={async () => {
+            await api.post('/people/{name}/unbind', { name: task.person.name });
+            notifyDone(t('unbound', { name: task.person.name }));
+            void reload();
+          }}
+          onClose={close}
+        >
+          <p>{t('unbindHint')}</p>
+        </ConfirmDialog>
+      ) : null}
       {task?.what === 'disable' ? (
         <ConfirmDialog
           isOpen
@@ -167,7 +183,7 @@ export default function PeoplePage() {
 
 interface PersonMenuProps {
   readonly person: Person;
-  onChoose(what: 'role' | 'reset' | 'disable'): void;
+  onChoose(what: 'role' | 'reset' | 'unbind' | 'disable'): void;
   onEnable(): void;
 }
 
@@ -187,6 +203,11 @@ function PersonMenu({ person, onChoose, onEnable }: PersonMenuProps) {
         <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => onChoose('reset')}>
           {t('reset')}
         </Menu.Item>
+        {person.hasSingleSignOn ? (
+          <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => onChoose('unbind')}>
+            {t('unbind')}
+          </Menu.Item>
+        ) : null}
         <Menu.Divider />
         {person.status === 'ACTIVE' ? (
           <Menu.Item color="red" leftSection={<LockIcon size={16} />} onClick={() => onChoose('disable')}>

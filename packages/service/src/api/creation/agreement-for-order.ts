@@ -4,7 +4,10 @@ import type { CardDetails } from '../../gateways/gateway.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { requireShareablePaymentChannel } from '../../subscriptions/domain/agreements/choose-payment-channel.js';
 import { readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
-import { createSharedAgreementRow, readSharedCard } from '../../subscriptions/steps/agreements/shared-agreement.js';
+import {
+  createSharedAgreementRow,
+  readSharedAgreement,
+} from '../../subscriptions/steps/agreements/shared-agreement.js';
 import { checkUserMobile, createUserRow } from '../../subscriptions/steps/users/login-mobile.js';
 import {
   type AgreementRow,
@@ -61,7 +64,8 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   if (agreement === 'shared') {
     const mobile = readMobile(request.mobileEncrypted);
     const { sharedAgreement } = request;
-    return { agreement, mobile, card: readSharedCard(channel, sharedAgreement, 'sharedAgreement'), sharedAgreement };
+    const { shared, card } = readSharedAgreement(channel, sharedAgreement, 'sharedAgreement');
+    return { agreement, mobile, card, sharedAgreement: shared };
   }
   const mobile = request.mobileEncrypted === undefined ? undefined : readMobile(request.mobileEncrypted);
   const binding = await findBindingInForce(db, channel.channelId, request.bindOrderNo);

@@ -2,6 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import { appendList, parseWholeNumber } from '../../operations/command/parse.js';
 import type { CommandField, CommandReader, CommandRules, Context, Row } from '../../operations/operation.js';
 import { runRow } from '../../operations/second-person.js';
+import { refuseWrittenNumbers } from '../../operator/masking.js';
 import { PlainError } from '../../platform/plain-error.js';
 import type { Settings } from '../../platform/settings.js';
 import { actorName, addCommand, type CommandLine, type JsonOption } from './command.js';
@@ -31,6 +32,7 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
       ...optionFields.map(([field, one]) => [field, givenBy(options, row, field, one)] as const),
     ];
     const input = { ...(rules.defaults as object | undefined), ...(await toInput(row, values)) } as never;
+    refuseWrittenNumbers(input);
     const perform = rules.needsEngine ? commandLine.performWithEngine : commandLine.perform;
     await perform(
       options,

@@ -15,9 +15,10 @@ export interface LockOut {
   readonly forgetSeconds: number;
 }
 
-export const BY_NAME: LockOut = { tries: 5, firstSeconds: 60, longestSeconds: 3600, forgetSeconds: 24 * 3600 };
-/** Counted per session, so that failed sign-ins under an operator's name cannot lock the operator's running session. */
-export const BY_SESSION: LockOut = BY_NAME;
+/** Of one name from one address, of one device, or of one session. None of them can lock out others. */
+export const BY_SOURCE: LockOut = { tries: 5, firstSeconds: 60, longestSeconds: 3600, forgetSeconds: 24 * 3600 };
+/** Of one name from all unknown devices, against guesses from many addresses. */
+export const BY_NAME: LockOut = { ...BY_SOURCE, tries: 50 };
 export const BY_ADDRESS: LockOut = { tries: 30, firstSeconds: 900, longestSeconds: 900, forgetSeconds: 900 };
 
 const COUNT_TRY = statement({
@@ -50,7 +51,7 @@ export async function countTry(db: Queryable, key: string, rule: LockOut): Promi
   return Math.max(1, lock?.seconds ?? 1);
 }
 
-/** Deletes the count of a name. After the right password, the earlier failures are taken for the owner's mistakes. */
+/** Deletes a count. After the right password, the earlier failures are taken for the owner's mistakes. */
 export const forgetTries: Query<[key: string], void> = declareWrite({
   text: 'delete from sign_in_failures where key = $1',
   parameters: ['text'],

@@ -5,9 +5,7 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** The maximum duration of a session. */
 export const SESSION_HOURS = 12;
-/** A session ends if it is not used for this time. */
-export const IDLE_MINUTES = 30;
-/** The time for which an operator's identity counts as confirmed. */
+export const IDLE_MINUTES = 15;
 export const PROOF_MINUTES = 5;
 
 export type SessionRow = RowOf<typeof SESSION_COLUMNS>;
@@ -22,6 +20,8 @@ const SESSION_COLUMNS = columns({
   role: column<Role>('text'),
   hasTotp: 'boolean',
   hasPassword: 'boolean',
+  /** True if the identity provider has authenticated the operator. */
+  isBySingleSignOn: 'boolean',
   isProven: 'boolean',
   provenUntil: 'text',
   expiresAt: 'text',
@@ -33,6 +33,7 @@ const SESSION_COLUMNS = columns({
 export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = declareFind({
   text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
        p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
+       s.by_single_sign_on as "isBySingleSignOn",
        ${PROVEN_UNTIL} > now() as "isProven", ${shanghaiText(PROVEN_UNTIL)} as "provenUntil",
        ${shanghaiText('s.expires_at')} as "expiresAt", s.last_seen_at < now() - interval '1 minute' as "isStale"
      from console_sessions s join people p using (person_id)
@@ -46,12 +47,24 @@ export const touchSession: Query<[sessionId: string], void> = declareWrite({
   parameters: ['uuid'],
 });
 
-export const insertSession: Query<[tokenHash: Buffer, personId: number, address: string, userAgent: string], void> =
-  declareWrite({
-    text: `insert into console_sessions (token_hash, person_id, address, user_agent, expires_at)
-     values ($1, $2, $3, $4, now() + interval '${SESSION_HOURS} hours')`,
-    parameters: ['bytea', 'bigint', 'text', 'text'],
-  });
+/** Inserts a session. Its operator must confirm their identity before sensitive actions if `isProven` is false. */
+export const insertSession = declareWrite({
+  text: `insert into console_sessions (token_hash, person_id, address, user_agent, by_single_sign_on, proven_at, expires_at)
+     values ($1, $2, $3, $4, $5, case when $6 then now() else to_timestamp(0) end, now() + interval '${SESSION_HOURS} hours')`,
+  parameters: {
+    tokenHash: 'bytea',
+    personId: 'bigint',
+    address: 'text',
+    userAgent: 'text',
+    isBySingleSignOn: 'boolean',
+    isProven: 'boolean',
+  },
+});
+
+export const deleteSessionOfToken: Query<[tokenHash: Buffer], void> = declareWrite({
+  text: 'delete from console_sessions where token_hash = $1',
+  parameters: ['bytea'],
+});
 
 export const storeProof: Query<[sessionId: string], void> = declareWrite({
   text: 'update console_sessions set proven_at = now() where session_id = $1',

@@ -7,8 +7,16 @@ import type { Clock } from '../../platform/clock.js';
 import type { Transactional } from '../../platform/db/database.js';
 import { keyPlaces, openStoredKey } from '../../platform/secrets/stored-keys.js';
 import type { Vault } from '../../platform/secrets/vault.js';
-import { BY_ADDRESS, BY_NAME, BY_SESSION, countTry, forgetTries, takeBackTry } from './failures-sql.js';
-import { findSession, insertSession, type SessionRow, storeProof, touchSession } from './sessions-sql.js';
+import { createDevice, readDevice } from './device.js';
+import { BY_ADDRESS, BY_NAME, BY_SOURCE, countTry, forgetTries, type LockOut, takeBackTry } from './failures-sql.js';
+import {
+  deleteSessionOfToken,
+  findSession,
+  insertSession,
+  type SessionRow,
+  storeProof,
+  touchSession,
+} from './sessions-sql.js';
 
 export interface SignInDeps {
   readonly database: Transactional;
@@ -21,6 +29,10 @@ export interface Visitor {
   /** An IPv4 address, or the network of the subscriber to whom an IPv6 address belongs. */
   readonly address: string;
   readonly userAgent: string;
+  /** The cookie of a device in which an operator has signed in before. */
+  readonly device?: string | undefined;
+  /** The token of the browser's session, which the new session replaces. */
+  readonly token?: string | undefined;
 }
 
 /** Name, password or code is wrong. The error does not say which. */
@@ -38,14 +50,15 @@ export interface Proof {
   readonly code?: string | undefined;
 }
 
-/** Creates a session. Only the hash of its token is stored. */
+/** Creates a session, and the cookie of the device. Only the hash of the session's token is stored. */
 export async function signIn(
   deps: SignInDeps,
   { name, ...proof }: Proof & { readonly name: string },
   visitor: Visitor,
-): Promise<string> {
-  return judgeSignIn(deps, name, visitor, async () => {
-    const person = await findPerson(deps.database, name);
+): Promise<{ readonly token: string; readonly device: string }> {
+  const person = await findPerson(deps.database, name);
+  const known = person && readDevice(deps.vault, visitor.device, person.personId);
+  return judgeSignIn(deps, countersOf(name, visitor, known), async () => {
     // Checks the password against a dummy hash if the name is unknown, so that both cases take the same time.
     const isRight = await isPassword(proof.password ?? '', person?.passwordHash ?? null);
     if (!isRight || person?.status !== 'ACTIVE') throw new WrongProof();
@@ -53,7 +66,8 @@ export async function signIn(
       if (proof.code === undefined || proof.code === '') throw new CodeNeeded();
       await requireCode(deps, person, proof.code);
     }
-    return beginSession(deps, person, visitor, 'password');
+    const token = await beginSession(deps, person, visitor, { by: 'password' });
+    return { token, device: createDevice(deps.vault, person.personId) };
   });
 }
 
@@ -91,7 +105,7 @@ async function judgeProof(
   judge: (person: PersonRow) => Promise<void>,
 ): Promise<void> {
   const key = `session ${sessionId}`;
-  const locked = await countTry(database, key, BY_SESSION);
+  const locked = await countTry(database, key, BY_SOURCE);
   if (locked !== undefined) throw new Locked(locked);
   const person = await findPerson(database, name);
   if (!person) throw new WrongProof();
@@ -108,27 +122,34 @@ async function requireOwnPassword({ passwordHash }: PersonRow, password: string 
   if (password === undefined || !(await isPassword(password, passwordHash))) throw new WrongProof();
 }
 
-/** Counts the attempt by name and by address before it checks the password. */
-async function judgeSignIn<T>(
-  { database }: SignInDeps,
-  name: string,
-  { address }: Visitor,
-  judge: () => Promise<T>,
-): Promise<T> {
-  const keys = { name: `name ${name.toLowerCase()}`, address: `address ${address}` };
-  const locked = (await countTry(database, keys.address, BY_ADDRESS)) ?? (await countTry(database, keys.name, BY_NAME));
-  if (locked !== undefined) throw new Locked(locked);
+/** Counters of failed attempts, by their keys. */
+type Counters = Readonly<Record<string, LockOut>>;
+
+/**
+ * Returns the counters of an attempt. A known device has its own. A stranger's attempts count by address first, and
+ * lock the name for that address long before they lock it for other unknown devices.
+ */
+function countersOf(name: string, { address }: Visitor, knownDevice: string | undefined): Counters {
+  if (knownDevice !== undefined) return { [`device ${knownDevice}`]: BY_SOURCE };
+  const lower = name.toLowerCase();
+  return { [`address ${address}`]: BY_ADDRESS, [`pair ${address} ${lower}`]: BY_SOURCE, [`name ${lower}`]: BY_NAME };
+}
+
+/** Counts the attempt before it checks the password. */
+async function judgeSignIn<T>({ database }: SignInDeps, counters: Counters, judge: () => Promise<T>): Promise<T> {
+  for (const [key, rule] of Object.entries(counters)) {
+    const locked = await countTry(database, key, rule);
+    if (locked !== undefined) throw new Locked(locked);
+  }
   try {
     const judged = await judge();
-    await forgetTries(database, keys.name);
-    await takeBackTry(database, keys.address);
+    for (const [key, rule] of Object.entries(counters)) {
+      await (rule === BY_ADDRESS ? takeBackTry(database, key) : forgetTries(database, key));
+    }
     return judged;
   } catch (error) {
     // The password was right, so this attempt was no guess and does not count as a failure.
-    if (error instanceof CodeNeeded) {
-      await takeBackTry(database, keys.name);
-      await takeBackTry(database, keys.address);
-    }
+    if (error instanceof CodeNeeded) for (const key of Object.keys(counters)) await takeBackTry(database, key);
     throw error;
   }
 }
@@ -140,16 +161,28 @@ async function requireCode({ database, vault, clock }: SignInDeps, person: Perso
   if (step === undefined || !(await useTotpStep(database, person.personId, step))) throw new WrongProof();
 }
 
+interface BeginOptions {
+  readonly by: 'password' | 'single sign-on';
+  /** False if the operator did not type a password or a code for this session. */
+  readonly isProven?: boolean;
+  /** The hash of the token of the browser's former session. Default: that of the visitor's token. */
+  readonly replaces?: Buffer | null;
+}
+
+/** Begins a session and ends the browser's former session. */
 export async function beginSession(
   { database }: SignInDeps,
   { personId, name }: PersonRow,
   visitor: Visitor,
-  by: 'password' | 'single sign-on',
+  { by, isProven = true, replaces }: BeginOptions,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await database.transaction(async (tx) => {
     const { address, userAgent } = visitor;
-    await insertSession(tx, hashToken(token), personId, address, userAgent);
+    const former = replaces ?? (visitor.token === undefined ? undefined : hashToken(visitor.token));
+    if (former) await deleteSessionOfToken(tx, former);
+    const isBySingleSignOn = by === 'single sign-on';
+    await insertSession(tx, { tokenHash: hashToken(token), personId, address, userAgent, isBySingleSignOn, isProven });
     await storeSignIn(tx, personId);
     await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail: { by }, address });
   });
@@ -181,4 +214,4 @@ export function isCsrfToken(sessionToken: string, given: string): boolean {
   return timingSafeEqual(hash(csrfToken(sessionToken)), hash(given));
 }
 
-const hashToken = (token: string) => createHash('sha256').update(token).digest();
+export const hashToken = (token: string) => createHash('sha256').update(token).digest();

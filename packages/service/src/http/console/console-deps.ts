@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { SignInDeps } from '../../console/sessions/sign-in.js';
 import type { Tools } from '../../operations/operation.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
+import type { Role } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
 
@@ -12,6 +13,8 @@ export interface ConsoleDeps extends Tools, SignInDeps {
   readonly databaseOf: (personId: number) => Transactional;
   readonly log: Logger;
   readonly singleSignOn: SingleSignOnSettings | undefined;
+  /** Roles whose operators need a second factor to sign in by password. */
+  readonly totpRoles: readonly Role[];
 }
 
 export interface ConsoleRouteContext {

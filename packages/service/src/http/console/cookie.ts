@@ -1,31 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_HOURS } from '../../console/sessions/sessions-sql.js';
 
+/** The console's cookies. The state of a single sign-on is Lax, because the provider's site redirects here. */
+const COOKIES = {
+  session: { name: 'perennial', seconds: SESSION_HOURS * 3600, sameSite: 'Strict' },
+  device: { name: 'perennial-device', seconds: 180 * 86_400, sameSite: 'Strict' },
+  signOn: { name: 'perennial-sign-on', seconds: 600, sameSite: 'Lax' },
+} as const;
+type Cookie = keyof typeof COOKIES;
+
 /**
  * The __Host- prefix makes browsers enforce Secure, Path=/ and this host. Without HTTPS, as in trials on one machine,
  * browsers would refuse a cookie with this prefix.
  */
-const SECURE_NAME = '__Host-perennial';
-const PLAIN_NAME = 'perennial';
+const cookieName = (cookie: Cookie, isSecure: boolean) => `${isSecure ? '__Host-' : ''}${COOKIES[cookie].name}`;
 
-export const cookieName = (isSecure: boolean) => (isSecure ? SECURE_NAME : PLAIN_NAME);
-
-/** Returns the session token, or undefined if there is no cookie or two with the same name. */
-export function readCookie({ headers }: FastifyRequest, isSecure: boolean): string | undefined {
+/** Returns the value, or undefined if there is no such cookie or two with the same name. */
+export function readCookie({ headers }: FastifyRequest, cookie: Cookie, isSecure: boolean): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
-  const found = pairs.filter(([name]) => name === cookieName(isSecure));
+  const found = pairs.filter(([name]) => name === cookieName(cookie, isSecure));
   return found.length === 1 ? found[0]?.slice(1).join('=') : undefined;
 }
 
-export function setCookie(reply: FastifyReply, token: string, isSecure: boolean): void {
-  writeCookie(reply, token, SESSION_HOURS * 3600, isSecure);
-}
-
-export function clearCookie(reply: FastifyReply, isSecure: boolean): void {
-  writeCookie(reply, '', 0, isSecure);
-}
-
-function writeCookie(reply: FastifyReply, value: string, maxAge: number, isSecure: boolean): void {
-  const parts = [`${cookieName(isSecure)}=${value}`, 'Path=/', `Max-Age=${maxAge}`, 'HttpOnly', 'SameSite=Strict'];
-  void reply.header('set-cookie', [...parts, ...(isSecure ? ['Secure'] : [])].join('; '));
+/** Sets a cookie, or deletes it if the value is empty. */
+export function setCookie(reply: FastifyReply, cookie: Cookie, value: string, isSecure: boolean): void {
+  const { seconds, sameSite } = COOKIES[cookie];
+  const place = [`${cookieName(cookie, isSecure)}=${value}`, 'Path=/', `Max-Age=${value === '' ? 0 : seconds}`];
+  const rules = ['HttpOnly', `SameSite=${sameSite}`, ...(isSecure ? ['Secure'] : [])];
+  void reply.header('set-cookie', [...place, ...rules].join('; '));
 }

@@ -23,7 +23,7 @@ export function createGuards(deps: ConsoleDeps) {
 
   /** Requires a session. Runs before the body is read and before the path is checked. */
   async function requireSession(request: FastifyRequest): Promise<void> {
-    const token = readCookie(request, isSecure()) ?? '';
+    const token = readCookie(request, 'session', isSecure()) ?? '';
     request.consoleSession = requireOpen(
       await openSession(deps, token, request.headers[UNATTENDED_HEADER] !== undefined),
     );
@@ -49,6 +49,10 @@ export function requireOwnSite(headers: FastifyRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none') throw new Problem('csrf');
 }
+
+/** Returns true if the operator must set up a second factor before anything else: the identity provider has its own. */
+export const needsTotp = ({ totpRoles }: ConsoleDeps, { role, hasTotp, isBySingleSignOn }: SessionRow): boolean =>
+  totpRoles.includes(role) && !hasTotp && !isBySingleSignOn;
 
 export function requireOpen(session: SessionRow | null | undefined): SessionRow {
   if (!session) throw new Problem('not-signed-in');

@@ -5,13 +5,13 @@ import type { SessionRow } from '../../console/sessions/sessions-sql.js';
 import { type Context, FileAnswer, type SignedInPerson } from '../../operations/operation.js';
 import { createFindStep, runRow } from '../../operations/second-person.js';
 import { OPERATIONS } from '../../operations/table.js';
-import { maskWrittenMobiles } from '../../operator/masking.js';
+import { maskWrittenMobiles, refuseWrittenNumbers } from '../../operator/masking.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
 import { mayDo } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';
 import { NodeReadsOnly } from '../answers/respond.js';
 import type { ConsoleDeps } from './console-deps.js';
-import { type Guards, requireOpen } from './guards.js';
+import { type Guards, needsTotp, requireOpen } from './guards.js';
 import { Problem, sendJson } from './problem.js';
 import { createQueryReader, createReader } from './read-input.js';
 
@@ -25,7 +25,9 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
     const readBody = one.body ? createReader(one.body) : () => ({});
     const isWrite = one.method !== 'GET';
     const requireRole = async ({ consoleSession }: FastifyRequest) => {
-      if (!mayDo(requireOpen(consoleSession).role, one.role)) throw new Problem('not-allowed');
+      const session = requireOpen(consoleSession);
+      if (!one.isOwn && needsTotp(deps, session)) throw new Problem('codes-needed');
+      if (!mayDo(session.role, one.role)) throw new Problem('not-allowed');
     };
     api.route<{ Params: Record<string, string> }>({
       method: one.method,
@@ -46,6 +48,7 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
         if (Object.values(request.params).some((one) => one.includes('\0'))) throw new Problem('not-found');
         // Path parameters come last, so that they override fields of the same name.
         const input = { ...readQuery(request), ...readBody(request), ...request.params };
+        if (isWrite) refuseWrittenNumbers(input);
         if (one.needsProof && !session.isProven) throw new Problem('proof-needed');
         const operator = operatorOf(request, session);
         const context: Context = {

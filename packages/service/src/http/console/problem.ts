@@ -2,6 +2,7 @@ import { HEADERS, Rejection } from '@perennial/wire';
 import type { FastifyReply } from 'fastify';
 import { PROBLEM_TITLES, type ProblemKind } from '../../console/problem-titles.js';
 import { CodeNeeded, Locked, WrongProof } from '../../console/sessions/sign-in.js';
+import { TooManyReads } from '../../operator/audit/trace-read.js';
 import { NotFoundError, OperatorError } from '../../operator/operator.js';
 import { NotAllowedError } from '../../operator/people/not-allowed.js';
 import { TooManySignIns } from '../../operator/people/passwords.js';
@@ -35,6 +36,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof Locked) return told('locked', error.message, error.seconds);
   if (error instanceof CodeNeeded) return told('code-needed');
   if (error instanceof WrongProof) return told('wrong-proof');
+  if (error instanceof TooManyReads) return told('locked', error.message, 3600);
   if (error instanceof TooManySignIns) return told('busy', error.message, 2);
   if (error instanceof NotAllowedError) return told('not-allowed', error.message);
   if (error instanceof NotFoundError) return told('not-found', error.message);

@@ -2,13 +2,14 @@ import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { deleteSession, type SessionRow } from '../../console/sessions/sessions-sql.js';
 import { csrfToken, openSession, proveAgain, signIn, type Visitor } from '../../console/sessions/sign-in.js';
+import { traceFailedSignIn } from '../../console/sessions/trace-failure.js';
 import { completeSetup } from '../../operator/people/people.js';
 import * as schema from '../../operator/schemas/session.js';
 import { VERSION } from '../../platform/version.js';
 import { addressGroup } from '../answers/minute-limit.js';
 import type { ConsoleDeps } from './console-deps.js';
-import { clearCookie, setCookie } from './cookie.js';
-import { type Guards, requireOpen, requireOwnSite } from './guards.js';
+import { readCookie, setCookie } from './cookie.js';
+import { type Guards, needsTotp, requireOpen, requireOwnSite } from './guards.js';
 import { sendJson } from './problem.js';
 import { createReader } from './read-input.js';
 import { createSingleSignOn } from './single-sign-on.js';
@@ -32,8 +33,17 @@ function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure }: 
   api.post('/session', { bodyLimit: 10_000 }, async (request, reply) => {
     requireOwnSite(request.headers);
     const asked = readSignIn(request) as { name: string; password: string; code?: string };
-    const token = await signIn(deps, asked, visitorOf(request));
-    setCookie(reply, token, isSecure());
+    const visitor = {
+      ...visitorOf(request),
+      device: readCookie(request, 'device', isSecure()),
+      token: readCookie(request, 'session', isSecure()),
+    };
+    const { token, device } = await signIn(deps, asked, visitor).catch(async (error) => {
+      await traceFailedSignIn(deps, asked.name, visitor, error);
+      throw error;
+    });
+    setCookie(reply, 'session', token, isSecure());
+    setCookie(reply, 'device', device, isSecure());
     return answerSession(deps, reply, token);
   });
   const readSetup = createReader(schema.setupRequest);
@@ -45,7 +55,7 @@ function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure }: 
   singleSignOn?.addRoutes(api, {
     visitorOf,
     signedIn(reply, token, returnTo) {
-      setCookie(reply, token, isSecure());
+      setCookie(reply, 'session', token, isSecure());
       return reply.redirect(returnTo, 303);
     },
   });
@@ -59,7 +69,7 @@ function addOwnSessionRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Gu
   api.delete('/session', { onRequest: [requireSession, requireCsrfToken] }, async ({ consoleSession }, reply) => {
     const { sessionId, personId } = requireOpen(consoleSession);
     await deleteSession(deps.database, sessionId, personId);
-    clearCookie(reply, isSecure());
+    setCookie(reply, 'session', '', isSecure());
     return reply.code(204).send();
   });
   const readProof = createReader(schema.proofRequest);
@@ -87,6 +97,7 @@ const describeSession = (deps: ConsoleDeps, token: string, session: SessionRow) 
   version: VERSION,
   hasTotp: session.hasTotp,
   hasPassword: session.hasPassword,
+  needsTotp: needsTotp(deps, session),
   provenUntil: session.provenUntil,
   expiresAt: session.expiresAt,
   refundApprovalCent: deps.refundApprovalCent,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { beginSession, type SignInDeps, type Visitor } from '../../console/sessions/sign-in.js';
+import { beginSession, hashToken, type SignInDeps, type Visitor } from '../../console/sessions/sign-in.js';
 import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
+import { traceFailedSignIn } from '../../console/sessions/trace-failure.js';
 import { recordAudit } from '../../operator/audit/audit.js';
 import {
   findPerson,
@@ -13,6 +14,7 @@ import {
 import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
 import { createMinuteLimit } from '../answers/minute-limit.js';
+import { readCookie, setCookie } from './cookie.js';
 
 export interface SingleSignOnDeps extends SignInDeps {
   readonly singleSignOn: SingleSignOnSettings | undefined;
@@ -33,6 +35,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
   const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
   if (!settings) return undefined;
   const callback = () => `${consoleUrl()}/api/single-sign-on/callback`;
+  const isSecure = () => consoleUrl().startsWith('https:');
 
   const begun = createMinuteLimit(BEGUN_PER_MINUTE, clock);
   let found: Promise<Provider> | undefined;
@@ -50,15 +53,25 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
   return {
     name: settings.name,
     addRoutes(api: FastifyInstance, { visitorOf, signedIn }: SignOnPages): void {
-      api.get<{ Querystring: { returnTo?: string } }>('/single-sign-on', async (request, reply) => {
+      // With `prove`, the provider asks for the password again, and the new session has a confirmed identity.
+      api.get<{ Querystring: { returnTo?: string; prove?: string } }>('/single-sign-on', async (request, reply) => {
         // Limited per address, because each request of an unknown client stores a row.
         begun.checkAndCount(visitorOf(request).address);
         const { client, config } = await provider();
         const verifier = client.randomPKCECodeVerifier();
         const state = client.randomState();
         const nonce = client.randomNonce();
-        const wrapped = await wrapStoredKey(database, vault, Buffer.from(verifier), keyPlaces.signOn);
-        await insertSignOn(database, hashState(state), nonce, wrapped, ownAddress(request.query.returnTo));
+        const isProof = request.query.prove !== undefined;
+        // Stored now, because the provider's redirect to this site comes without the session's cookie.
+        const token = readCookie(request, 'session', isSecure());
+        await insertSignOn(database, {
+          stateHash: hashState(state),
+          nonce,
+          verifier: await wrapStoredKey(database, vault, Buffer.from(verifier), keyPlaces.signOn),
+          returnTo: ownAddress(request.query.returnTo),
+          isProof,
+          replaces: token === undefined ? null : hashToken(token),
+        });
         const to = client.buildAuthorizationUrl(config, {
           redirect_uri: callback(),
           scope: 'openid email profile',
@@ -66,10 +79,12 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
           code_challenge_method: 'S256',
           state,
           nonce,
+          ...(isProof ? { prompt: 'login', max_age: '0' } : {}),
+          ...(settings.acrValues.length > 0 ? { acr_values: settings.acrValues.join(' ') } : {}),
         });
         // Binds the state to this browser, so that nobody can begin a sign-in and make another person's browser
         // complete it.
-        void reply.header('set-cookie', stateCookie(state, consoleUrl().startsWith('https:')));
+        setCookie(reply, 'signOn', hashState(state).toString('base64url'), isSecure());
         return reply.redirect(to.href, 303);
       });
       api.get('/single-sign-on/callback', async (request, reply) => {
@@ -77,7 +92,8 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
         const address = new URL(callback());
         address.search = (request.raw.url ?? '').replace(/^[^?]*/, '');
         const state = address.searchParams.get('state') ?? '';
-        const taken = isStateOfBrowser(request, state) ? await takeSignOn(database, hashState(state)) : undefined;
+        const isOfBrowser = readCookie(request, 'signOn', isSecure()) === hashState(state).toString('base64url');
+        const taken = isOfBrowser ? await takeSignOn(database, hashState(state)) : undefined;
         if (!taken) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
         const verifier = await openStoredKey(database, vault, taken.verifier, keyPlaces.signOn);
         const tokens = await client
@@ -86,15 +102,26 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
             expectedState: state,
             expectedNonce: taken.nonce,
             idTokenExpected: true,
+            // Requires an `auth_time` after the sign-in began. With 0, an operator who is slow to enter a code would fail.
+            ...(taken.isProof ? { maxAge: taken.seconds } : {}),
           })
           .catch((err: unknown) => {
             log.warn({ err, requestId: request.id }, 'single sign-on failed');
             return undefined;
           });
         const claims = tokens?.claims();
-        const person = claims && (await findPersonOf(deps, settings.issuer, claims));
-        if (!person) return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
-        const token = await beginSession(deps, person, visitorOf(request), 'single sign-on');
+        const isStrong = settings.acrValues.length === 0 || settings.acrValues.includes(`${claims?.acr}`);
+        const person = claims && isStrong && (await findPersonOf(deps, settings.issuer, claims));
+        if (!person) {
+          await traceFailedSignIn(deps, `${claims?.email}`, visitorOf(request));
+          return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
+        }
+        const { isProof: isProven, replaces } = taken;
+        const token = await beginSession(deps, person, visitorOf(request), {
+          by: 'single sign-on',
+          isProven,
+          replaces,
+        });
         return signedIn(reply, token, `${consolePath(consoleUrl())}${taken.returnTo}`);
       });
     },
@@ -112,8 +139,9 @@ async function discover({ issuer, clientId, clientSecret }: SingleSignOnSettings
   const address = new URL(issuer);
   // Plain HTTP is allowed on this machine only, for trials.
   const isLocal = address.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(address.hostname);
-  const options = isLocal ? { execute: [client.allowInsecureRequests] } : {};
-  return { client, config: await client.discovery(address, clientId, clientSecret, undefined, options) };
+  // The signature of the ID token is verified, although it comes from the provider over TLS.
+  const execute = [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])];
+  return { client, config: await client.discovery(address, clientId, clientSecret, undefined, { execute }) };
 }
 
 interface Claims {
@@ -143,19 +171,6 @@ async function findPersonOf(
     await recordAudit(tx, { actor: name, action: 'person.set-single-sign-on', subject: name, detail: { issuer } });
     return person;
   });
-}
-
-const STATE_COOKIE = 'perennial-sign-on';
-
-/** SameSite=Lax, because the identity provider's site redirects here. */
-function stateCookie(state: string, isSecure: boolean): string {
-  const place = `${STATE_COOKIE}=${hashState(state).toString('base64url')}; Path=/console/api/single-sign-on; Max-Age=600`;
-  return `${place}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-}
-
-function isStateOfBrowser({ headers }: FastifyRequest, state: string): boolean {
-  const expected = `${STATE_COOKIE}=${hashState(state).toString('base64url')}`;
-  return (headers.cookie ?? '').split(';').some((pair) => pair.trim() === expected);
 }
 
 const hashState = (state: string) => createHash('sha256').update(state).digest();

@@ -124,6 +124,14 @@ export const lockRun: Query<[runId: number], BulkRun | undefined> = declareFind(
   columns: RUN_COLUMNS,
 });
 
+/** Locks and returns the runs of an operator that may still change something. */
+export const lockUnfinishedRuns: Query<[requestedBy: string], { runId: number }[]> = declareList({
+  text: `select run_id as "runId" from bulk_runs
+     where requested_by = $1 and status in ('PREPARED', 'WAITING', 'RUNNING') for update`,
+  parameters: ['text'],
+  columns: columns({ runId: 'bigint' }),
+});
+
 /** Returns runs older than `before`, latest first. */
 export const findRuns: Query<[before: number | undefined, limit: number], BulkRun[]> = declareList({
   text: `select ${RUN_FIELDS} from bulk_runs r where $1::bigint is null or r.run_id < $1 order by r.run_id desc limit $2`,
@@ -198,11 +206,15 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/** Leases a run to this node. Of all free runs, takes the run whose last lease ended first. */
+/**
+ * Leases a run to this node: of all free runs, the one whose last lease ended first. Skips runs of disabled operators,
+ * which may have been started while their operator was being disabled.
+ */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (
        select n.run_id from bulk_runs n where n.status = 'RUNNING' and (n.lease_until is null or n.lease_until <= now())
+         and not exists (select from people p where p.name = n.requested_by and p.status = 'DISABLED')
        order by n.lease_until nulls first, n.run_id limit 1 for update skip locked)
      returning ${RUN_FIELDS}`,
   parameters: ['double precision'],

@@ -6,11 +6,13 @@ import { spreadsheetLine } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
 import { isNumberKey } from '../../platform/lists/list-page.js';
+import { traceRead } from '../audit/trace-read.js';
 import { requireChannelId } from '../channel-id.js';
 import { maskUserId } from '../masking.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
 import { requirePageSize } from '../paging.js';
-import type { Role } from '../people/roles.js';
+import { NotAllowedError } from '../people/not-allowed.js';
+import { mayDo, ROLES_FOR_USERS, type Role } from '../people/roles.js';
 import { createNotFound, parseMoment, requireOneOf } from '../rules.js';
 import { type orderFilter, orderLine, type ordersQuery } from '../schemas/orders.js';
 import { walkInStretches } from '../walk.js';
@@ -51,7 +53,7 @@ const MAX_STATEMENT_MS = 3_000;
 export async function listOrders(operator: OperatorWithClock, input: Static<typeof ordersQuery>, role: Role) {
   const { cursor, limit, ...asked } = input;
   const size = requirePageSize(limit);
-  const filter = await readFilter(operator.database, asked);
+  const filter = await readFilter(operator.database, asked, role);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);
   const { found, next } = await readPage(operator, filter, after, size, PAGE_MS);
@@ -62,8 +64,8 @@ export async function listOrders(operator: OperatorWithClock, input: Static<type
 }
 
 /** Counts the matching orders up to MAX_COUNTED, and sums their payments and refunds. */
-export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput) {
-  const filter = await readFilter(operator.database, input);
+export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput, role: Role) {
+  const filter = await readFilter(operator.database, input, role);
   let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
   let isComplete = false;
   const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: TOTALS_MS }, (db, walk) =>
@@ -94,7 +96,9 @@ export async function exportOrders(
   input: OrderFilterInput,
   role: Role,
 ): Promise<AsyncIterable<string>> {
-  const filter = await readFilter(operator.database, input);
+  const filter = await readFilter(operator.database, input, role);
+  const { channelUserId: _, ...shown } = input;
+  await traceRead(operator, 'orders.export', 'orders', JSON.stringify(input), shown);
   const { currency = DEFAULT_CURRENCY } = operator;
   return (async function* pieces() {
     yield spreadsheetLine(CSV_HEADER);
@@ -149,7 +153,9 @@ async function* walkOrders<Found>(
   }
 }
 
-async function readFilter(db: Queryable, input: OrderFilterInput): Promise<OrderFilter> {
+async function readFilter(db: Queryable, input: OrderFilterInput, role: Role): Promise<OrderFilter> {
+  if (input.channelUserId !== undefined && !mayDo(role, ROLES_FOR_USERS))
+    throw refusal('role-sees-users', NotAllowedError)`your role may not look for a user by id`;
   // Refuses an unknown product first, because the search for its orders would scan all orders.
   if (input.productCode !== undefined && !(await hasProduct(db, input.productCode))) {
     throw createNotFound('product', input.productCode);

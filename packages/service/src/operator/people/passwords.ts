@@ -1,5 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { OperatorError, refusal } from '../operator.js';
+import { isCommonPassword } from './common-passwords.js';
+import type { PersonRow } from './people-sql.js';
 
 /** The cost of scrypt: 32 MB of memory and some tenths of a second per attempt. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
@@ -20,7 +22,26 @@ export function requirePassword(password: string, name: string): string {
   }
   if (new Set(password).size < 5)
     throw refusal('password-too-even')`a password must have at least five different characters`;
+  if (isCommonPassword(password))
+    throw refusal('password-common')`this password is among those that are guessed first; choose unrelated words`;
   return password;
+}
+
+/** The number of the latest passwords, including the current one, that cannot be chosen again. */
+const KEPT_PASSWORDS = 5;
+
+/** Throws if the operator has the password, or had it recently. */
+export async function requireNewPassword(
+  password: string,
+  { passwordHash, formerPasswords }: Pick<PersonRow, 'passwordHash' | 'formerPasswords'>,
+): Promise<void> {
+  const latest = [passwordHash, ...formerPasswords].filter((hash) => hash !== null).slice(0, KEPT_PASSWORDS);
+  for (const hash of latest) {
+    if (await isPassword(password, hash))
+      throw refusal(
+        'password-used',
+      )`you have used this password before; choose one that is not among your last ${KEPT_PASSWORDS}`;
+  }
 }
 
 /** Returns the stored form: method, cost, salt and hash. */

@@ -6,7 +6,8 @@ import type { Role } from './roles.js';
 export type PersonRow = RowOf<typeof PERSON_COLUMNS>;
 
 const PERSON_FIELDS = `p.person_id as "personId", p.name, p.role, p.status, p.password_hash as "passwordHash",
-  p.totp_secret as "totpSecret", p.totp_pending as "totpPending", p.totp_step as "totpStep"`;
+  p.totp_secret as "totpSecret", p.totp_pending as "totpPending", p.totp_step as "totpStep",
+  p.former_passwords as "formerPasswords"`;
 
 export const PERSON_COLUMNS = columns({
   personId: 'bigint',
@@ -18,6 +19,8 @@ export const PERSON_COLUMNS = columns({
   totpSecret: 'text?',
   totpPending: 'text?',
   totpStep: 'bigint',
+  /** The hashes of the passwords before the current one, latest first. A trigger stores them. */
+  formerPasswords: 'text[]',
 });
 
 export const findPerson: Query<[name: string], PersonRow | undefined> = declareFind({
@@ -134,6 +137,12 @@ export const storeSingleSignOn: Query<[personId: number, subject: string], boole
   parameters: ['bigint', 'text'],
 });
 
+/** Removes the link to an account at the identity provider. Returns false if there is none. */
+export const removeSingleSignOn: Query<[personId: number], boolean> = declareHas({
+  text: 'update people set single_sign_on = null where person_id = $1 and single_sign_on is not null returning 1',
+  parameters: ['bigint'],
+});
+
 export const storeSignIn: Query<[personId: number], void> = declareWrite({
   text: 'update people set last_sign_in_at = now() where person_id = $1',
   parameters: ['bigint'],
@@ -162,8 +171,9 @@ export async function endSessions(tx: Queryable, personId: number, except: strin
   await tx.query(END_SESSIONS, [personId, except]);
 }
 
-/** Unlocks the account. */
+/** Unlocks the account, for every address. */
 export const forgetFailures: Query<[name: string], void> = declareWrite({
-  text: `delete from sign_in_failures where key = 'name ' || lower($1)`,
+  text: `delete from sign_in_failures where key = 'name ' || lower($1)
+     or starts_with(key, 'pair ') and split_part(key, ' ', 3) = lower($1)`,
   parameters: ['text'],
 });

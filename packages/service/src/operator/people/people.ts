@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.js';
+import { lockUnfinishedRuns, storeCanceledRun } from '../bulk/bulk-sql.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { createNotFound, quoted, requireFound, requireOneOf } from '../rules.js';
-import { hashPassword, requirePassword } from './passwords.js';
+import { hashPassword, requireNewPassword, requirePassword } from './passwords.js';
 import {
   describePeople,
   endSessions,
+  findPerson,
   forgetFailures,
   insertPerson,
   lockActiveAdmins,
@@ -13,6 +15,7 @@ import {
   lockPersonBySetup,
   type PersonRow,
   type PersonView,
+  removeSingleSignOn,
   storePassword,
   storePersonStatus,
   storeRole,
@@ -69,6 +72,11 @@ export async function disablePerson(operator: Operator, { name }: Named): Promis
     await requireAnotherAdmin(tx, person);
     await storePersonStatus(tx, person.personId, 'DISABLED');
     await endSessions(tx, person.personId);
+    for (const { runId } of await lockUnfinishedRuns(tx, person.name)) {
+      await storeCanceledRun(tx, runId, operator.actor);
+      const detail = { because: 'person.disable', of: person.name };
+      await recordAudit(tx, { actor: operator.actor, action: 'bulk.cancel', subject: `run-${runId}`, detail });
+    }
     return { from: 'ACTIVE', to: 'DISABLED' };
   });
 }
@@ -109,6 +117,16 @@ export async function resetPerson(operator: Operator, { name }: Named): Promise<
   return { person: view, setupToken };
 }
 
+/** Unlinks the operator from their account at the identity provider, and ends their sessions. */
+export async function unbindPerson(operator: Operator, { name }: Named): Promise<Changed<PersonView>> {
+  return changePerson(operator, name, 'person.remove-single-sign-on', async (tx, person) => {
+    if (person.passwordHash === null) await requireAnotherAdmin(tx, person);
+    if (!(await removeSingleSignOn(tx, person.personId))) return undefined;
+    await endSessions(tx, person.personId);
+    return {};
+  });
+}
+
 /** Sets a password with a setup link, which works only once. Ends all sessions of the operator. */
 export async function completeSetup(
   operator: Operator,
@@ -116,7 +134,9 @@ export async function completeSetup(
 ): Promise<Named> {
   const found = await inTransaction(operator, (tx) => lockPersonBySetup(tx, hashSetupToken(token)));
   if (found?.status !== 'ACTIVE') throw createSetupRefusal();
-  const passwordHash = await hashPassword(requirePassword(password, found.name));
+  requirePassword(password, found.name);
+  await requireNewPassword(password, found);
+  const passwordHash = await hashPassword(password);
   return inTransaction(operator, async (tx) => {
     const person = await lockPersonBySetup(tx, hashSetupToken(token));
     if (!person) throw createSetupRefusal();
@@ -138,7 +158,10 @@ export async function changePassword(
   operator: Operator,
   { name, password, sessionId }: Named & { readonly password: string; readonly sessionId: string },
 ): Promise<void> {
-  const passwordHash = await hashPassword(requirePassword(password, name));
+  requirePassword(password, name);
+  const before = await findPerson(operator.database, name);
+  if (before) await requireNewPassword(password, before);
+  const passwordHash = await hashPassword(password);
   await changePerson(operator, name, 'person.set-password', async (tx, person) => {
     await storePassword(tx, person.personId, passwordHash);
     await endSessions(tx, person.personId, sessionId);

@@ -5,6 +5,9 @@ export type Role = (typeof ROLES)[number];
 /** Returns true if the role may approve what others request. */
 export const mayApprove = (role: unknown): boolean => role === 'finance' || role === 'admin';
 
+/** Roles that may look for a user by their id. Viewers see ids masked, and could confirm those that they guess. */
+export const ROLES_FOR_USERS: readonly Role[] = ['support', 'finance'];
+
 /** Returns true if `role` includes the needed role, or at least one of several needed roles. */
 export function mayDo(role: Role, needed: Role | readonly Role[]): boolean {
   const roles: readonly Role[] = typeof needed === 'string' ? [needed] : needed;

@@ -21,6 +21,8 @@ export const session = Type.Object({
   version: Type.String(),
   hasTotp: Type.Boolean(),
   hasPassword: Type.Boolean(),
+  /** True if the operator must set up a second factor before they can do anything else. */
+  needsTotp: Type.Boolean(),
   /** Until this time, actions that move money or reveal a secret do not ask the operator to confirm their identity. */
   provenUntil: time,
   /** The end of the session, even if the operator is active. */

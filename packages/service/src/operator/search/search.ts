@@ -13,10 +13,11 @@ import {
 } from '../../subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo, parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { findRefund } from '../../subscriptions/store/payments/refunds-sql.js';
+import { traceRead } from '../audit/trace-read.js';
 import { maskUserId } from '../masking.js';
 import { formatAmount } from '../money.js';
 import type { Operator } from '../operator.js';
-import { mayDo, type Role } from '../people/roles.js';
+import { mayDo, ROLES_FOR_USERS, type Role } from '../people/roles.js';
 import type { searchResult } from '../schemas/overview.js';
 import {
   type FoundAgreement,
@@ -71,6 +72,7 @@ export async function search(operator: Operator, input: { readonly q: string }, 
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
   const mobile = parseMobile(text);
   const mayFindMobiles = mayDo(role, ROLE_FOR_MOBILES);
+  if (mobile !== undefined && mayFindMobiles) await traceRead(operator, 'search.mobile', 'mobile', mobile);
   const mobileHashes = mobile !== undefined && mayFindMobiles ? await hashMobile(operator, mobile) : [];
   const results = await operator.database.transaction(
     async (db) => {
@@ -81,6 +83,7 @@ export async function search(operator: Operator, input: { readonly q: string }, 
     },
     { readOnly: true, statementMs: MAX_STATEMENT_MS },
   );
+  if (results.some(({ matched }) => matched === 'card-tail')) await traceRead(operator, 'search.card', 'card', text);
   const once = [
     ...new Map(results.toReversed().map((one) => [`${one.kind} ${one.id} ${one.appId}`, one])).values(),
   ].toReversed();
@@ -185,7 +188,8 @@ const byEventId: LookUp = async ({ db, text }) => {
   return [{ ...NOTHING, kind: 'event', id: text, title: text, subtitle, appId, orderNo, matched: 'event-id' }];
 };
 
-const byUserId: LookUp = async ({ db, text }) => {
+const byUserId: LookUp = async ({ db, text, role }) => {
+  if (!mayDo(role, ROLES_FOR_USERS)) return [];
   const users = await findUsersById(db, text, MOST);
   // Shows the user id unmasked, because the operator has typed it.
   return users.map((user) => describeUser(user, 'user-id'));

@@ -1,9 +1,10 @@
 import { hmacSha256 } from '@perennial/wire';
 import { columns, type Database, type Queryable, queryOne, statement } from '../db/database.js';
+import { oneSpelling } from '../one-spelling.js';
 import { computeMasterKeyChecks, keyPlaces, openStoredKey } from './stored-keys.js';
 import { createKey, type Vault } from './vault.js';
 
-export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes' | 'audit log';
+export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes' | 'audit log' | 'reads';
 
 /** Chooses the form in the statement that stores it, because the caller may have no transaction (stored-keys.ts). */
 const INSERT_LOOK_UP_KEYS = statement({
@@ -41,7 +42,10 @@ export async function readOrCreateInstallationKey(
   return openStoredKey(db, vault, row.wrapped, place);
 }
 
-/** Hashes values with a key of the installation. Encrypted values can thus be found by their hash, across channels. */
+/**
+ * Hashes values with a key of the installation. Encrypted values can thus be found by their hash, across channels.
+ * Numbers of institutions that differ only in spaces, width or invisible characters have the same hash.
+ */
 export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose) {
   let key: Promise<Uint8Array> | undefined;
   return {
@@ -51,7 +55,8 @@ export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpo
       key.catch(() => {
         key = undefined;
       });
-      return Buffer.from(hmacSha256(await key, text));
+      const hashed = purpose === 'institution numbers' ? oneSpelling(text).replaceAll(/\s/g, '') : text;
+      return Buffer.from(hmacSha256(await key, hashed));
     },
   };
 }

@@ -3,6 +3,7 @@ import { formatClaimNo } from '../../../subscriptions/domain/benefits/claim-numb
 import { formatRefundNo } from '../../../subscriptions/domain/orders/refund-numbers.js';
 import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
 import { findUser } from '../../../subscriptions/store/users/users-sql.js';
+import { traceRead } from '../../audit/trace-read.js';
 import { maskMobile, maskUserId } from '../../masking.js';
 import type { Operator } from '../../operator.js';
 import type { Role } from '../../people/roles.js';
@@ -25,6 +26,7 @@ export async function showUser(
   const channel = await channels.reload(appId);
   if (!channel) throw createNotFound('channel', appId);
   const { channelId } = channel;
+  await traceRead(operator, 'user.open', appId, `${appId} ${channelUserId}`);
   return operator.database.transaction(
     async (tx) => {
       const user = await findUser(tx, channelId, channelUserId);

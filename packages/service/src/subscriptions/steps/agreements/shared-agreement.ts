@@ -1,16 +1,23 @@
 import { Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
+import { oneSpelling } from '../../../platform/one-spelling.js';
 import type { AgreementRow } from '../../store/agreements/agreements-sql.js';
 import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../store/agreements/card.js';
 
-/** Decrypts the card. Throws DECRYPT_FAILED or PARAM_INVALID. `field` is the name of the sub-object in the request. */
-export function readSharedCard(
+/**
+ * Decrypts the card, and returns the agreement with its number in one spelling. Throws DECRYPT_FAILED or PARAM_INVALID.
+ * `field` is the name of the sub-object in the request.
+ */
+export function readSharedAgreement(
   channel: Channel,
   shared: SharedAgreement,
   field: 'sharedAgreement' | 'newSharedAgreement',
-): CardDetails {
-  return readCard(channel, shared, `${field}.`);
+): { readonly card: CardDetails; readonly shared: SharedAgreement } {
+  const sharedAgreementNo = oneSpelling(shared.sharedAgreementNo);
+  if (sharedAgreementNo === '' || /\p{C}/u.test(sharedAgreementNo))
+    throw new Rejection('PARAM_INVALID', `${field}.sharedAgreementNo contains a character that is not allowed`);
+  return { card: readCard(channel, shared, `${field}.`), shared: { ...shared, sharedAgreementNo } };
 }
 
 /** Thrown if a different channel uses the agreement number. The message does not name that channel. */

@@ -1,0 +1,59 @@
+import { hmacSha256 } from '@perennial/wire';
+import { columns } from '../../platform/db/database.js';
+import { declareRequire } from '../../platform/db/declared.js';
+import { readOrCreateInstallationKey } from '../../platform/secrets/keyed-hasher.js';
+import { inTransaction, type Operator, OperatorError, refusal } from '../operator.js';
+import { type AuditEntry, recordAudit } from './audit.js';
+
+/**
+ * Reads of personal data that the audit log records, with the most per operator and hour. Support takes a call a minute
+ * at most. An operator who tries numbers to find four masked digits needs thousands: weeks, with an entry for each.
+ */
+const MOST_PER_HOUR = {
+  'search.mobile': 60,
+  'search.card': 300,
+  'user.open': 300,
+  'orders.export': 20,
+} as const;
+
+/** A repeated read within this time, as by a page that refreshes itself, is one read. */
+const SAME_READ_MINUTES = 10;
+
+export class TooManyReads extends OperatorError {}
+
+const findReads = declareRequire({
+  text: `select count(*)::integer as reads,
+       coalesce(bool_or(detail ->> 'hash' = $3 and at > now() - interval '${SAME_READ_MINUTES} minutes'), false) as same
+     from audit_log where actor = $1 and action = $2 and at > now() - interval '1 hour'`,
+  parameters: ['text', 'text', 'text'],
+  columns: columns({ reads: 'integer', same: 'boolean' }),
+});
+
+/**
+ * Records a read of personal data, before it is made. `what` is stored only as a keyed hash: an operator who looks for
+ * the same value finds the same hash. Throws if the operator has made too many such reads.
+ */
+export async function traceRead(
+  operator: Operator,
+  action: keyof typeof MOST_PER_HOUR,
+  subject: string,
+  what: string,
+  more: AuditEntry['detail'] = {},
+): Promise<void> {
+  const { actor, vault } = operator;
+  await inTransaction(operator, async (tx) => {
+    const key = await readOrCreateInstallationKey(tx, vault, 'reads');
+    const hash = Buffer.from(hmacSha256(key, `${action} ${what}`))
+      .toString('hex')
+      .slice(0, 16);
+    if ((await findReads(tx, actor, action, hash)).same) return;
+    // Counts after the insert, which locks the audit log, so that concurrent reads cannot exceed the limit.
+    await recordAudit(tx, { actor, action, subject, detail: { hash, ...more } });
+    const most = MOST_PER_HOUR[action];
+    if ((await findReads(tx, actor, action, hash)).reads > most)
+      throw refusal(
+        'reads-used-up',
+        TooManyReads,
+      )`you may do this ${most} times an hour, because it shows personal data`;
+  });
+}
