@@ -7,6 +7,7 @@ import { keyPlaces } from '../../src/platform/secrets/stored-keys.js';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
+import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
 import { consoleBrowser, ON_THIS_MACHINE, signIn } from './console.js';
 import { browserOfFile, PHONE } from './support.js';
@@ -32,6 +33,16 @@ async function typeSignIn(page: Page, name: string, password = PASSWORD): Promis
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
+}
+
+/** Returns a function for the current code of an operator who is setting codes up. */
+async function codesOf(name: string): Promise<() => string> {
+  const [row] = await service.fresh.database.query<{ id: number; pending: string }>(
+    'select person_id as id, totp_pending as pending from people where name = $1',
+    [name],
+  );
+  const secret = service.vault.unwrapKey(row?.pending ?? '', keyPlaces.secondFactor(row?.id ?? 0));
+  return () => totpCode(secret, totpStep(service.clock.now()));
 }
 
 describe('signing in', () => {
@@ -122,11 +133,7 @@ describe('signing in', () => {
     await page.goto('/console/account');
     await page.getByRole('button', { name: 'Set up codes' }).click();
     await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
-    const [row] = await service.fresh.database.query<{ id: number; pending: string }>(
-      `select person_id as id, totp_pending as pending from people where name = 'chen'`,
-    );
-    const secret = service.vault.unwrapKey(row?.pending ?? '', keyPlaces.secondFactor(row?.id ?? 0));
-    const code = () => totpCode(secret, totpStep(service.clock.now()));
+    const code = await codesOf('chen');
     await page.getByLabel('Then enter the six digits that the app shows').fill(code());
     await page.getByRole('button', { name: 'Turn codes on' }).click();
     await page.getByText('Codes are on').waitFor();
@@ -144,6 +151,25 @@ describe('signing in', () => {
     await removal.getByLabel('Authenticator code').fill(code());
     await removal.getByRole('button', { name: 'Turn codes off' }).click();
     await page.getByText('Codes are off').waitFor();
+  });
+
+  it('leads an operator whose role needs codes to set them up, before anything else', async () => {
+    const strict = await anotherNode(service, { ...ON_THIS_MACHINE, totpRoles: ['admin'] });
+    onTestFinished(() => strict.close());
+    await createPersonWithPassword(service, 'gina', 'admin');
+    const page = await at.visitor({ baseURL: strict.baseUrl });
+    await page.goto('/console/orders');
+    await typeSignIn(page, 'gina');
+    await heading(page, 'Your account').waitFor();
+    await page.getByText('Your role needs codes').waitFor();
+    await page.getByRole('button', { name: 'Set up codes' }).click();
+    await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
+    const code = await codesOf('gina');
+    await page.getByLabel('Then enter the six digits that the app shows').fill(code());
+    await page.getByRole('button', { name: 'Turn codes on' }).click();
+    await page.getByText('Codes are on').waitFor();
+    await page.getByRole('link', { name: 'Orders' }).click();
+    await heading(page, 'Orders').waitFor();
   });
 
   it('marks background polls as unattended, until the user acts', async () => {
