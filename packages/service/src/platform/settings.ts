@@ -350,11 +350,11 @@ function readSingleSignOn(env: Env): SingleSignOnSettings | undefined {
   const issuer = readUrl(env, 'OIDC_ISSUER', ['http:', 'https:']);
   const clientId = readText(env, 'OIDC_CLIENT_ID');
   const clientSecret = readText(env, 'OIDC_CLIENT_SECRET');
+  const acrValues = readText(env, 'OIDC_ACR_VALUES')?.split(/\s+/) ?? [];
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
     throw new SettingsError('OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together');
   }
-  const acrValues = readText(env, 'OIDC_ACR_VALUES')?.split(/\s+/) ?? [];
   return { issuer, clientId, clientSecret, name: new URL(issuer).hostname, acrValues };
 }
 

@@ -148,6 +148,7 @@ describe('the table of operations', () => {
       'POST /people/{name}/disable',
       'POST /people/{name}/enable',
       'POST /people/{name}/reset',
+      'POST /people/{name}/unbind',
       'POST /account/totp',
     ]);
   });

@@ -39,6 +39,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000028_audit_chain.sql': 'd547c441dac1e5e1',
   '000029_second_person.sql': '8df77a5d46bc01d2',
   '000030_bound_keys.sql': 'd2c66158bd7fe44a',
+  '000031_traces.sql': 'bf82e9b0688603bf',
   '000032_retention.sql': '198a68d93582ce2f',
 };
 

@@ -124,12 +124,15 @@ export const lockRun: Query<[runId: number], BulkRun | undefined> = declareFind(
   columns: RUN_COLUMNS,
 });
 
-/** Locks and returns the runs of an operator that may still change something. */
-export const lockUnfinishedRuns: Query<[requestedBy: string], { runId: number }[]> = declareList({
-  text: `select run_id as "runId" from bulk_runs
-     where requested_by = $1 and status in ('PREPARED', 'WAITING', 'RUNNING') for update`,
-  parameters: ['text'],
-  columns: columns({ runId: 'bigint' }),
+const OF_DISABLED = (run: string) =>
+  `exists (select from people p where p.name = ${run}.requested_by and p.status = 'DISABLED')`;
+
+/** Locks and returns the running runs of operators who were disabled since. */
+export const lockRunsOfDisabled: Query<[], { runId: number; requestedBy: string }[]> = declareList({
+  text: `select r.run_id as "runId", r.requested_by as "requestedBy" from bulk_runs r
+     where r.status = 'RUNNING' and ${OF_DISABLED('r')} for update skip locked`,
+  parameters: [],
+  columns: columns({ runId: 'bigint', requestedBy: 'text' }),
 });
 
 /** Returns runs older than `before`, latest first. */
@@ -206,25 +209,22 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/**
- * Leases a run to this node: of all free runs, the one whose last lease ended first. Skips runs of disabled operators,
- * which may have been started while their operator was being disabled.
- */
+/** Leases a run to this node: of all free runs, the one whose last lease ended first. */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (
        select n.run_id from bulk_runs n where n.status = 'RUNNING' and (n.lease_until is null or n.lease_until <= now())
-         and not exists (select from people p where p.name = n.requested_by and p.status = 'DISABLED')
+         and not ${OF_DISABLED('n')}
        order by n.lease_until nulls first, n.run_id limit 1 for update skip locked)
      returning ${RUN_FIELDS}`,
   parameters: ['double precision'],
   columns: RUN_COLUMNS,
 });
 
-/** Extends the lease and locks the run. Returns false if the run was canceled. */
+/** Extends the lease and locks the run. Returns false if the run was canceled, or its operator was disabled. */
 export const renewLease: Query<[runId: number, leaseSeconds: number], boolean> = declareHas({
-  text: `update bulk_runs set lease_until = now() + $2::double precision * interval '1 s'
-     where run_id = $1 and status = 'RUNNING' returning 1`,
+  text: `update bulk_runs r set lease_until = now() + $2::double precision * interval '1 s'
+     where r.run_id = $1 and r.status = 'RUNNING' and not ${OF_DISABLED('r')} returning 1`,
   parameters: ['bigint', 'double precision'],
 });
 

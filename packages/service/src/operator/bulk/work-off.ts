@@ -1,6 +1,7 @@
 import { parseEventId } from '../../delivery/event-id.js';
 import { type Queryable, Unavailable } from '../../platform/db/database.js';
 import { isRefusal } from '../approvals/carry-out.js';
+import { recordAudit } from '../audit/audit.js';
 import { replayNamedEvents } from '../events/events.js';
 import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
 import { retryPeriod, unsubscribeOrder } from '../orders/orders.js';
@@ -15,8 +16,10 @@ import {
   type ItemResult,
   leaseRun,
   lockNextItem,
+  lockRunsOfDisabled,
   releaseRun,
   renewLease,
+  storeCanceledRun,
   storeItemResult,
 } from './bulk-sql.js';
 import { findEventsByNumber, findNextTry } from './find-items-sql.js';
@@ -50,6 +53,7 @@ export async function workOffRuns(
 ): Promise<number> {
   const { stopping = () => false, leaseSeconds = LEASE_SECONDS } = options;
   let done = 0;
+  await stopRunsOfDisabled(operator);
   while (!stopping()) {
     const run = await leaseRun(operator.database, leaseSeconds);
     if (!run) break;
@@ -65,6 +69,18 @@ export async function workOffRuns(
     }
   }
   return done;
+}
+
+/** Cancels the runs of operators who were disabled after they had started them. */
+async function stopRunsOfDisabled(operator: Omit<OperatorWithGateways, 'actor'>): Promise<void> {
+  const actor = 'engine';
+  await inTransaction({ ...operator, actor }, async (tx) => {
+    for (const { runId, requestedBy } of await lockRunsOfDisabled(tx)) {
+      const { done } = await storeCanceledRun(tx, runId, actor);
+      const detail = { disabled: requestedBy, done };
+      await recordAudit(tx, { actor, action: 'bulk.cancel', subject: `run-${runId}`, detail });
+    }
+  });
 }
 
 /** Processes the next item. Returns false if no item is left or the run was canceled. */

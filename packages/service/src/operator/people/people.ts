@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.js';
-import { lockUnfinishedRuns, storeCanceledRun } from '../bulk/bulk-sql.js';
 import { type Changed, inTransaction, type Operator, refusal } from '../operator.js';
 import { createNotFound, quoted, requireFound, requireOneOf } from '../rules.js';
 import { hashPassword, requireNewPassword, requirePassword } from './passwords.js';
@@ -72,11 +71,6 @@ export async function disablePerson(operator: Operator, { name }: Named): Promis
     await requireAnotherAdmin(tx, person);
     await storePersonStatus(tx, person.personId, 'DISABLED');
     await endSessions(tx, person.personId);
-    for (const { runId } of await lockUnfinishedRuns(tx, person.name)) {
-      await storeCanceledRun(tx, runId, operator.actor);
-      const detail = { because: 'person.disable', of: person.name };
-      await recordAudit(tx, { actor: operator.actor, action: 'bulk.cancel', subject: `run-${runId}`, detail });
-    }
     return { from: 'ACTIVE', to: 'DISABLED' };
   });
 }
