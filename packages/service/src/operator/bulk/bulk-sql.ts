@@ -127,10 +127,10 @@ export const lockRun: Query<[runId: number], BulkRun | undefined> = declareFind(
 const OF_DISABLED = (run: string) =>
   `exists (select from people p where p.name = ${run}.requested_by and p.status = 'DISABLED')`;
 
-/** Locks and returns the running runs of operators who were disabled since. */
-export const lockRunsOfDisabled: Query<[], { runId: number; requestedBy: string }[]> = declareList({
+/** Returns the running runs of operators who were disabled since. */
+export const findRunsOfDisabled: Query<[], { runId: number; requestedBy: string }[]> = declareList({
   text: `select r.run_id as "runId", r.requested_by as "requestedBy" from bulk_runs r
-     where r.status = 'RUNNING' and ${OF_DISABLED('r')} for update skip locked`,
+     where r.status = 'RUNNING' and ${OF_DISABLED('r')}`,
   parameters: [],
   columns: columns({ runId: 'bigint', requestedBy: 'text' }),
 });

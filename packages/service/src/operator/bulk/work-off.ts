@@ -12,11 +12,12 @@ import { quoted } from '../rules.js';
 import {
   type BulkItem,
   type BulkRun,
+  findRunsOfDisabled,
   finishRun,
   type ItemResult,
   leaseRun,
   lockNextItem,
-  lockRunsOfDisabled,
+  lockRun,
   releaseRun,
   renewLease,
   storeCanceledRun,
@@ -74,13 +75,14 @@ export async function workOffRuns(
 /** Cancels the runs of operators who were disabled after they had started them. */
 async function stopRunsOfDisabled(operator: Omit<OperatorWithGateways, 'actor'>): Promise<void> {
   const actor = 'engine';
-  await inTransaction({ ...operator, actor }, async (tx) => {
-    for (const { runId, requestedBy } of await lockRunsOfDisabled(tx)) {
+  for (const { runId, requestedBy } of await findRunsOfDisabled(operator.database)) {
+    await inTransaction({ ...operator, actor }, async (tx) => {
+      if ((await lockRun(tx, runId))?.status !== 'RUNNING') return;
       const { done } = await storeCanceledRun(tx, runId, actor);
       const detail = { disabled: requestedBy, done };
       await recordAudit(tx, { actor, action: 'bulk.cancel', subject: `run-${runId}`, detail });
-    }
-  });
+    });
+  }
 }
 
 /** Processes the next item. Returns false if no item is left or the run was canceled. */
