@@ -100,10 +100,15 @@ export interface CommandRules<Input, Result> {
 
 type Run<Input, Result> = (operator: OperatorWithGateways, input: Input, context: Context) => Promise<Result>;
 
+type Shown = Readonly<Record<string, string>>;
+
 /** A change that needs a second admin in production, as `NEEDS_SECOND_ADMIN` says. Its step only writes to the database. */
-interface SecondPerson<Result> {
-  /** The secrets in the step's result. With them, the requester carries the approved change out, and sees them. */
-  readonly secrets?: (result: Result) => Readonly<Record<string, string>>;
+export interface SecondPerson<Result> {
+  /**
+   * Returns the secrets that the step's result contains or permits to read, after the commit. With them, the requester
+   * carries the approved change out, and sees them. They are not stored.
+   */
+  readonly secrets?: (result: Result, operator: OperatorWithGateways) => Shown | Promise<Shown>;
   /** Fields of the input that the step has chosen. The approved change uses the same. */
   readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
 }

@@ -113,6 +113,7 @@ export const peopleOperations = [
     summary: 'unlink an operator from their account at the identity provider; their sessions end',
     answer: schema.personChanged,
     run: unbindPerson,
+    secondPerson: {},
     toAnswer: toChanged,
     command: { usage: 'operator unbind <name>', examples: ['unbind bo@example.com'], text: personText },
   }),

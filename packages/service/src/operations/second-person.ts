@@ -2,7 +2,10 @@ import type { FindStep } from '../operator/approvals/carry-out-change.js';
 import { type Asking, makeChange } from '../operator/approvals/changes.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import { createNotFound } from '../operator/rules.js';
-import type { Context, Operation, Row } from './operation.js';
+import type { Context, Operation, Row, SecondPerson } from './operation.js';
+
+/** Describes the option of commands. */
+export const WITHOUT_APPROVAL = 'reason to skip the approval by a second admin in production, for the audit log';
 
 /** Runs the step of a row, or requests the approval that it needs. */
 export async function runRow(
@@ -26,12 +29,12 @@ export const createFindStep =
   (operation) => {
     const row = rows.find((one) => one.secondPerson && nameOf(one) === operation);
     if (!row) throw createNotFound('operation', operation);
-    const secrets = row.secondPerson?.secrets as ((result: unknown) => Readonly<Record<string, string>>) | undefined;
+    const secrets = row.secondPerson?.secrets as SecondPerson<unknown>['secrets'];
     return {
       showsSecret: secrets !== undefined,
       run: async (operator, input) => {
         const result = await row.run(operator, input as never, context());
-        return secrets?.(result) ?? {};
+        return async (by) => (await secrets?.(result, by)) ?? {};
       },
     };
   };

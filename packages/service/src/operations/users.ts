@@ -1,5 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import { Type } from '@perennial/wire';
+import { makeChange } from '../operator/approvals/changes.js';
 import { OperatorError } from '../operator/operator.js';
 import { eraseUser } from '../operator/orders/users/erase-user.js';
 import {
@@ -8,18 +9,16 @@ import {
   type RepeatedErasures,
   repeatErasures,
 } from '../operator/orders/users/erasures.js';
-import { exportUser, type UserExport } from '../operator/orders/users/export-user.js';
+import { readUserData, recordExport, type UserExport } from '../operator/orders/users/export-user.js';
 import * as schemas from '../operator/schemas/orders.js';
 import { readFileInPieces, savePrivately, toBytes } from './command/files.js';
 import { paragraphs, type SafeText, safeLines, safeText } from './command/safe-text.js';
 import { table } from './command/table.js';
-import { command, operation, type Row } from './operation.js';
+import { command, operation } from './operation.js';
+import { WITHOUT_APPROVAL } from './second-person.js';
 
 /** The rules of both console operations on a user's personal data. */
 const OF_PERSONAL_DATA = { method: 'POST', role: 'admin', needsProof: true } as const;
-
-/** Every access to all personal data of a user passes here: the place at which a second operator is required. */
-const withSecondPerson = <Step extends Row['run']>(step: Step): Step => step;
 
 /** Personal data of one user: export, erasure, and the list of erasures. */
 export const userOperations = [
@@ -29,16 +28,25 @@ export const userOperations = [
     summary: 'Everything that is stored about a user, decrypted',
     body: schemas.userExportRequest,
     answer: Type.Unsafe<UserExport>({ type: 'object' }),
-    run: withSecondPerson(exportUser),
+    run: recordExport,
+    secondPerson: {
+      secrets: async (user, operator) => ({ userData: JSON.stringify(await readUserData(operator, user), null, 2) }),
+    },
+    toAnswer: (user, _context, operator) => readUserData(operator, user),
   }),
   command({
     usage: 'user export <app-id> <channel-user-id>',
     summary: 'everything that is stored about a user, decrypted, as JSON',
     examples: ['export test_demo user-1 --output user-1.json', 'export test_demo user-1 --json | jq .orders'],
-    body: Type.Object({ output: Type.Optional(Type.String()) }),
-    fields: { output: ['--output <file>', 'write to this file, which only you can read (default: print it)'] },
-    run: async (operator, { output, ...user }) => {
-      const data = await exportUser(operator, user);
+    body: Type.Object({ output: Type.Optional(Type.String()), withoutApproval: Type.Optional(Type.String()) }),
+    fields: {
+      output: ['--output <file>', 'write to this file, which only you can read (default: print it)'],
+      withoutApproval: ['--without-approval <text>', WITHOUT_APPROVAL],
+    },
+    run: async (operator, { output, withoutApproval, ...user }) => {
+      const run = (by: typeof operator) => recordExport(by, user);
+      await makeChange(operator, { operation: '', input: {}, run }, { withoutApproval });
+      const data = await readUserData(operator, user);
       if (output === undefined) return data;
       await savePrivately(output, 'the export', (file) => file.appendFile(`${JSON.stringify(data, null, 2)}\n`));
       return { file: output, orders: data.orders.length, agreements: data.agreements.length };
@@ -54,7 +62,8 @@ export const userOperations = [
     summary: 'Erase a user’s personal data; orders and amounts stay, under a pseudonym',
     body: schemas.userEraseRequest,
     answer: schemas.userErased,
-    run: withSecondPerson(eraseUser),
+    run: eraseUser,
+    secondPerson: {},
     command: {
       usage: 'user erase <app-id> <channel-user-id>',
       examples: ['erase test_demo user-1 --reason "asked for by letter, ticket 4711"'],

@@ -275,11 +275,11 @@ describe('codes of an authenticator app', () => {
     expect((await support.get('/orders')).status).toBe(200);
     const begun = await finance.post('/account/totp');
     expect(begun.status).toBe(200);
-    const [row] = await service.fresh.database.query<{ pending: string }>(
-      'select totp_pending as pending from people where name = $1',
+    const [row] = await service.fresh.database.query<{ id: number; pending: string }>(
+      'select person_id as id, totp_pending as pending from people where name = $1',
       [finance.name],
     );
-    const secret = Buffer.from(service.vault.unwrapKey(row?.pending ?? ''));
+    const secret = Buffer.from(service.vault.unwrapKey(row?.pending ?? '', keyPlaces.secondFactor(row?.id ?? 0)));
     expect((await finance.put('/account/totp', { code: totpCode(secret, totpStep(service.clock.now())) })).status).toBe(
       200,
     );

@@ -3,7 +3,7 @@ import { createChannelRegistry } from '../../src/catalog/channels/channel-regist
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { recordAudit } from '../../src/operator/audit/audit.js';
 import { verifyAudit } from '../../src/operator/audit/audit-chain.js';
-import { exportUser } from '../../src/operator/orders/users/export-user.js';
+import { readUserData } from '../../src/operator/orders/users/export-user.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import {
@@ -45,7 +45,7 @@ const REAL = {
 const MASKED = { bankCardNo: '****4567', certificateNo: '****', realName: '****', bankMobile: '****' };
 
 const cardsOf = async (channelUserId: string) =>
-  (await exportUser(service.operator, { appId: 'test_demo', channelUserId })).agreements.map(
+  (await readUserData(service.operator, { appId: 'test_demo', channelUserId })).agreements.map(
     ({ bankCardNo, certificateNo, realName, bankMobile }) => ({ bankCardNo, certificateNo, realName, bankMobile }),
   );
 

@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, saveFile } from '../../api/client.ts';
 import type { Approval } from '../../api/order-types.ts';
 import { SecretsDialog } from '../../parts/dialogs/secrets-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
@@ -20,7 +20,15 @@ export function CarryOut({ approval, onDecided }: CarryOutProps) {
   const [done, setDone] = useState<{ readonly approval: Approval; readonly secrets: object }>();
   const carryOut = useMutation({
     mutationFn: () => api.post('/approvals/{approvalId}/carry-out', { approvalId }),
-    onSuccess: (answer) => (Object.keys(answer.secrets).length === 0 ? onDecided(answer.approval) : setDone(answer)),
+    onSuccess: (answer) => {
+      const { userData, ...others } = answer.secrets;
+      if (userData !== undefined) {
+        saveFile('user.json', new Blob([userData], { type: 'application/json' }));
+        notifyDone(t('exported'));
+      }
+      if (Object.keys(others).length === 0) onDecided(answer.approval);
+      else setDone(answer);
+    },
   });
   const close = () => {
     if (!done) return;

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { appendList, parseWholeNumber } from '../../operations/command/parse.js';
 import type { CommandField, CommandReader, CommandRules, Context, Row } from '../../operations/operation.js';
-import { runRow } from '../../operations/second-person.js';
+import { runRow, WITHOUT_APPROVAL } from '../../operations/second-person.js';
 import { refuseWrittenNumbers } from '../../operator/masking.js';
 import { PlainError } from '../../platform/plain-error.js';
 import type { Settings } from '../../platform/settings.js';
@@ -46,8 +46,6 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
     );
   });
 }
-
-const WITHOUT_APPROVAL = 'reason to skip the approval by a second admin in production, for the audit log';
 
 /** Converts `<app-id>` to the field appId. */
 const toFieldName = (name: string) =>

@@ -24,7 +24,8 @@ export type ChangeEntry = Pick<AuditEntry, 'action' | 'subject' | 'detail'>;
 export interface StoredChange {
   /** The method and path of the operation, which find its step again. */
   readonly operation: string;
-  readonly input: Readonly<Record<string, unknown>>;
+  /** Removed when the change was made, declined, withdrawn or has failed, because it may name a user. */
+  readonly input?: Readonly<Record<string, unknown>>;
   /** What the step has written in a trial that was rolled back. */
   readonly entries: readonly ChangeEntry[];
 }
@@ -120,7 +121,8 @@ export const storeDecision: Query<
   [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],
   Approval
 > = declareRequire({
-  text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5
+  text: `update approvals a set status = $2, decided_by = $3, decided_at = now(), decision_note = $4, result = $5,
+       change = case when $2 = 'APPROVED' then change else change - 'input' end
      where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint', 'text', 'text', 'text?', 'text?'],
   columns: APPROVAL_COLUMNS,
@@ -131,7 +133,7 @@ export const storeChangeResult: Query<
   [approvalId: number, status: Outcome['status'], result: string, refusal: string | null],
   Approval
 > = declareRequire({
-  text: `update approvals a set status = $2, result = $3, refusal = $4, done_at = now()
+  text: `update approvals a set status = $2, result = $3, refusal = $4, done_at = now(), change = change - 'input'
      where a.approval_id = $1 returning ${APPROVAL_FIELDS}`,
   parameters: ['bigint', 'text', 'text', 'jsonb?'],
   columns: APPROVAL_COLUMNS,

@@ -16,6 +16,7 @@ import {
   findApprovals,
   findUnseenApprovals,
   lockApproval,
+  type StoredChange,
   startApprovedRun,
   storeDecision,
   storeSeen,
@@ -92,7 +93,7 @@ export async function carryOutOwn(
   findStep: FindStep,
 ) {
   try {
-    const { approval, secrets } = await inTransaction(operator, async (tx, joined) => {
+    const { approval, showSecrets } = await inTransaction(operator, async (tx, joined) => {
       const found = await requireLockedApproval(tx, approvalId);
       requireOwn(found, operator.actor);
       if (!found.isOpen) {
@@ -102,7 +103,7 @@ export async function carryOutOwn(
       }
       return carryOutChange(tx, { ...operator, ...joined }, found, findStep);
     });
-    return { approval: describeApproval(approval, onlooker), secrets };
+    return { approval: describeApproval(approval, onlooker), secrets: await showSecrets(operator) };
   } catch (error) {
     if (!(error instanceof StepRefused)) throw error;
     const failed = await failChange(operator, parseApprovalId(approvalId), error.refused, null);
@@ -233,6 +234,13 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
   return approval;
 }
 
+/** Returns the entries of a change. Adds the id of a user, of whom entries have only a hash, for admins until the end. */
+function describeChanges({ entries, input }: StoredChange, role: Role) {
+  const channelUserId = input?.['channelUserId'];
+  if (typeof channelUserId !== 'string' || !mayDo(role, 'admin')) return entries;
+  return entries.map((entry) => ({ ...entry, detail: { channelUserId, ...entry.detail } }));
+}
+
 function describeApproval(
   { approvalId, key: _, refusal: why, change, isOpen, ...approval }: Approval,
   { name, role }: Onlooker,
@@ -244,7 +252,7 @@ function describeApproval(
     approvalId: String(approvalId),
     orderNo: kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : null,
     runId: kind === 'BULK' ? subject : null,
-    changes: change?.entries ?? null,
+    changes: change && describeChanges(change, role),
     said: readResult({ result: approval.result, refusal: why }),
     mayDecide: mayAct && requestedBy !== name,
     mayWithdraw: mayAct && requestedBy === name,

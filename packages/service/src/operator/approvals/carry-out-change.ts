@@ -10,9 +10,11 @@ import { isActiveAdmin } from './changes-sql.js';
 /** Finds the step of a stored change by its operation. Throws if there is none. */
 export type FindStep = (operation: string) => {
   readonly showsSecret: boolean;
-  /** Returns the secrets to show. */
-  run(operator: OperatorWithGateways, input: object): Promise<Readonly<Record<string, string>>>;
+  run(operator: OperatorWithGateways, input: object): Promise<ShowSecrets>;
 };
+
+/** Returns the secrets to show. Call it after the commit. */
+type ShowSecrets = (operator: OperatorWithGateways) => Promise<Readonly<Record<string, string>>>;
 
 /** The step of an approved change refused. The transaction was rolled back. */
 export class StepRefused extends Error {
@@ -25,20 +27,25 @@ export class StepRefused extends Error {
 export async function carryOutChange(
   tx: Queryable,
   joined: OperatorWithGateways,
-  { approvalId, change, requestedBy, decidedBy: approvedBy }: Approval,
+  { approvalId, change, subject, requestedBy, decidedBy: approvedBy }: Approval,
   findStep: FindStep,
 ) {
   if (!change) throw new Error(`approval ${approvalId} is about no change`);
   if (!(await isActiveAdmin(tx, requestedBy))) {
     throw refusal('requester-not-admin')`${requestedBy}, who has requested this, is no longer an active admin`;
   }
+  // An erasure removes the input of other requests about the user.
+  if (!change.input) throw new StepRefused(createNotFound('user', subject));
   await noteSecondPerson(tx, JSON.stringify({ approvalId: String(approvalId), approvedBy }));
-  const secrets = await findStep(change.operation)
+  const showSecrets = await findStep(change.operation)
     .run({ ...joined, actor: requestedBy }, change.input)
     .catch((error: unknown) => {
       throw isRefusal(error) ? new StepRefused(error) : error;
     });
-  return { approval: await storeChangeResult(tx, approvalId, 'APPROVED', resultText('change-made'), null), secrets };
+  return {
+    approval: await storeChangeResult(tx, approvalId, 'APPROVED', resultText('change-made'), null),
+    showSecrets,
+  };
 }
 
 /** Stores that the approved change could not be made. */

@@ -9,7 +9,7 @@ import { type ChangeEntry, findWaitingChange, insertApproval, type StoredChange 
 import { hadOtherAdmin, lockChanges } from './changes-sql.js';
 
 /** A step that changes only the database, in one transaction. */
-export interface ChangeStep<Result> extends Pick<StoredChange, 'operation' | 'input'> {
+export interface ChangeStep<Result> extends Pick<Required<StoredChange>, 'operation' | 'input'> {
   readonly run: (operator: OperatorWithGateways) => Promise<Result>;
   /** Returns fields for the stored input that the step has chosen, so that the approved change is the one that is made. */
   readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
@@ -23,6 +23,7 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
   'person.create': ({ role }) => mayApprove(role),
   'person.reset': ({ role }) => mayApprove(role),
   'person.enable': ({ role }) => mayApprove(role),
+  'person.remove-single-sign-on': ({ role }) => mayApprove(role),
   'person.set-role': ({ from, to }) => mayApprove(to) && rankOf(to) > rankOf(from),
   'payment-channel.create': () => true,
   'payment-channel.update': ({ to }) => Object.hasOwn(to as object, 'gatewayUrl'),
@@ -31,6 +32,8 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
   'channel.create': () => true,
   'channel.reset-credentials': () => true,
   'channel.set-callback': () => true,
+  'user.export': () => true,
+  'user.erase': () => true,
 };
 
 const rankOf = (role: unknown) => ROLES.indexOf(role as Role);

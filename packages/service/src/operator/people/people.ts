@@ -117,7 +117,7 @@ export async function unbindPerson(operator: Operator, { name }: Named): Promise
     if (person.passwordHash === null) await requireAnotherAdmin(tx, person);
     if (!(await removeSingleSignOn(tx, person.personId))) return undefined;
     await endSessions(tx, person.personId);
-    return {};
+    return { role: person.role };
   });
 }
 

@@ -21,6 +21,7 @@ import {
   eraseAgreements,
   findErasedUser,
   findOpenMoney,
+  forgetRequests,
   hasRowsOfUser,
   insertErasedUser,
   listOrderNosOfUser,
@@ -71,6 +72,7 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
     await renameEvents(tx, orderNos, pseudonym);
     await renameInAnswers(tx, channelId, toIdField(channelUserId), toIdField(pseudonym));
     await renameInBulkFilters(tx, appId, channelUserId, pseudonym);
+    await forgetRequests(tx, appId, channelUserId);
     for (const erase of [...deleteReceiversAnswers, ...deleteTexts]) await erase(tx, orderNos);
     // The channel has stored something since the orders were listed.
     if (await hasRowsOfUser(tx, channelId, channelUserId)) {

@@ -25,17 +25,27 @@ import {
 type Row = Readonly<Record<string, unknown>>;
 type Part = keyof typeof READ_OF_ORDERS;
 
-export type UserExport = Awaited<ReturnType<typeof exportUser>>;
+export type UserExport = Awaited<ReturnType<typeof readUserData>>;
 
-/** Returns everything that is stored about a user, decrypted. Writes the audit log first. */
-export async function exportUser(operator: Operator, { appId, channelUserId }: UserInput) {
+/** Writes to the audit log that a user's data is exported. Commit it before the data is read. */
+export async function recordExport(operator: Operator, { appId, channelUserId }: UserInput): Promise<UserInput> {
+  const user = { appId, channelUserId };
   const channel = await requireChannelOf(operator, appId);
   const { channelId } = channel;
   const subject = userSubject(hashUser(channel, channelUserId));
   await inTransaction(operator, async (tx) => {
-    if (!(await hasRowsOfUser(tx, channelId, channelUserId))) throw createNoSuchUser({ appId, channelUserId });
+    if (!(await hasRowsOfUser(tx, channelId, channelUserId))) throw createNoSuchUser(user);
+    requireFewOrders(user, await listOrderNosOfUser(tx, channelId, channelUserId, MAX_ORDERS_OF_USER));
     await recordAudit(tx, { actor: operator.actor, action: 'user.export', subject, detail: { appId } });
   });
+  return user;
+}
+
+/** Returns everything that is stored about a user, decrypted. Call `recordExport` first. */
+export async function readUserData(operator: Operator, { appId, channelUserId }: UserInput) {
+  const channel = await requireChannelOf(operator, appId);
+  const { channelId } = channel;
+  const subject = userSubject(hashUser(channel, channelUserId));
   return inTransaction(operator, async (tx) => {
     await tx.query('set transaction isolation level repeatable read, read only');
     await tx.setStatementLimit(0);

@@ -10,7 +10,7 @@ import type { Role } from '../../people/roles.js';
 import { createNotFound } from '../../rules.js';
 import { describeOrder } from '../list-orders.js';
 import { readOrders } from '../order-list-sql.js';
-import { createNoSuchUser, type UserInput } from './find-user.js';
+import { createNoSuchUser, hashUser, type UserInput, userSubject } from './find-user.js';
 import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from './user-sql.js';
 
 const SHOWN = 200;
@@ -26,7 +26,9 @@ export async function showUser(
   const channel = await channels.reload(appId);
   if (!channel) throw createNotFound('channel', appId);
   const { channelId } = channel;
-  await traceRead(operator, 'user.open', appId, `${appId} ${channelUserId}`);
+  await traceRead(operator, 'user.open', userSubject(hashUser(channel, channelUserId)), `${appId} ${channelUserId}`, {
+    appId,
+  });
   return operator.database.transaction(
     async (tx) => {
       const user = await findUser(tx, channelId, channelUserId);

@@ -247,3 +247,10 @@ export const readAuditRows = declareList({
   columns: ROW_COLUMNS,
   value,
 });
+
+/** Removes the input of requests about the user that wait or were not carried out. */
+export const forgetRequests = declareWrite({
+  text: `update approvals set change = change - 'input'
+     where kind = 'CHANGE' and change #>> '{input,appId}' = $1 and change #>> '{input,channelUserId}' = $2`,
+  parameters: ['text', 'text'],
+});
