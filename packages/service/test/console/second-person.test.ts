@@ -346,6 +346,66 @@ describe('bridges, prices, callback addresses and secrets', () => {
   });
 });
 
+describe('personal data of a user', () => {
+  /** Returns a user without active orders. */
+  async function userOf(orderNo: string): Promise<{ appId: string; channelUserId: string }> {
+    await on.admin.post(`/orders/${orderNo}/unsubscribe`, { reason: 'moved away' });
+    await on.sql(
+      `update agreements set status = 'CANCELED', cancel_at = null from orders o
+       where o.order_no = $1 and agreements.channel_user_id = o.channel_user_id`,
+      [orderNo],
+    );
+    const [row] = await on.sql<{ appId: string; channelUserId: string }>(
+      `select c.app_id as "appId", o.channel_user_id as "channelUserId"
+       from orders o join channels c using (channel_id) where o.order_no = $1`,
+      [orderNo],
+    );
+    if (!row) throw new Error('the order does not exist');
+    return row;
+  }
+  const stored = async (approvalId: string) =>
+    (await on.sql<{ text: string }>('select a::text as text from approvals a where approval_id = $1', [approvalId]))[0]
+      ?.text;
+
+  it('is exported to its requester after a second admin has approved, and stored nowhere', async () => {
+    const [ada, carl] = await twoAdmins();
+    const orderNo = await on.paidOrder();
+    const user = await userOf(orderNo);
+    const asked = await ada.post('/users/export', user);
+    const approvalId = waits(asked);
+    expect(JSON.stringify(asked.body)).not.toContain(orderNo);
+    const detail = { appId: user.appId, channelUserId: user.channelUserId };
+    expect((await carl.get(`/approvals/${approvalId}`)).body.changes).toMatchObject([
+      { action: 'user.export', detail },
+    ]);
+    expect(JSON.stringify((await on.ann.get(`/approvals/${approvalId}`)).body)).not.toContain(user.channelUserId);
+    const approved = await carl.post(`/approvals/${approvalId}/approve`);
+    expect(JSON.stringify(approved.body)).not.toContain('userData');
+    const { secrets } = (await ada.post(`/approvals/${approvalId}/carry-out`)).body;
+    expect(JSON.parse(secrets.userData)).toMatchObject({ ...user, orders: [{ orderNo: expect.anything() }] });
+    expect(await stored(approvalId)).not.toContain(user.channelUserId);
+    expect((await ada.post(`/approvals/${approvalId}/carry-out`)).body.code).toBe('approval-not-open');
+  });
+
+  it('is erased when a second admin approves, and no request keeps the id', async () => {
+    const [ada, carl] = await twoAdmins();
+    const user = await userOf(await on.paidOrder());
+    const exported = waits(await ada.post('/users/export', user));
+    const erased = waits(await ada.post('/users/erase', { ...user, reason: 'ticket 4711' }));
+    const isThere = async () =>
+      (await on.sql('select from orders where channel_user_id = $1', [user.channelUserId])).length > 0;
+    expect(await isThere()).toBe(true);
+    expect((await carl.post(`/approvals/${erased}/approve`)).body).toMatchObject({ result: 'done' });
+    expect(await isThere()).toBe(false);
+    for (const approvalId of [exported, erased]) expect(await stored(approvalId)).not.toContain(user.channelUserId);
+    await carl.post(`/approvals/${exported}/approve`);
+    expect((await ada.post(`/approvals/${exported}/carry-out`)).body).toMatchObject({
+      approval: { status: 'FAILED' },
+      secrets: {},
+    });
+  });
+});
+
 describe('the only admin who can sign in', () => {
   const alone = ofFile(() => operatorStage({ environment: 'production' }));
 
