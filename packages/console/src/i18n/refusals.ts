@@ -268,6 +268,7 @@ export const CHINESE_WORDS: Readonly<Record<string, string>> = {
   'order with the external number': '外部订单号为以下值的订单',
   difference: '差异',
   approval: '审批',
+  user: '用户',
   agreement: '协议',
   period: '账期',
   event: '事件',

@@ -45,17 +45,19 @@ const waits = ({ status, body }: { status: number; body: { code?: string; values
 };
 
 describe('accounts that may approve', () => {
-  it('one admin cannot create, reset, promote or enable one, and gets no link', async () => {
+  it('one admin cannot create, reset, promote, enable or unlink one, and gets no link', async () => {
     const [ada] = await twoAdmins();
     const [sock, helper, gone] = [newName('sock'), newName('helper'), newName('gone')];
     await consoleClient(on.service, 'support', helper);
     await consoleClient(on.service, 'finance', gone);
     await on.sql(`update people set status = 'DISABLED' where name = $1`, [gone]);
+    await on.sql(`update people set single_sign_on = 'idp ' || name where name = 'bob'`);
     const before = await people();
     const replies = [
       await ada.post('/people', { name: sock, role: 'finance' }),
       await ada.post('/people', { name: newName('sock'), role: 'admin' }),
       await ada.post('/people/bob/reset'),
+      await ada.post('/people/bob/unbind'),
       await ada.put(`/people/${helper}/role`, { role: 'finance' }),
       await ada.post(`/people/${gone}/enable`),
     ];
@@ -328,7 +330,8 @@ describe('bridges, prices, callback addresses and secrets', () => {
       },
     ]);
     expect((await carl.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ result: 'done' });
-    expect(await stored()).toEqual([{ ...before, gateway_url: gatewayUrl }]);
+    // The key is bound to the address, so it is wrapped again.
+    expect(await stored()).toEqual([{ ...before, gateway_url: gatewayUrl, gateway_key: expect.any(String) }]);
   });
 
   it('a new channel has the app id that was approved, and its requester gets the secrets', async () => {

@@ -10,7 +10,7 @@ import { addNote } from '../../src/operator/orders/notes.js';
 import { unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import { eraseUser } from '../../src/operator/orders/users/erase-user.js';
 import { listErasures, repeatErasures } from '../../src/operator/orders/users/erasures.js';
-import { readUserData } from '../../src/operator/orders/users/export-user.js';
+import { readUserData, recordExport } from '../../src/operator/orders/users/export-user.js';
 import { unmaskUser } from '../../src/operator/orders/users/unmask.js';
 import type { Transaction } from '../../src/platform/db/database.js';
 import { person } from '../agreements/support.js';
@@ -341,7 +341,7 @@ describe('an export', () => {
   it('has everything about the user in clear, and leaves an audit entry without the id in the chain', async () => {
     const { who, orderNo, orderNos, bindOrderNo } = await endedUser();
     const { channelUserId, said } = who;
-    const all = await readUserData(on.operator, { appId: 'test_demo', channelUserId });
+    const all = await readUserData(on.operator, await recordExport(on.operator, { appId: 'test_demo', channelUserId }));
     const { mobile, bankCardNo, certificateNo, realName, bankMobile } = who;
     expect(all).toMatchObject({ appId: 'test_demo', channelUserId, mobile });
     expect(all.agreements).toContainEqual(
