@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { collectRequest, demoChannel, sharedRequest, unique } from '../support/demo.js';
@@ -26,8 +28,9 @@ const TURNED = 'late \u202eyreviled\u202c';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
-const service = ofFile(testService);
-const line = commandLine(() => service.fresh);
+const masterKey = randomBytes(32);
+const service = ofFile(() => testService({ vault: openVault([masterKey]) }));
+const line = commandLine(() => service.fresh, { MASTER_KEY: masterKey.toString('base64') });
 let channel: ChannelClient;
 beforeAll(async () => {
   channel = await demoChannel(service);

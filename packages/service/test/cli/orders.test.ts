@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
@@ -10,8 +12,11 @@ import { perennial } from './perennial.js';
 import { commandLine } from './support.js';
 
 /** Orders are created over HTTP, and changed by commands. */
-const service = ofFile(testService);
-const { text, json, settings, expectRefusals } = commandLine(() => service.fresh);
+const masterKey = randomBytes(32);
+const service = ofFile(() => testService({ vault: openVault([masterKey]) }));
+const { text, json, settings, expectRefusals } = commandLine(() => service.fresh, {
+  MASTER_KEY: masterKey.toString('base64'),
+});
 let channel: ChannelClient;
 beforeAll(async () => {
   service.clock.set(Date.now());
