@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { listAudit } from '../../src/operator/audit/audit.js';
 import { advanceOrderOfAnyChannel } from '../../src/operator/orders/advance-order.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';
 import { commandLine } from '../cli/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
@@ -10,8 +12,9 @@ import { requestAt } from '../support/demo.js';
 import { timeMachine } from './support.js';
 
 /** Tests the command line beside a running service, on the same database. */
-const machine = ofFile(timeMachine);
-const line = commandLine(() => machine.service.fresh);
+const masterKey = randomBytes(32);
+const machine = ofFile(() => timeMachine({ vault: openVault([masterKey]) }));
+const line = commandLine(() => machine.service.fresh, { MASTER_KEY: masterKey.toString('base64') });
 const run = (...args: readonly string[]) => line.run('order', 'advance', ...args);
 const audited = async (orderNo: string) =>
   (await listAudit(machine.service.operator, { subject: orderNo })).map(({ action, detail }) => ({ action, detail }));

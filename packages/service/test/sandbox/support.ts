@@ -3,8 +3,8 @@ import type { CallOptions } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 
 /** Starts a service with functions for time travel. Its orders are created at 2026-01-31 12:00:00. */
-export async function timeMachine() {
-  const base = await stage();
+export async function timeMachine(more: Parameters<typeof stage>[0] = {}) {
+  const base = await stage(more);
   const { channel } = base;
   const { database } = base.service.fresh;
   const create = async (request: object): Promise<string> => {

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
 import { refundPayment } from '../../src/operator/orders/refunds/refunds.js';
+import { openVault } from '../../src/platform/secrets/vault.js';
 import { commandLine } from '../cli/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel, sharedRequest } from '../support/demo.js';
@@ -12,8 +14,13 @@ import { testService } from '../support/service.js';
  * Creates orders over HTTP on 31 January and refunds one of them in part. Then runs the command line on the same
  * database.
  */
-const service = ofFile(testService);
-const { dataDir: folder, run: runAny, text: shown } = commandLine(() => service.fresh);
+const masterKey = randomBytes(32);
+const service = ofFile(() => testService({ vault: openVault([masterKey]) }));
+const {
+  dataDir: folder,
+  run: runAny,
+  text: shown,
+} = commandLine(() => service.fresh, { MASTER_KEY: masterKey.toString('base64') });
 const paymentOrderNos: string[] = [];
 beforeAll(async () => {
   const channel = await demoChannel(service);
