@@ -241,9 +241,9 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
     'notice-for-unknown-attempt',
     'notice-for-unknown-agreement',
     'undecryptable-fields',
-    'audit-chain-broken',
-    'peer-refused',
     'sign-in-failures',
+    'peer-refused',
+    'audit-chain-broken',
   ]);
 });
 
