@@ -116,7 +116,10 @@ function requireAll(text: string, trades: readonly ((column: Column) => string)[
   }
 }
 
-/** Returns undefined for trades that this bridge did not make. */
+/**
+ * Returns undefined for other kinds of lines, and for numbers that are recognizably not this bridge's. Without a prefix,
+ * most other numbers of the merchant are taken for this bridge's.
+ */
 function toLine(cell: (column: Column) => string, numbers: Numbers): Line | undefined {
   const kind = KINDS[cell('kind')];
   const attemptNo = numbers.fromTrade(cell('outTradeNo'), cell('subject'));

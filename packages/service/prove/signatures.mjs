@@ -111,8 +111,8 @@ const sign = ({ lines, join, end, key: by, encode }) =>
   );
 
 /**
- * Returns a request with these mistakes. Returns undefined if they change nothing: for example, a nonce without letters
- * is the same in upper case.
+ * Makes a request with these mistakes, and returns the mistakes that the diagnosis names. Returns undefined if one of
+ * them changes nothing: for example, a nonce without letters is the same in upper case.
  */
 function make(mistakes) {
   const secretNames = ['appSecret', 'callbackSecret', 'aesKey', 'formerAppSecret'];

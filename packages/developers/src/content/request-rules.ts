@@ -35,7 +35,10 @@ const WAYS_TO_SELL = {
   ],
 };
 
-/** Rules on several fields of a request, as JSON Schema, by schema name. Checked after the single fields. */
+/**
+ * Rules on several fields of a request, as JSON Schema, by schema name, for the OpenAPI document. The service checks
+ * them in code, after the single fields.
+ */
 export const REQUEST_RULES: Readonly<Record<string, object>> = {
   PagingRequest: PAGE_OR_CURSOR,
   UserDataRequest: {

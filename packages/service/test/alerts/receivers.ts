@@ -24,7 +24,8 @@ export async function webhookReceiver(port = 0): Promise<WebhookReceiver> {
   const server = http.createServer(async (request, response) => {
     const text = await bodyOf(request);
     const body = JSON.parse(text);
-    if (receiver.status === 200 && body.type !== 'audit.head') receiver.taken.push({ headers: request.headers, text, body });
+    if (receiver.status === 200 && body.type !== 'audit.head')
+      receiver.taken.push({ headers: request.headers, text, body });
     response.writeHead(receiver.status).end('thank you');
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');

@@ -18,7 +18,7 @@ export class Problem extends Error {
     readonly kind: ProblemKind,
     readonly detail?: string,
     readonly retryAfterSeconds?: number,
-    /** Unset if the kind of problem says everything. */
+    /** The code and values by which the console translates the problem. Unset: the console translates the kind. */
     readonly refusal?: Refusal,
   ) {
     super(detail ?? kind);

@@ -9,7 +9,7 @@ const DRIFT = 1;
 
 export const createTotpSecret = (): Uint8Array => randomBytes(SECRET_BYTES);
 
-/** Returns the time step of a code, or undefined if the code is wrong or its step was used before. */
+/** Returns the time step of a code, or undefined if the code is wrong or its step is not later than `lastStep`. */
 export function findTotpStep(secret: Uint8Array, code: string, now: number, lastStep: number): number | undefined {
   const given = Buffer.from(code.replace(/\s/g, ''));
   if (given.length !== DIGITS) return undefined;

@@ -242,7 +242,7 @@ const byProduct: LookUp = async ({ db, text }) => {
   });
 };
 
-/** Exact matches come first, then matches of the beginning. */
+/** Exact matches come first, then matches of a part: the beginning, or a card's last four digits. */
 const LOOK_UPS: readonly LookUp[] = [
   byOrderNo,
   byExternalNo,

@@ -116,13 +116,14 @@ export type NewOrderRefusal =
   | 'CHANNEL_MOBILE_OCCUPIED';
 
 /**
- * Inserts many orders with their related rows in one statement and commit. An order that conflicts with stored rows is
- * refused individually. A conflict with a concurrent transaction fails the whole statement with a unique violation, and
- * the caller then inserts the orders one at a time.
+ * Inserts many orders with their related rows in one statement and commit. An order whose number, user, mobile or
+ * agreement conflicts with stored rows is refused individually. Any other conflict, such as with a concurrent
+ * transaction or a stored idempotency key, fails the whole statement with a unique violation. The caller then inserts
+ * the orders one at a time, or gives all of them new order numbers if one number is taken.
  *
- * Look-ups are scalar subqueries: joins could be planned for small tables, and would then read whole tables later. An
- * order's lists and long texts are separate parameters, because nested JSON is parsed again at each level (measured: a
- * quarter of the statement's CPU time).
+ * Look-ups are scalar subqueries. PostgreSQL could keep a plan of joins from the time when the tables were small, and
+ * would read whole tables after they have grown. An order's benefits, events and idempotency key are separate
+ * parameters, because nested JSON is parsed again at each level (measured: a quarter of the statement's CPU time).
  */
 const INSERT_ORDERS = statement({
   name: 'store-new-orders',
