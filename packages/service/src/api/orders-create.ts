@@ -82,7 +82,8 @@ async function createCollectedOrder(
     deps.clock.now(),
   );
   const { order, payment } = created;
-  const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable: true })));
+  const redeemable = product.benefits.length > 0;
+  const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable })));
   const row = {
     order: toOrderInsert(order, payment, {
       mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },
