@@ -73,6 +73,7 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
   const deadlines = { ...DEADLINES, ...options.deadlineMs };
   const client = createBridgeClient({ url, key, clock, connections, log, ca });
   let isSameCurrency = false;
+  let unreported: string | undefined;
   let handshake: Promise<void> | undefined;
 
   /** Checks that the bridge has the installation's currency. A bridge that does not know the handshake has CNY. */
@@ -90,8 +91,18 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
         'bridge has another currency and is not called; set it to the currency of the installation',
       );
     }
-    // If the alert cannot be stored now, the next handshake raises it. The error is already in the log.
-    await onHandshake?.(theirs).catch(() => undefined);
+    await report(theirs);
+  }
+
+  /** Raises or resolves the alert about the currency. If that cannot be stored now, the next call does it. */
+  async function report(theirs: string): Promise<void> {
+    unreported = theirs;
+    try {
+      await onHandshake?.(theirs);
+      unreported = undefined;
+    } catch {
+      // Another currency is already in the log.
+    }
   }
 
   /** Calls the bridge after a handshake has confirmed its currency. Handshake and call share one deadline. */
@@ -109,7 +120,7 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
       await handshake;
       deadlineMs -= performance.now() - began;
       if (!isSameCurrency || deadlineMs <= 0) return undefined;
-    }
+    } else if (unreported !== undefined) void report(unreported);
     return client.call({
       operation,
       body: { ...body, currency },
