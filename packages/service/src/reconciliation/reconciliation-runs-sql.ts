@@ -128,6 +128,7 @@ const LEASE_RECONCILIATION_HOUR = statement({
   text: `insert into job_marks as m (job, reached_at) values ($1, now())
      on conflict (job) do update set reached_at = excluded.reached_at
        where m.reached_at <= excluded.reached_at - interval '1 hour'
+         or m.reached_at > excluded.reached_at + interval '1 hour'
      returning 1`,
   parameters: ['text'],
 });

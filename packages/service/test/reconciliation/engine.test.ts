@@ -45,6 +45,14 @@ describe('the job', () => {
     ]);
   });
 
+  it('ignores a mark that a wrong clock has left in the future', async () => {
+    on.clock.set(at('2026-01-30 03:00:00'));
+    await turn();
+    await on.fresh.database.query(`update job_marks set reached_at = now() + interval '4 years'`);
+    on.clock.set(at('2026-01-31 03:00:00'));
+    expect(await turn()).toBe(1);
+  });
+
   it('is run by one of several nodes', async () => {
     const turns = await Promise.all([turn(), turn(), turn(), turn()]);
     expect(turns.toSorted()).toEqual([0, 0, 0, 2]);
