@@ -59,7 +59,7 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
   );
   new Gauge({
     name: 'perennial_database_writable',
-    help: '1 if the database can write, 0 after a write of this node failed for lack of space',
+    help: '1 if the database can write, 0 after a write of this node failed for lack of space or by an I/O error',
     registers: [registry],
     aggregator: 'min',
     collect() {

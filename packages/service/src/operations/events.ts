@@ -105,7 +105,7 @@ export const eventOperations = [
       ...timeRange,
     }),
     fields: {
-      givenUp: ['--given-up', 'all events that were given up'],
+      givenUp: ['--given-up', 'all undelivered events: given up, or without a callback address'],
       from: ['--from <time>', 'with --given-up: written at this time or later'],
       to: ['--to <time>', 'with --given-up: written before this time'],
     },

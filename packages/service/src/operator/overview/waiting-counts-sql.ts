@@ -16,7 +16,8 @@ export const countWaiting = declareRequire({
          limit ${MAX_COUNTED})
         union all
         (select from approvals where kind = 'CHANGE' and status = 'APPROVED' and done_at is null and requested_by = $1
-           and decided_at > now() - interval '24 hours' limit ${MAX_COUNTED})) w) as approvals,
+           and decided_at > now() - interval '24 hours' limit ${MAX_COUNTED})
+        limit ${MAX_COUNTED}) w) as approvals,
       (select least(coalesce(sum(waiting_for_retry), 0), ${MAX_COUNTED})::integer from order_counts) as "failedPayments",
       (select count(*)::integer from (
         select from reconciliation_differences where closed_at is null limit ${MAX_COUNTED}) d) as differences`,

@@ -165,7 +165,7 @@ export const approval = Type.Object({
   decisionNote: textOrNull,
   /**
    * The number of the refund that was begun, a message that the bulk run has started, or the reason for a failure. Null
-   * while there is no such result, and always for a declined or withdrawn request.
+   * without such a result.
    */
   result: textOrNull,
   said,

@@ -85,8 +85,9 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     client.on('error', () => undefined);
     try {
       await client.connect();
-      const ended = abandoned.splice(0);
+      const ended = [...abandoned];
       await client.query(END_BACKENDS, [ended.map(({ pid }) => pid), ended.map(({ startedAt }) => startedAt)]);
+      abandoned.splice(0, ended.length);
     } catch {
       // The connection or the query failed, or the timer above destroyed the connection.
     }
