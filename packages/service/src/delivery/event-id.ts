@@ -1,6 +1,6 @@
 export interface EventReference {
   readonly eventNo: number;
-  /** Set if several periods were voided together: the period that this event is about. */
+  /** The period, in an event about a range of voided periods. Undefined: the whole event. */
   readonly cycleNo: number | undefined;
 }
 

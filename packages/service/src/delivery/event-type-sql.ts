@@ -11,5 +11,5 @@ export const typeNoSql = (d: string) => `(${d}.is_payment::integer + 2 * ${d}.is
 export const eventTypeSql = (d: string) =>
   `(array[${eventTypes.map((one) => `'${one}'`).join()}])[1 + ${typeNoSql(d)}]`;
 
-/** SQL: whether an event announces a debit. Must be exactly the expression in the index. */
+/** SQL: whether an event announces a debit or a billing. Must be exactly the expression in the index. */
 export const isNotice = (e: string) => `${e}.event_type = 'payment.upcoming'`;

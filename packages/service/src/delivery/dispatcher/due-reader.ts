@@ -79,7 +79,7 @@ export class DueReader {
     });
   }
 
-  /** Rereads the skipped events of an address that was changed or is no longer paused. */
+  /** Marks skipped events to be read again if their channel has changed or can be read again. */
   async recheckHeldBack(): Promise<void> {
     const { receivers, shards } = this.deps;
     const rechecks = [...this.heldBack].map(async ([kind, version]) => {
@@ -160,10 +160,7 @@ export class DueReader {
   }
 }
 
-/**
- * Returns the lanes that have more due events than fit into memory. These lanes read their remaining events from the
- * database themselves.
- */
+/** Returns the lanes that have events to read from the database. These lanes read them themselves. */
 function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }

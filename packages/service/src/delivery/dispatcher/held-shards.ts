@@ -30,7 +30,7 @@ export class HeldShards {
     private readonly onKept: (shard: Shard) => void,
   ) {}
 
-  /** Renews the lease, drops lost shards, and releases surplus shards that have no push in flight. */
+  /** Renews the lease, takes free shards, drops lost shards, and releases surplus shards without unfinished pushes. */
   async renewAndBalance(): Promise<void> {
     const { database, node } = this;
     const renewedAt = performance.now();

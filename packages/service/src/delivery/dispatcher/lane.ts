@@ -10,7 +10,7 @@ import {
 import type { Message } from '../receivers/message.js';
 import { OrderSequence } from './order-sequence.js';
 
-/** The most keys in memory for one address. Further keys stay in the database until there is room. */
+/** The number of queued keys at which further keys stay in the database until there is room. */
 const MAX_QUEUED = 5_000;
 /** The maximum number of pushes in flight to one address. */
 const MAX_PUSHES_TO_ADDRESS = 8;
@@ -43,7 +43,7 @@ export class Lane {
   readonly path: string;
   /** True while a page of the lane's events is being read in full. */
   isLoading = false;
-  /** True while the lane is in the list of lanes that have something to push. */
+  /** True while the lane is in the push loop's list. */
   isAwaitingTurn = false;
   /** The number of calls of `clear`. Rows are discarded if `clear` was called while they were being read. */
   timesCleared = 0;
@@ -54,7 +54,7 @@ export class Lane {
   private queue: DueEvent[] = [];
   private ready: Message[] = [];
   private inFlight = 0;
-  /** The position from which the lane must read its events from the database, because they do not fit into memory. */
+  /** The position from which the lane must read its events from the database. Undefined if it has read all. */
   private restAfter: DuePosition | undefined;
   /** The earliest position that was deferred to the database since the lane last began to read from `restAfter`. */
   private deferredSinceRead: DuePosition | undefined;

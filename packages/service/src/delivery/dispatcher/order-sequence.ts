@@ -1,9 +1,9 @@
 import type { DueEvent } from '../queue/due-sql.js';
 import type { Message } from '../receivers/message.js';
 
-/** The most messages of one order in memory. The order's further events are not read yet. */
+/** The number of waiting messages of one order at which the order's further events are not read yet. */
 const MAX_WAITING_OF_ORDER = 32;
-/** The most deferred keys of a lane, enough for two of the longest orders. At this limit the lane reads nothing. */
+/** The number of deferred keys at which the lane reads nothing. It is enough for two of the longest orders. */
 const MAX_DEFERRED = 20_000;
 
 /**

@@ -17,13 +17,13 @@ export interface OutcomeWriterDeps {
   readonly reads: ReadsInProgress;
   /** Returns true if the node is stopping and its lease has ended, so that retries are pointless. */
   readonly shouldGiveUp: () => boolean;
-  /** Called when there is room for outcomes again. */
+  /** Called after each batch, because there may be room for outcomes again. */
   readonly onWritten: () => void;
   /** Called when a shard's last blocked outcome has been written. */
   readonly onUnblocked: (shard: Shard) => void;
 }
 
-/** The most outcomes that are not yet stored. At this limit the node begins no pushes. */
+/** The number of outcomes not yet stored at which the node begins no pushes. */
 const MAX_UNWRITTEN = 2_000;
 const MAX_PER_STATEMENT = 512;
 const MAX_STATEMENTS_AT_ONCE = 2;

@@ -42,9 +42,12 @@ const COUNTED: Readonly<Record<DeliveryOutcome, CountedPush>> = {
   FORBIDDEN: 'forbidden',
 };
 
-/** Gives the lanes their turns and starts pushes. Uses callbacks, not promises, because it runs for every event. */
+/**
+ * Gives the lanes their turns and starts pushes. Uses callbacks instead of async functions, because it runs for every
+ * event.
+ */
 export class PushLoop {
-  /** Lanes with something to push or to load. */
+  /** Lanes that may have something to push or to load. */
   private lanes: Lane[] = [];
   private readonly slots = new PushSlots(() => this.run());
   private readonly tracing = findTracing();

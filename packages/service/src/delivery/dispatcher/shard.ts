@@ -5,7 +5,7 @@ import type { Address, Receiver } from '../receivers/receivers.js';
 import { Lane } from './lane.js';
 import { createShardCursor } from './shard-cursor.js';
 
-/** The most blocked outcomes. At this limit the shard begins no pushes, so that it does not delay other shards. */
+/** The number of blocked outcomes at which the shard begins no pushes, so that it does not delay other shards. */
 const MAX_BLOCKED_OUTCOMES = 100;
 
 /** A shard that this node holds, with its state in memory. */
@@ -52,7 +52,10 @@ export class Shard implements HeldShard {
     this.removeIfIdle(lane);
   }
 
-  /** Removes the lane unless it has pushes in flight, because later events of their orders wait for these pushes. */
+  /**
+   * Removes the lane if it is idle. A lane with pushes in flight stays, because later events of their orders wait for
+   * these pushes.
+   */
   removeIfIdle(lane: Lane): void {
     if (lane.isIdle() && this.lanes.get(lane.key) === lane) this.lanes.delete(lane.key);
   }

@@ -45,7 +45,7 @@ export function newestEvents(
     return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
 
-  /** Reads each kind of event separately, because each kind is a separate range of the index. */
+  /** Without a type, reads the two halves separately, because each half is one range of the index. */
   const ofEachKind = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
     const kinds = eventType === undefined ? BOTH_HALVES : [eventType];
     const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
@@ -83,7 +83,7 @@ export function newestEvents(
 
 const NEWEST = 'order by c.recorded_at desc, c.event_no desc';
 
-/** One event type, or all types that are not about payments. The index entries of such a kind are adjacent. */
+/** One event type, or all types except payment.status.changed. */
 type Kind = EventType | 'not of payments';
 /** Together these two kinds include every event. */
 const BOTH_HALVES: readonly Kind[] = ['payment.status.changed', 'not of payments'];
@@ -108,8 +108,8 @@ const statusOf = (c: string) => `(select ${STATUS} from events e, ${progress(WHO
   where e.channel_id = $1 and e.event_no = ${c}.event_no and e.recorded_at = ${c}.recorded_at)`;
 
 /**
- * SQL: true if an accepted event was delivered completely: it was not given up after a replay and, if it stands for a
- * range of periods, every period was accepted.
+ * SQL: true if an accepted event was delivered completely: it is not in undelivered_events after a replay and, if it
+ * stands for a range of periods, every period was accepted.
  */
 const WAS_DELIVERED = `case when c.cycle_no = 0
   then not exists (select from undelivered_events g where g.channel_id = $1 and g.event_no = c.event_no)

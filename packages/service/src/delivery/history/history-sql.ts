@@ -52,7 +52,7 @@ export const COLUMNS = `e.event_no || coalesce('-' || n.first_no, '') as "eventI
 
 export const EVENT_ROW = columns({
   eventId: 'text',
-  /** The eventId of the last period, if the event is about a range of voided periods. */
+  /** The eventId of the last period, if the event is about several voided periods. */
   lastEventId: 'text?',
   eventType: column<EventType>('text'),
   orderNo: 'text',

@@ -18,8 +18,9 @@ const lastFailure = (x: string) => `(select t.at, t.http_status, t.answer from d
   order by t.at desc limit 1)`;
 
 /**
- * SQL: the receiver's latest answer. Compares the answers to three events: the newest event that waits for a retry, the
- * newest event that was given up, and the newest event that was accepted.
+ * SQL: the receiver's latest answer. Compares the answers to at most four events: the newest event that waits for a
+ * retry, the newest event that was given up, the newest accepted payment.status.changed event, and the newest accepted
+ * event of another type.
  */
 const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from (
     (select f.* from (select * from due_events d where d.channel_id = c.channel_id and d.next_at <> d.recorded_at
@@ -70,7 +71,7 @@ const LIST_BACKLOGS = statement({
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',
-    /** The numbers of accepted pushes and of failed pushes in the last 24 hours. */
+    /** The numbers of accepted pushes and of failed pushes in the hours that began within the last 24. */
     accepted: 'bigint',
     failed: 'bigint',
     /** The answer to the latest push that LAST_ANSWER finds. */

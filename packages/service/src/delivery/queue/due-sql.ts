@@ -8,7 +8,7 @@ import { typeNoSql } from '../event-type-sql.js';
 /** The key of a due event: the event and, in a range of voided periods, the period. */
 export interface DueKey {
   readonly eventNo: number;
-  /** The period if several periods were voided together, else 0. */
+  /** The period if the event is about a range of voided periods, else 0. */
   readonly cycleNo: number;
 }
 
@@ -24,8 +24,8 @@ export interface DuePosition {
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
 /**
- * Returns the position before all events due at this time or later. Formats the time as PostgreSQL does, for
- * comparisons.
+ * Returns the position of a time, before all events that are due later. Formats the time like PostgreSQL, for
+ * comparisons, but always with three decimals.
  */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
@@ -52,7 +52,7 @@ export const DUE_COLUMNS = (d: string) => `${d}.shard, ${d}.event_no as "eventNo
 export const DUE_ROW = columns({
   shard: 'smallint',
   eventNo: 'bigint',
-  /** The period if several periods were voided together, else 0. */
+  /** The period if the event is about a range of voided periods, else 0. */
   cycleNo: 'integer',
   channelId: 'bigint',
   orderNo: 'bigint',
@@ -214,13 +214,13 @@ const READ_EVENTS = statement({
     eventType: column<EventType>('text'),
     occurredAt: 'bigint',
     data: 'text',
-    /** Null unless several periods were voided together. The period's dates are derived from these fields. */
+    /** Set, among others, for a period of a voided range: its due time is derived from these fields. */
     createdAt: 'bigint?',
     periodType: column<'DAY' | 'MONTH'>('text?'),
     period: 'integer?',
     /** Sealed. */
     mobile: 'text?',
-    /** Set if the order has a shared agreement: then its events include the user's mobile number. */
+    /** Set for events about a period of an order with a shared agreement, unless the user was erased. */
     channelUserId: 'text?',
     /** The channel's current version. The version in the cache may be older. */
     version: 'bigint',

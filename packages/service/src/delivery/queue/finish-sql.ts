@@ -187,8 +187,8 @@ const PUT_ASIDE = statement({
 
 /**
  * Moves events for which a channel has no address to undelivered_events. A replay sends them when the channel has an
- * address. Does nothing if the channel's version has changed, because the channel may just have got an address. Skips
- * locked rows. Returns the number of events moved.
+ * address. Does nothing if this node has lost the shard, or if the channel's version has changed, because the channel
+ * may just have got an address. Skips locked rows. Returns the number of rows moved.
  */
 export async function setAsideWithoutAddress(
   db: Queryable,

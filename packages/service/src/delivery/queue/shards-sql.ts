@@ -29,7 +29,7 @@ export interface Balance {
   /** The shards that were kept or newly taken. */
   readonly held: readonly HeldShard[];
   /**
-   * Held shards beyond this node's share, to release when they have no push in flight. Undefined if the shards were
+   * Held shards beyond this node's share, to release when they have no unfinished push. Undefined if the shards were
    * only read and not balanced.
    */
   readonly surplus: readonly number[] | undefined;
@@ -84,10 +84,10 @@ const TAKE_FREE_SHARDS = statement({
 
 /**
  * Takes free shards up to this node's share. Leases are compared with the database's clock. Returns undefined while
- * another node is balancing. Never waits for a row lock: a shard that is locked, for example while outcomes are stored,
- * is left for the next call. A node whose lease has ended keeps the shards that no other node has taken. The epoch of
- * these shards is unchanged, so the node can still store outcomes of its pushes. Shortens leases that end too late:
- * they were written before the database's clock was set back.
+ * another node is balancing. Does not wait for row locks of shards: a shard that is locked, for example while outcomes
+ * are stored, is left for the next call. A node whose lease has ended keeps the shards that no other node has taken.
+ * The epoch of these shards is unchanged, so the node can still store outcomes of its pushes. Shortens leases that end
+ * too late: they were written before the database's clock was set back.
  */
 export async function balanceShards(tx: Queryable, node: string): Promise<Balance | undefined> {
   // Waits at most a second, even if the whole table is locked: the node must renew its lease in time.

@@ -27,8 +27,8 @@ export interface Message {
 }
 
 /**
- * Builds the body of a push from the stored event. A payment event gets the user's mobile. A `payment.upcoming` event
- * gets `redeemUrl`, where the user can cancel.
+ * Builds the body of a push from the stored event. A `payment.status.changed` event gets `mobileEncrypted`, and a
+ * `payment.upcoming` event gets `redeemUrl`, where the user can cancel.
  */
 export function createMessage(keys: PushKeys, links: RedeemLinks, due: DueEvent, event: StoredEvent): Message {
   const eventId = String(keyOf(due));
@@ -60,8 +60,8 @@ function upcomingData(keys: PushKeys, links: RedeemLinks, { data }: StoredEvent)
 }
 
 /**
- * Appends the user's mobile, encrypted with the channel's current key, to the stored text. Does not parse the event,
- * because that took 17 of the 150 µs of a delivery.
+ * Appends the user's mobile, encrypted with the channel's current key, to the stored text without parsing it, because
+ * parsing took 17 of the 150 µs of a delivery.
  */
 function paymentData(keys: PushKeys, due: DueEvent, event: StoredEvent): string {
   const stored = due.cycleNo === 0 ? event.data : voidedPeriod(due, event);
@@ -85,7 +85,7 @@ function voidedPeriod(due: DueEvent, { data, createdAt, periodType, period }: St
   });
 }
 
-/** Returns the encrypted mobile, or null if the order has no shared agreement. */
+/** Returns the encrypted mobile, or null if the order has no shared agreement or its user was erased. */
 function encryptMobile(keys: PushKeys, { mobile, channelUserId }: StoredEvent): string | null {
   if (mobile === null || channelUserId === null) return null;
   return encryptField(keys.decryptMobile({ mobile, channelUserId }), keys.aesKey, keys.encryption);
@@ -96,7 +96,7 @@ export interface PushedText extends Pick<Message, 'eventId' | 'head' | 'tail'> {
   readonly due: Pick<DueEvent, 'retryNo'>;
 }
 
-/** Creates a push about no event, to test a receiver. Its eventId begins with `test-`. */
+/** Creates a push about no event, to test a receiver. */
 export function createTestMessage(eventType: string, eventId: string, now: number): PushedText {
   return {
     due: { retryNo: 0 },
@@ -114,7 +114,7 @@ export interface SignedPush {
   readonly body: string;
 }
 
-/** Signs with the current secret. Must be called when the push is sent. */
+/** Signs a push. Must be called when the push is sent, because the time is signed. */
 export function signPush(
   keys: Pick<PushKeys, 'appId' | 'callbackSecret'>,
   path: string,

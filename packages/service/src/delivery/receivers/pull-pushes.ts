@@ -18,7 +18,10 @@ export interface PullDeps {
   readonly now: number;
 }
 
-/** Returns the pushes of these events, as a first attempt would send them now. Omits events past their retention. */
+/**
+ * Returns the pushes of these events, as a first attempt would send them now. Omits events past their retention, and
+ * events that cannot be composed.
+ */
 export async function createPulledPushes(deps: PullDeps, rows: readonly PushRow[]): Promise<PulledPush[]> {
   const { db, channel } = deps;
   const due = rows.map((row) => toDueEvent(channel.channelId, row));

@@ -41,9 +41,9 @@ export interface Receiver extends PushKeys {
 
 export interface Address {
   readonly url: string;
-  /** The event types that are sent to this address. Events of these types are sent in order. */
+  /** The event types that are sent to this address, all paused or all not. Their events share a lane. */
   readonly typeNos: readonly number[];
-  /** True if an operator has paused the address. */
+  /** True if an operator has paused these event types. */
   readonly paused: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface Receivers {
   getCached(channelId: number): Receiver | undefined;
 }
 
-/** An operator's change takes effect within this time. One statement checks the versions of all channels in use. */
+/** An operator's change takes effect within this time. One statement checks the versions of many channels. */
 const CACHE_MS = 200;
 
 export function createReceiverRegistry(db: Queryable, channels: ChannelRegistry): Receivers {

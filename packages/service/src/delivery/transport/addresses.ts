@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../catalog/channels/public-address.js';
 import { PUSH_DEADLINE_MS } from '../schedule.js';
 
-/** The address is not on the public internet. */
+/** The address may not be used: it is not https, its name has no IP address, or an IP address is not public. */
 export class ForbiddenAddress extends Error {}
 
 export interface AddressRules {
@@ -52,7 +52,7 @@ export async function findPermittedAddresses(
 }
 
 /**
- * Creates a resolver that asks name servers only, because the hosts file and search domains of this machine lead to
+ * Creates a resolver that asks name servers only, because the hosts file and search domains of this machine may lead to
  * internal addresses. The operating system's lookup would also block one of the few libuv threads while a name server
  * is silent, and one channel's name would delay all others.
  */

@@ -7,7 +7,7 @@ import { ForbiddenAddress } from './addresses.js';
 export interface PushResult {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
-  /** The first characters of the answer. For a failed push they follow the reason. */
+  /** The first characters of the answer. Without a complete answer: the reason, and the part that arrived. */
   readonly answer: string;
 }
 
