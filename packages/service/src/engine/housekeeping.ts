@@ -41,7 +41,7 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes data that no request can need any more, and creates partitions for the coming weeks and days. Several nodes
+ * Deletes or masks data that is past its retention, and creates partitions for the coming weeks and days. Several nodes
  * can run it at once: repeating a chore does no harm, and each chore works in bounded steps. Access tokens are not
  * stored, so there are none to delete.
  */

@@ -11,7 +11,7 @@ export const ROWS_PER_STEP = 1000;
 /** The most steps of one run. Together they delete more rows than ten busy channels can write between two runs. */
 export const MAX_STEPS = 500;
 
-/** Repeats a step until it returns fewer than ROWS_PER_STEP rows. */
+/** Repeats a step until it returns fewer than ROWS_PER_STEP rows, at most MAX_STEPS times. */
 export async function runInSteps(step: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let count = 1; count <= MAX_STEPS; count += 1) {

@@ -11,7 +11,7 @@ export const NOTE_DAYS = 730;
 export const AUDIT_TEXT_DAYS = 1095;
 export const USER_WITHOUT_ORDER_DAYS = 90;
 
-/** A shared agreement belongs to one order and keeps its status when the order ends. */
+/** A shared agreement belongs to one order, and may keep its status when the order ends. */
 const IS_SHARED_WITHOUT_ORDER = `a.source = 'SHARED_FROM_CHANNEL' and a.status = 'BIND_SUCCESS' and not exists (
   select from orders o where o.agreement_id = a.agreement_id and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)})`;
 
@@ -40,7 +40,10 @@ const STORE_MASKED = statement({
   parameters: ['bigint[]', 'text[]', 'text[]'],
 });
 
-/** Masks card number, document, name and bank mobile of agreements that ended `days` ago. Hashes and tail stay. */
+/**
+ * Masks card number, document, name and bank mobile of agreements that ended, or were left unbound or without an order,
+ * `days` ago. Hashes and tail stay.
+ */
 export const createAgreementMasking = (database: Database, channels: ChannelRegistry, days: number) =>
   walkAgreements(database, async (pages) => {
     await markUnused(database, pages.from, pages.to);
@@ -72,6 +75,9 @@ const DELETE_USERS_IN_PAGES = statement({
 });
 const walkUsers = declareDailyWalk('users-deleted', 'channel_users');
 
-/** Deletes the login mobiles of users who never ordered and have no binding. */
+/**
+ * Deletes login mobiles after USER_WITHOUT_ORDER_DAYS, if their user never ordered and has no agreement that is bound
+ * or being bound.
+ */
 export const createUserDeletion = (database: Database) =>
   walkUsers(database, async ({ from, to }) => (await database.query(DELETE_USERS_IN_PAGES, [from, to])).length);

@@ -22,9 +22,9 @@ interface StraySpan {
 
 /**
  * Empties the default partition, because a new partition cannot be created while the default partition contains rows
- * that belong to the new partition. If there are few rows, moves them to new partitions. If there are many, the default
- * partition itself becomes the partition of all their weeks or days, and a new default partition is created. In both
- * cases all changes are in one transaction, so that no row is lost or seen twice.
+ * that belong to the new partition. If there are few rows, moves them to new partitions. If there are many, and no
+ * partition lies between them, the default partition itself becomes the partition of all their weeks or days, and a new
+ * default partition is created. In both cases all changes are in one transaction, so that no row is lost or seen twice.
  */
 export async function gatherStrays(database: Database, table: TableByTime): Promise<number> {
   const [found] = await database.query<{ strays: boolean }>(

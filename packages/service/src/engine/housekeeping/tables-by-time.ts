@@ -29,7 +29,7 @@ export const stepSql = ({ step }: TableByTime): string => (step === 'week' ? `in
 export const partitionNameSql = ({ name }: TableByTime, begin: string): string =>
   `'${name}_' || to_char(${begin}, 'YYYYMMDD')`;
 
-/** SQL: the time from which rows are kept. Partitions that end before it are dropped. */
+/** SQL: the time from which rows are kept. Partitions of earlier weeks or days are dropped. */
 export const keptFromSql = (retentionDays: string, step: TableByTime['step'] = 'week'): string =>
   `date_trunc('${step}', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 

@@ -1,7 +1,10 @@
 import { sqlState } from '../../platform/db/database.js';
 import { type DueBatch, type DueCursor, START_OF_DUE_ORDERS } from '../../subscriptions/store/orders/due-orders-sql.js';
 
-/** SQL states caused by one order of the batch that is locked or has wrong data. Smaller batches find this order. */
+/**
+ * SQL states that one order of the batch may have caused, because it is locked or has wrong data. Smaller batches find
+ * this order.
+ */
 const CAUSED_BY_SOME_ORDER = /^(22|23|55P03|40P01|57014)/;
 /** SQL states for wrong data, where a retry does not help. */
 const REFUSED_BY_DATABASE = /^2[23]/;

@@ -29,7 +29,7 @@ const FIRST_MS = DAY_MS;
 /** The time after which a turn begins no further step. */
 const TURN_BUDGET_MS = 10_000;
 
-/** The minimum hours of a step. A shorter step would consist only of hours that may still change. */
+/** The minimum hours of a step. A step of one hour could only repeat the last hour, which may still change. */
 const MIN_HOURS = 2;
 const MAX_HOURS = 32 * 24;
 const SHORT_STEP_MS = 500;

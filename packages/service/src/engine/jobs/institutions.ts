@@ -4,7 +4,10 @@ import type { InstitutionHealth } from '../../gateways/institution-health.js';
 import { findSilentInstitutions, storeCallsSeen } from '../../gateways/institution-health-sql.js';
 import type { Database } from '../../platform/db/database.js';
 
-/** Stores which institutions have answered this node, and raises an alert for each institution that answers no node. */
+/**
+ * Stores which institutions have answered this node and which have not, and raises an alert for each institution that
+ * answers no node.
+ */
 export async function watchInstitutions(database: Database, health: InstitutionHealth): Promise<number> {
   const seen = health.take();
   if (seen.size > 0) await storeCallsSeen(database, seen);

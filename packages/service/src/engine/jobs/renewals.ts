@@ -26,7 +26,7 @@ export type RenewalDeps = Pick<
   'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'counts' | 'stopping' | 'debitDeadlineMs'
 >;
 
-/** The most debits in flight from one node to one payment channel. */
+/** The most debits of renewals in flight from one node to one payment channel. */
 const MAX_IN_FLIGHT = 64;
 /**
  * The most debits that are started before a slot is free, so that a free slot is used at once. Applies only while the
@@ -194,7 +194,10 @@ async function debitRenewal(
   }
 }
 
-/** Sends a debit. Returns undefined if it is too late, because another node may already be querying the debit. */
+/**
+ * Sends a debit. Returns undefined if it is too late: the lease might end, and another node query the debit, during the
+ * call.
+ */
 async function sendRenewal(
   { channelOf, clock, debitDeadlineMs }: DebitDeps,
   gateway: Gateway,

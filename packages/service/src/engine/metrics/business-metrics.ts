@@ -35,11 +35,11 @@ const LABELED_GAUGES = {
 
 export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
   Readonly<Record<keyof typeof LABELED_GAUGES, Readonly<Record<string, number>>>> & {
-    /** Refunds that were settled after the previous reading. */
+    /** Settled refunds that the previous reading has not found. */
     readonly refunds: { readonly success: number; readonly refused: number };
   };
 
-/** The most label values, such as payment channels, that are shown by name. All other values are counted as OTHER. */
+/** The most payment channels that are shown by name. All others are counted as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
 /** The resolution with which the delay of the event loop is measured. */

@@ -11,7 +11,7 @@ import type { BusinessReading } from './business-metrics.js';
 
 /** Limits at which counting stops: higher than any alert needs, and countable in a fraction of a second. */
 export interface ReadingBounds {
-  /** Limit for events and renewals. It is high, so that operators can see how fast a backlog shrinks. */
+  /** Limit for events, renewals and notices. It is high, so that operators can see how fast a backlog shrinks. */
   readonly rows: number;
   /** Limit for debits, refunds and claims without a result. */
   readonly withoutResult: number;
@@ -30,7 +30,10 @@ export const READING_BOUNDS: ReadingBounds = {
   heldBack: 10_000,
 };
 
-/** Reads all values. Every count uses an index and stops at its bound, so ten million orders cost as little as ten. */
+/**
+ * Reads all values. Every count uses an index and stops at its bound, so the cost does not grow with the number of
+ * orders.
+ */
 export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
   const events = await readDueEvents(db, ALL_SHARDS, bounds.rows, bounds.heldBack);
   // Leaves out payment channels outside their hours, because their renewals are not late.
@@ -109,7 +112,10 @@ const readDueRenewals = declareRequire({
 const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
-/** Counts debits, refunds and claims that were queried at least once. Those never queried are being sent now. */
+/**
+ * Counts debits, refunds and claims that were queried at least once, and claims that wait for a code of the pool. Those
+ * never queried are being sent now.
+ */
 const readCountsWithoutResult = declareRequire({
   text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",
        least($1, ${countAskedAboutSql('claims')} + (select count(*)::integer from (

@@ -63,7 +63,7 @@ async function cancelAtInstitution(
 
 /**
  * Leases due cancellations of agreements. If this node dies, another takes over when the lease ends. Drops a
- * cancellation if the agreement number is in use again. Postpones it while a debit on the agreement is open.
+ * cancellation if the agreement number is in use again. Postpones it while a debit on a replaced binding is open.
  */
 async function leaseCancellations(
   db: Queryable,

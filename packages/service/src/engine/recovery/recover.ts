@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Recovers one kind of work (debits, refunds, claims, cancellations) that was sent and has no known outcome. */
+/** One kind of work without a known outcome: debits, refunds, claims or cancellations. */
 export interface Recovery<One> {
   /** Leases some items that are due. If this node dies, another node takes them when the lease ends. */
   readonly lease: (limit: number) => Promise<readonly One[]>;
