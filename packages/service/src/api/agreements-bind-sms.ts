@@ -53,7 +53,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
-      // The transaction's first statement, so that a copy of the request on another node waits here.
+      // Before the transaction locks anything, so that a copy of the request on another node waits here.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
       const columns = sealCard(channel, agreementId, card, request.bankCode);
@@ -106,7 +106,10 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   };
   return action;
 
-  /** Checks the rules in the order of their result codes. Values that can change are checked again under the lock. */
+  /**
+   * Checks the rules in the order of precedence of their result codes. The binding's status is checked again under the
+   * lock.
+   */
   async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);

@@ -107,7 +107,7 @@ type ReplaceableOrder = Order & { readonly agreementId: number };
 
 function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-  // Checked before the user id, because only an order with a shared agreement has a user id to compare.
+  // Checked before the user id, which matters only for an order with a shared agreement.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId must equal the order's");

@@ -58,7 +58,10 @@ function hashFilter(
   return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
 }
 
-/** Answers in the encryption version of the request, because a channel that can write a version can read it. */
+/**
+ * Answers in the encryption version of the request, because a channel that can write a version can read it. Without
+ * encrypted fields in the request, uses the channel's default.
+ */
 function chooseAnswerVersion(
   { answerEncryption }: Channel,
   { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,

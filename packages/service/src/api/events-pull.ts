@@ -25,7 +25,7 @@ export function createEventsPullAction({
     const { channelId } = channel;
     const { path } = request;
     const { from } = timeRange(request);
-    // Reads the clock before the events, so that an event that is missing in the answer was committed after `readAt`.
+    // Reads the clock before the events, so that an event which this read has missed was committed after `readAt`.
     const readAt = await readEventClock(database);
     const { rows, paging } = await readListPage(
       PUSH_LIST,

@@ -28,7 +28,7 @@ export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeA
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
       await settle({ attempt, outcome });
     } else {
-      // The notice has no final outcome, so the recovery job asks the institution at once.
+      // The notice has a wrong amount or no final outcome, so the recovery job asks the institution at once.
       await scheduleDebitQuestion(database, attempt, 0);
     }
   };

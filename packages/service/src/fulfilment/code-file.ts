@@ -2,7 +2,10 @@ import { readCsvRecords } from '../platform/csv/csv.js';
 import { createRefusal, PlainError } from '../platform/plain-error.js';
 import { MAX_CODE_LENGTH, UNPRINTABLE } from './fulfilment.js';
 
-/** The file cannot be used, and none of its codes was stored. The message names the line and the reason. */
+/**
+ * The file cannot be used, and none of its codes was stored. The message names the reason, and the line if a line is
+ * wrong.
+ */
 export class CodesRefused extends PlainError {}
 
 /** Leaves out the code itself, because anyone who reads it could use it. */
@@ -18,7 +21,10 @@ export interface CodeFile {
   readonly repeated: number;
 }
 
-/** Reads a file with a code on each line, or a CSV file with a column `code`. Ignores blank lines and white space. */
+/**
+ * Reads a file with a code on each line, or a CSV file with a column `code`. Ignores blank lines, and white space
+ * around a code.
+ */
 export async function readCodes(bytes: AsyncIterable<Uint8Array>): Promise<CodeFile> {
   const codes = new Set<string>();
   let lines = 0;

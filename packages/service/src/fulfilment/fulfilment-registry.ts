@@ -25,7 +25,7 @@ export interface Fulfilments {
   close(): Promise<void>;
 }
 
-/** Keeps one supplier per address and key, because a supplier holds connections. */
+/** Keeps one supplier per benefit, address and key, because a supplier holds connections. */
 export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
   const { database, vault, clock, log, deadlineMs } = deps;
   const suppliers = new Map<string, AttachedSupplier>();

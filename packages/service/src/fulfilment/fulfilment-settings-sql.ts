@@ -36,7 +36,7 @@ export async function storeFulfilment(
   await tx.query(STORE_FULFILMENT, [benefitCode, kind, supplierUrl, supplierKey]);
 }
 
-/** Returns false if the threshold is unchanged. */
+/** Returns false if the threshold is unchanged or the benefit has no setting. */
 export const storeLowStock: Query<[benefitCode: string, lowStock: number | null], boolean> = declareHas({
   text: `update benefit_fulfilments set low_stock = $2 where benefit_code = $1 and low_stock is distinct from $2 returning 1`,
   parameters: ['text', 'integer?'],

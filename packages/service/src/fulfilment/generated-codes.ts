@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ImmediateFulfilment } from './fulfilment.js';
 
-/** Omits letters and digits that look alike. It has 32 characters, so that five random bits select one. */
+/** Omits 0, O, 1 and I, which look alike. It has 32 characters, so that five random bits select one. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE_LENGTH = 16;
 

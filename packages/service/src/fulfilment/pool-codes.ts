@@ -5,7 +5,10 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { ImmediateFulfilment } from './fulfilment.js';
 import { type NewPoolCode, takePoolCodes } from './pool-codes-sql.js';
 
-/** Seals codes that were bought in advance. The pool has its own key, because its codes belong to no channel yet. */
+/**
+ * Seals and unseals codes that were bought in advance. The pool has its own key, because its codes belong to no channel
+ * yet.
+ */
 export async function openPoolCodes(db: Queryable, vault: Vault) {
   const poolSealing = createSealing({ dataKey: await readOrCreateInstallationKey(db, vault, 'pool codes') });
   return {

@@ -26,8 +26,8 @@ const FIND_GATEWAYS = statement({
 });
 
 /**
- * Reads the payment channel for each debit, so that an operator's change applies from the next debit on. Concurrent
- * reads share a statement. Keeps one gateway per address and key, because a gateway may hold connections.
+ * Reads the payment channel for each call of `of`, so that an operator's change applies from then on. Concurrent reads
+ * share a statement. Keeps one gateway per payment channel, address and key, because a gateway may hold connections.
  */
 export function createGatewayRegistry(deps: PeerKeyDeps, makers: GatewayFactories): Gateways {
   const findGatewayRow = createBatcher({

@@ -35,7 +35,7 @@ export interface CardDetails {
 /** The channel for which a call is made. An institution may refuse a channel that the agreement does not belong to. */
 export interface OnBehalf {
   readonly appId: string;
-  /** The API request that caused the call. Undefined if a job makes the call. */
+  /** The API request that caused the call. Undefined, for example, if a job makes the call. */
   readonly origin?: Origin | undefined;
 }
 

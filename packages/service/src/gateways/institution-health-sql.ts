@@ -39,8 +39,8 @@ export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, Ca
 }
 
 /**
- * SQL: seconds from the first to the last failed call since the last answer. The time after the last call does not
- * count, because without calls it is unknown whether the institution would answer.
+ * SQL: seconds from the first to the last failed call since the last answer. 0 for fewer than three failed calls. The
+ * time after the last call does not count, because without calls it is unknown whether the institution would answer.
  */
 const SILENT_SECONDS = `case when h.failures >= 3 then extract(epoch from h.failed_at - h.failing_since) else 0 end`;
 
@@ -57,7 +57,9 @@ export const findSilentInstitutions = declareList({
   columns: columns({ paymentChannelCode: 'text', since: 'text', failures: 'integer' }),
 });
 
-/** Lists for how long each payment channel's institution has answered no call. 0 if it answered the last call. */
+/**
+ * Lists for how long each payment channel's institution has answered no call. 0 until three calls in a row have failed.
+ */
 export const readSilences = declareList({
   text: `select p.code, coalesce(${SILENT_SECONDS}, 0)::double precision as seconds
      from payment_channels p left join institution_health h on h.payment_channel_code = p.code order by p.code`,

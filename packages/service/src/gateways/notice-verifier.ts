@@ -4,8 +4,8 @@ import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gate
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
 /**
- * Limits the database reads per second for notices that fail the check. Such a read may find a new key or payment
- * channel.
+ * Limits the database reads per second for notices that fail the check, for each payment channel and for unknown codes.
+ * Such a read may find a new key or payment channel.
  */
 const MAX_READS_PER_SECOND = 10;
 
@@ -22,8 +22,8 @@ const LIST_PAYMENT_CHANNEL_CODES = statement({
 
 /**
  * Verifies notices, which anybody can send. A notice may fail because a key is new. So the database is read again, but
- * at most ten times a second, and the result is cached for all notices. A notice that passes is checked again with the
- * current key, so that an old key stops working at once.
+ * at most ten times a second for each payment channel, and the result is cached for all notices. A notice that passes
+ * is checked again with the current key, so that an old key stops working at once.
  */
 export function createNoticeVerifier(db: Queryable, gateways: Gateways, clock: Clock) {
   const known = new Map<string, KnownPaymentChannel>();

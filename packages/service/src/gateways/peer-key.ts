@@ -23,9 +23,9 @@ export interface StoredPeer {
 }
 
 /**
- * Opens the key of a bridge or a supplier. Throws and raises an alert if the key was not stored for this address, because
- * then somebody has changed the database and card data would go to them. In production, also if the address is not https.
- * `db`: the transaction of the caller, if it has one.
+ * Opens the key of a bridge or a supplier. Throws and raises an alert if the key was not stored for this address,
+ * because then somebody has changed the database, and requests would go to them. In production, also if the address is
+ * not https. `db`: the transaction of the caller, if it has one.
  */
 export async function openPeerKey(
   { database, vault, environment, log }: PeerKeyDeps,

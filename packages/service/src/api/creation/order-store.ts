@@ -37,7 +37,7 @@ const MAX_OUT_OF_TIME = 1;
 
 /**
  * Stores a new order in one batch with orders that are created at the same time (docs/decisions/0012). Throws the
- * order's own Rejection or KeyTaken, never an error of another order in the batch.
+ * order's own Rejection or KeyTaken, never that of another order in the batch.
  */
 export function createOrderStore(database: Database): StoreOrder {
   const store = createBatcher<NewOrderRow, StoreVerdict>({
@@ -80,7 +80,7 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
   try {
     keep(first, await insertOrders(database, first));
   } catch (error) {
-    // An unreachable database fails the whole batch. After any other error each order is judged on its own.
+    // An unreachable database fails the whole batch. After any other error each order gets its own verdict.
     if (isDatabaseAway(error)) throw error;
     const taken = await toNumberTaken(database, error);
     // The whole batch gets new order numbers, because all its numbers come from the same block of numbers or from the
@@ -96,7 +96,8 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
 
 /**
  * Stores one order. After a unique violation the conflicting row is visible, so the next attempt refuses the order for
- * the right reason. Returns all other errors, so that the next order of the batch is attempted.
+ * the right reason. Returns all other errors, except of an unreachable database, so that the next order of the batch is
+ * attempted.
  */
 async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
   for (let attempt = 1; ; attempt += 1) {

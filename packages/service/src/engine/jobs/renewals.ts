@@ -195,8 +195,8 @@ async function debitRenewal(
 }
 
 /**
- * Sends a debit. Returns undefined if it is too late: the lease might end, and another node query the debit, during the
- * call.
+ * Sends a debit. Returns undefined if it is too late: during the call the lease might end, and another node might query
+ * the debit.
  */
 async function sendRenewal(
   { channelOf, clock, debitDeadlineMs }: DebitDeps,

@@ -113,8 +113,8 @@ const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
 /**
- * Counts debits, refunds and claims that were queried at least once, and claims that wait for a code of the pool. Those
- * never queried are being sent now.
+ * Counts debits, refunds and claims that were queried at least once: those never queried are being sent now. Also
+ * counts claims that wait for a code of the pool.
  */
 const readCountsWithoutResult = declareRequire({
   text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",

@@ -4,8 +4,8 @@ import type { Database } from '../../platform/db/database.js';
 import { UNKNOWN_ALERT_AFTER_MS } from '../../subscriptions/domain/payments/debit-policy.js';
 
 /**
- * Raises an alert if a debit, refund or claim began more than a day ago and has no outcome. Does not repeat an open
- * alert.
+ * Raises an alert if a debit, refund or claim began more than a day ago and has no outcome. Does not repeat an alert
+ * that is not resolved.
  */
 export async function alertIfOverdue(
   { database, clock }: { readonly database: Database; readonly clock: Clock },

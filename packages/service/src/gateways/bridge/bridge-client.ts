@@ -129,7 +129,10 @@ const UNKNOWN_OPERATION = [400, 404, 405, 501];
 
 class UntrustedAnswer extends Error {}
 
-/** Returns only the error's name or code, because the operating system's message may contain the data that was sent. */
+/**
+ * Returns a text of this client, or only the error's name or code, because the operating system's message may contain
+ * the data that was sent.
+ */
 function describeFailure(error: unknown): string {
   if (error instanceof UntrustedAnswer || error instanceof BadAnswer) return error.message;
   if (error instanceof DeadlinePassed) return 'the deadline has passed';

@@ -42,7 +42,10 @@ export interface BridgeOptions {
   readonly key: Uint8Array;
   /** The currency of every amount. Defaults to CNY. */
   readonly currency?: string | undefined;
-  /** Called with the bridge's currency before the first call, and before each later call until it equals `currency`. */
+  /**
+   * Called with the bridge's currency after each handshake. Each call begins with a handshake until the currency equals
+   * `currency`.
+   */
   readonly onHandshake?: (currency: string) => Promise<void>;
   readonly clock: Clock;
   readonly deadlineMs?: Partial<Deadlines>;

@@ -118,7 +118,9 @@ export interface StatementPage {
   readonly nextCursor: string | undefined;
 }
 
-/** Returns undefined if any line cannot be read, because a reconciliation must not miss a line. */
+/**
+ * Returns undefined if the page is not as documented, even in one line, because a reconciliation must not miss a line.
+ */
 export function readStatementPage(answer: Fields, day: string): StatementPage | undefined {
   const given = answer['lines'];
   if (answer['day'] !== day || !Array.isArray(given) || given.length > STATEMENT_PAGE_LINES) return undefined;

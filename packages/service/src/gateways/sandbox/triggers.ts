@@ -1,6 +1,6 @@
 /**
  * A row of a table that maps a channel's input to an outcome in the sandbox. The first matching row decides. Rows about
- * externalOrderNo apply only to the first period, because renewals always succeed.
+ * externalOrderNo apply only to the first period, because the simulated institution never declines renewals.
  */
 export interface Trigger<Outcome extends string> {
   readonly when: RegExp;
