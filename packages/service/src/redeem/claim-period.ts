@@ -6,8 +6,8 @@ const AT_ONCE = 4;
 const BEGIN_WITHIN_MS = 8_000;
 
 /**
- * Claims each benefit. A failed claim does not affect the other claims, and the user can retry the failed claim. Throws
- * only if every claim failed.
+ * Claims the benefits, as many as can begin in time. A failed claim does not affect the other claims, and the user can
+ * retry the failed claim. Throws only if every claim failed.
  */
 export async function claimEach(
   benefits: readonly BenefitPosition[],

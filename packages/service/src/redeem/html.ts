@@ -1,4 +1,4 @@
-/** Escaped HTML. Only the template function `html` creates it. */
+/** Escaped HTML, as the template function `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }

@@ -14,7 +14,10 @@ export type FormFields = ReadonlyMap<string, string>;
 /** A longer query cannot come from the service: the longest user id fits even if every byte is percent-encoded. */
 const MAX_CHARACTERS = 15_000;
 
-/** Parses a query. A duplicate or non-UTF-8 field becomes empty, and so invalid. Ignores unknown fields. */
+/**
+ * Parses a query or a form. A duplicate or non-UTF-8 field becomes empty, and so invalid. A text that is too long has
+ * no fields.
+ */
 export function readFormFields(text: string): FormFields {
   const fields = new Map<string, string>();
   for (const pair of text.length > MAX_CHARACTERS ? [] : text.split('&')) {

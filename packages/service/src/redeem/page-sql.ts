@@ -34,7 +34,7 @@ export interface BenefitRow {
   readonly status: 'ISSUED' | 'CLAIMED' | 'REVOKED' | 'EXPIRED';
   readonly expiresAt: number;
   readonly claimedAt: number | null;
-  /** Encrypted. Null while the claim waits for a code. */
+  /** Encrypted. Null without a claim, and while the claim waits for a code. */
   readonly code: string | null;
   /** The name of a file below /redeem/images. */
   readonly icon: string | null;
@@ -43,7 +43,7 @@ export interface BenefitRow {
 }
 
 export interface ShownBenefit extends BenefitRow {
-  /** The number of claimable benefits of the same period. */
+  /** The number of claimable benefits of the same period. May be 0 if this benefit is not claimable. */
   readonly ofPeriod: number;
 }
 
@@ -74,7 +74,7 @@ export interface RefundRow {
 }
 
 export interface RedeemPage extends RedeemProduct {
-  /** The first claimable benefits, the first claimed benefits, and the benefits just claimed. */
+  /** At least the first claimable benefits, the first claimed benefits, and the benefits just claimed. */
   readonly benefits: readonly ListedBenefit[];
   /** The number of past benefits, which have expired or were revoked. */
   readonly pastCount: number;
@@ -322,8 +322,8 @@ ${ORDER}`,
 export interface AskedList {
   readonly list: BenefitList;
   /**
-   * The first benefit to show. If it is not in the list, the page begins with the benefit that follows it, or if none
-   * follows, with the first benefit of the list.
+   * The first benefit to show. If it is not in the list, a page of claimable benefits begins with the benefit that
+   * follows it. Otherwise, or if none follows, the page begins with the first benefit of the list.
    */
   readonly from: BenefitPosition | undefined;
   readonly done: JustClaimed | undefined;

@@ -68,7 +68,7 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
     /** When the last of the claimable and claimed benefits expires. */
     lastExpiresAt: Math.max(of('TO_CLAIM')?.lastExpiresAt ?? 0, of('CLAIMED')?.lastExpiresAt ?? 0) || null,
-    /** True if a claim waits for its code. */
+    /** True if one of the claims that were read waits for its code. */
     isCodePending: benefits.some(({ list, code }) => list === 'CLAIMED' && code === null),
     codes: shown(firsts('CLAIMED', FIRST_CODES).filter((row) => !isDone(row, done))).filter(isClaimed),
     codesCount: of('CLAIMED')?.total ?? 0,

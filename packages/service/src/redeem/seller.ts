@@ -33,7 +33,7 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
     name: shown,
     /** The name as HTML, with its own text direction. */
     nameHtml: isolated(shown),
-    /** The first letter of the name, shown if there is no logo. */
+    /** The first character of the name, shown if there is no logo. */
     monogram: ([...shown][0] ?? '').toUpperCase(),
     logo: branding.logo,
     accent: branding.accent,
@@ -43,7 +43,7 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   };
 }
 
-/** Returns the URL for a link, or undefined unless it is an https URL. A sandbox also accepts URLs of this machine. */
+/** Returns the URL for a link, or undefined unless it is an https URL or an http URL of this machine. */
 export function webAddress(address: string | null): string | undefined {
   if (address === null || !URL.canParse(address)) return undefined;
   const { protocol, hostname, href } = new URL(address);

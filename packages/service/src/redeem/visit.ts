@@ -20,7 +20,7 @@ export interface LateVisit {
   readonly channel: Channel;
 }
 
-/** Checks a link. Resolves to undefined for a link that was never valid, whatever is wrong with it. */
+/** Checks a link. Resolves to undefined if anything but the expiry is wrong with the link. */
 export type Visitor = <Read extends RedeemOrder>(
   link: SignedLink,
   read: (channelId: number, orderNo: number) => Promise<Read | undefined>,
@@ -32,7 +32,7 @@ export interface VisitDeps {
   readonly clock: Clock;
 }
 
-/** Used for links of unknown channels, so that known and unknown channels take the same time. */
+/** Used for links of unknown channels, so that the check of the signature takes the same time. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 
 function isSigned(link: SignedLink, channel: Channel | undefined): boolean {

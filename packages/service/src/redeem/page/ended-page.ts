@@ -10,7 +10,10 @@ import { renderIllustration } from './parts/illustrations.js';
 import { renderLinkToKeep } from './parts/link-to-keep.js';
 import { renderSmallPrint } from './parts/subscription-panel.js';
 
-/** Renders the confirmation: the end, the remaining benefits, and a number to quote. Its URL is the link to keep. */
+/**
+ * Renders the confirmation: the end, the remaining benefits, and a number to quote. Its URL has the link to keep, if
+ * there is one.
+ */
 export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): string {
   const { texts } = frame;
   const { link, read, channel } = visit;

@@ -73,7 +73,7 @@ function renderHero({ texts }: Frame, { productName, order, periodFrom, periodTo
 </section>`;
 }
 
-/** Renders a notice if the latest payment has failed. */
+/** Renders a notice if the latest payment has failed, unless it was the first debit. */
 function renderPaymentNotice(texts: Texts, { order, nextPayAt }: PageView): Html | undefined {
   const { status, latestPaymentStatus, cycleNo, settlementMode } = order;
   const mode = texts.mode[settlementMode];
@@ -102,7 +102,9 @@ ${groups}${all || undefined}${renderOpenAgain(frame, link, seller, view)}</secti
 `;
 }
 
-/** Renders a hint if the link expires before the benefits do and the seller can still provide new links. */
+/**
+ * Renders a hint if the link expires before the benefits do and the order is ACTIVE, so that the seller gets new links.
+ */
 function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, { order, lastDeadline }: PageView) {
   const isShort = lastDeadline !== null && lastDeadline > exp * 1000;
   return order.status === 'ACTIVE' && isShort
@@ -110,7 +112,10 @@ function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, 
     : undefined;
 }
 
-/** Says until when the page can be opened, because the channel gets no new link while nothing is claimable. */
+/**
+ * If there are codes, says until when the page can be opened, because answers have no new link while nothing is
+ * claimable.
+ */
 function renderNothingToClaim({ texts }: Frame, { exp }: SignedLink, view: PageView): Html {
   const { order, nextPayAt, codesCount } = view;
   const sentences = [

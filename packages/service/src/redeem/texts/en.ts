@@ -72,7 +72,7 @@ const billed: ModeTexts = {
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been notified.`,
 };
 
-/** All texts of the page. Amounts are passed as text, times as Html that does not wrap, and names as isolated Html. */
+/** All texts of the page. Amounts are passed as text, formatted times and isolated names as Html. */
 export const en = {
   lang: 'en',
   /** The language of descriptions. */

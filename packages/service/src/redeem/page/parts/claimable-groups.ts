@@ -12,7 +12,10 @@ import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from 
 export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
 
-/** The form that all claim buttons share. It names its page, so that the user returns to this page after the claim. */
+/**
+ * The form that all claim buttons share. On a list page it names the first benefit, so that the user returns to this
+ * page after the claim.
+ */
 export const renderClaimForm = ({ root }: Frame, link: SignedLink, place?: Place): Html =>
   html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
 
@@ -69,7 +72,7 @@ const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claim
   others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
 
 const DAY_MS = 86_400_000;
-/** If fewer days than this remain, the page shows the remaining time. */
+/** If a benefit's own deadline is fewer days than this away, the page shows the remaining time. */
 const URGENT_DAYS = 3;
 
 function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {

@@ -46,7 +46,7 @@ function renderWayToEnd(frame: Frame, link: SignedLink, { order, nextPayAt }: Pa
 `;
 }
 
-/** Renders the numbers that users quote when they ask for help. */
+/** Renders the time zone, and the numbers that users quote when they ask for help. */
 export function renderSmallPrint({ texts }: Frame, order: Order): Html {
   return html`<p class="small">${texts.timeZone}</p>
 <p class="small">${texts.orderNumber} <span class="number">${String(order.orderNo)}</span></p>
