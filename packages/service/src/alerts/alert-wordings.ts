@@ -85,6 +85,9 @@ const { say, read } = createWordings(SENTENCES);
 
 export const alertText = say;
 
-/** Parses the text of an alert. Returns null if the text is an institution's or a supplier's own. */
+/**
+ * Parses the text of an alert. Returns null if the text is none of these, for example an institution's or a supplier's
+ * own.
+ */
 export const readAlertText = (kind: string, text: string | null): Said | null =>
   text === null ? null : read(text, (code) => code.split('|')[0] === kind);

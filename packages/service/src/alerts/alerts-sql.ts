@@ -48,7 +48,7 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /**
  * SQL: reopens an acknowledged or resolved alert and requests a message that the alert is open. Requests no message if
- * the message that the alert was resolved is not sent yet: the operators then still believe that the alert is open.
+ * the message that the alert was resolved is not written yet: the operators then still believe that the alert is open.
  */
 const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
   to_tell = case
@@ -66,7 +66,10 @@ export const raiseAlert = declareWrite({
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
-/** Raises an alert about a lasting condition. Leaves an open alert unchanged and does not count the repetition. */
+/**
+ * Raises an alert about a lasting condition. Leaves an alert that is not resolved unchanged, and does not count the
+ * repetition.
+ */
 export const raiseAlertOnce = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
   parameters: [column<AlertKind>('text'), 'text', 'text'],
@@ -83,7 +86,10 @@ export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: str
   await db.query(SEE_ALERT, [kind, subject]);
 }
 
-/** Raises an alert about an answer that recurs with every query. Counts a repetition only if the detail has changed. */
+/**
+ * Raises an alert about an answer that recurs with every query. Counts a repetition only if the detail has changed or
+ * the alert was resolved.
+ */
 export const raiseAlertOnChange = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
      where alerts.detail <> excluded.detail or alerts.resolved_at is not null`,
@@ -122,7 +128,7 @@ const ALERT_VIEW_COLUMNS = columns({
   owner: 'text?',
   acknowledgedBy: 'text?',
   acknowledgedAt: 'text?',
-  /** Null until the cause is gone. */
+  /** When the service found that the cause was gone. Null before, and always if only an operator can judge. */
   resolvedAt: 'text?',
   resolvedBecause: 'text?',
 });

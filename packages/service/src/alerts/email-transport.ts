@@ -79,7 +79,7 @@ function spellAddress(address: string): string {
   return address.slice(0, at) + (domainToASCII(domain) || domain.toLowerCase());
 }
 
-/** Returns the SMTP status only, because the server's text may contain a user name or an address. */
+/** Returns only codes and the SMTP status, because the server's text may contain a user name or an address. */
 function describeSmtpFailure(error: unknown): string {
   const reason = describeFailure(error);
   return `${reason === 'ETLS' ? 'ETLS: no TLS to the mail server' : reason}${smtpStatuses([error])}`;

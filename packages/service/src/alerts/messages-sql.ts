@@ -68,7 +68,10 @@ export const takeAlertsToReport = declareList({
          'resolvedBecause', resolved_because) order by place) filter (where place <= $3) as alerts
      from placed group by kind, what order by kind, what`,
   parameters: {
-    /** Minimum time between two messages of a kind. Alerts raised within this time share one message. */
+    /**
+     * Minimum time between two messages of one kind with the same news. Alerts raised within this time share one
+     * message.
+     */
     gatherSeconds: 'integer',
     /** Time between two messages about an alert that stays open. */
     repeatSeconds: 'integer',
@@ -103,7 +106,7 @@ export async function storeAlertMessage(
 /** A message about an alert. Times are formatted as in the API. */
 export type SentAlertMessage = RowOf<typeof listMessagesAbout>;
 
-/** Returns the latest messages that name the alert, newest first. A message names only some of its alerts. */
+/** Returns the latest messages that name the alert, newest first. A message about many alerts names only the first. */
 export const listMessagesAbout = declareList({
   text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
      from alert_messages

@@ -44,8 +44,8 @@ export interface SendMessagesDeps {
 const MAX_MESSAGES_PER_RUN = 20;
 
 /**
- * Sends the due messages of one transport until no message is left or a message is refused. Returns the number of
- * messages sent.
+ * Sends the due messages of one transport, at most MAX_MESSAGES_PER_RUN, until no message is left or a message is
+ * refused. Returns the number of messages sent, including those refused for some addresses.
  */
 export async function sendAlertMessages(
   { database, log }: SendMessagesDeps,

@@ -126,10 +126,11 @@ const COUNT_FOUND_DIFFERENCES = statement({
 /**
  * Stores the differences in found_differences, a temporary table of the transaction, and returns their number.
  *
- * booked     one row per number: its most significant line, its number of lines, the sum of its successful lines
- * matched    booked rows, joined with the service's debits and refunds of this payment channel
- * succeeded  debits that succeeded at the institution; of those in one period, first the debit that also succeeded in
- *            the service
+ * booked         one row per number: its most significant line, its number of lines, the sum of its successful lines
+ * matched        booked rows, joined with the service's debits and refunds of this payment channel
+ * succeeded      debits that succeeded at the institution; of those in one period, first the debit that also succeeded
+ *                in the service
+ * debited_twice  numbers of succeeded debits of a period that another debit has paid
  */
 export async function collectDifferences(
   tx: Queryable,

@@ -62,7 +62,7 @@ const refuseChanged = (at: number, name: (typeof STATEMENT_COLUMNS)[number], tex
     'statement-number-changed',
   )`line ${at} of the statement: ${name} is ${text}: a spreadsheet has changed it. Export the statement again, and compare that file without saving it in a spreadsheet`;
 
-/** Returns true if a spreadsheet has treated an attempt number as an amount and saved it as 1.00000E+17. */
+/** Returns true if a spreadsheet has saved a long number in a form like 1.00000E+17. */
 const isScientific = (text: string): boolean => /^\d([.,]\d+)?E[+-]\d+$/i.test(text);
 
 /**
