@@ -15,7 +15,7 @@ export interface AlertTransport {
  */
 export class AlertNotTaken extends Error {}
 
-/** The mail server has refused some addresses. Only these addresses are retried. */
+/** The mail server has refused some or all addresses. Only these addresses are retried. */
 export class AlertRefusedFor extends AlertNotTaken {
   constructor(
     readonly people: readonly string[],

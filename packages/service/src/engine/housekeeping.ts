@@ -42,7 +42,7 @@ export interface HousekeepingDeps {
 
 /**
  * Deletes or masks data that is past its retention, and creates partitions for the coming weeks and days. Several nodes
- * can run it at once: repeating a chore does no harm, and each chore works in bounded steps. Access tokens are not
+ * can run it at once: repeating a chore does no harm, and most chores work in bounded steps. Access tokens are not
  * stored, so there are none to delete.
  */
 export function createHousekeeping({

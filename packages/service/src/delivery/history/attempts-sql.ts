@@ -13,7 +13,7 @@ export const keyOfEvent = (e: string): EventKeySql => ({
   eventNo: `${e}.event_no`,
 });
 
-/** SQL: whether an event is about a payment. Must be exactly the expression in the index. */
+/** SQL: whether an event is of the type payment.status.changed. Must be exactly the expression in the index. */
 export const isPayment = (e: string) => `${e}.event_type = 'payment.status.changed'`;
 
 /** SQL: the accepted pushes of an event. No push is older than its event, so earlier partitions are not searched. */

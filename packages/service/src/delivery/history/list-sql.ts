@@ -20,7 +20,7 @@ export async function listEvents(
   return db.query<ListedEvent>(text, values);
 }
 
-/** Builds the SQL without unused filters, so that each of about a hundred combinations of filters can use its index. */
+/** Builds the SQL without unused filters, so that each combination of filters can use its index. */
 export function eventList(
   channelId: number,
   filter: EventFilter,

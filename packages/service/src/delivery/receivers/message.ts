@@ -15,7 +15,7 @@ import type { DueEvent, StoredEvent } from '../queue/due-sql.js';
 import { keyOf } from '../queue/due-sql.js';
 import type { PushKeys } from './receivers.js';
 
-/** The content of a push that all its attempts share. */
+/** A push that is ready to be signed and sent. */
 export interface Message {
   readonly due: DueEvent;
   /** The version of the channel whose key encrypted the message. */

@@ -15,7 +15,10 @@ export interface PushResult {
 const MAX_STORED_CHARS = 200;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
-/** Caches the result of each answer, because a connection returns the same Answer object for the same bytes. */
+/**
+ * Caches the result of each answer, because a connection returns the same Answer object if the receiver repeats an
+ * answer.
+ */
 const resultsByAnswer = new WeakMap<Answer, PushResult>();
 
 export function resultOfAnswer(answer: Answer): PushResult {

@@ -76,7 +76,7 @@ const ALERTS_PER_STATEMENT = 100;
 
 /**
  * Logs one line for each alert that any node or command has raised since the last run, however often it was raised.
- * Only one node logs an alert.
+ * Only one node logs each occurrence.
  */
 export async function logAlerts({ database, log }: Pick<AlertingDeps, 'database' | 'log'>): Promise<number> {
   let logged = 0;

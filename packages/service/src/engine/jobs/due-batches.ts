@@ -13,7 +13,7 @@ export interface DueBatches {
   /** The maximum number of orders in one statement. */
   readonly most: number;
   readonly stopping: () => boolean;
-  /** Processes the next due orders, all of them or none. Returns undefined if another node is processing them. */
+  /** Processes the next due orders in one transaction. Returns undefined if another node is processing them. */
   process(after: DueCursor, limit: number): Promise<DueBatch | undefined>;
   findFirst(after: DueCursor): Promise<DueCursor | undefined>;
   onRefused(orderNo: number, state: string): Promise<void>;

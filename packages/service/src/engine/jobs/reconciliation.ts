@@ -19,8 +19,8 @@ const FIRST_HOUR = 3;
 const DAYS_BACK = 7;
 
 /**
- * Reconciles the open days of every bridge, once a day and on one node. Returns the number of reconciled days. If a day
- * fails, raises an alert and retries the day an hour later. Other days are not affected.
+ * Reconciles the open days of every bridge, each bridge on one node and at most once an hour. Returns the number of
+ * reconciled days. If a day fails, raises an alert and retries the day an hour later. Other days are not affected.
  */
 export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
   const [today = '', time = ''] = formatTime(deps.clock.now()).split(' ');

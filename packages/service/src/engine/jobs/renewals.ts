@@ -44,7 +44,7 @@ const MAX_CACHED_MS = 300_000;
 /** The time after its start in which a debit may be sent. The rest of its lease is for the call and settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
-/** Mode A: debits all due orders of one payment channel, no faster than its rate allows. */
+/** Mode A: debits the due orders of one payment channel, until none is left or its rate allows no more for now. */
 export async function renewDueOrders(deps: RenewalDeps, pace: Pace): Promise<number> {
   const { gateways, clock } = deps;
   const channelOf = createRunCache((channelId: number) => deps.channels.getById(channelId));

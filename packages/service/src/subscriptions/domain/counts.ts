@@ -6,7 +6,7 @@ export type CountedDebit = (typeof DEBIT_OUTCOMES)[number];
 export const CLAIM_OUTCOMES = ['fulfilled', 'waiting', 'repeated', 'gone'] as const;
 export type CountedClaim = (typeof CLAIM_OUTCOMES)[number];
 
-/** Counts this node's work. Called after the commit. */
+/** Counts this node's work. Settled debits and claims are counted after the commit. */
 export interface SubscriptionCounts {
   countDebit(paymentChannelCode: string, outcome: CountedDebit): void;
   countClaim(outcome: CountedClaim): void;

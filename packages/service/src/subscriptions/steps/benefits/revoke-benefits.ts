@@ -3,7 +3,7 @@ import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 
 type Benefit = RowOf<typeof LOCK_BENEFITS>;
 
-/** The sum of all refunds of a period. */
+/** The sum of the successful refunds of a period. */
 export interface RefundedSum {
   readonly inFull: boolean;
   readonly sumCent: number;

@@ -24,8 +24,8 @@ export async function settleClaim(
     );
   } else if (outcome.kind === 'refused') {
     await scheduleClaimQuestion(database, claim, REFUSED_ASK_SECONDS);
-    // Raises the alert only the first time, because the job queries the supplier every hour and the supplier refuses
-    // each time.
+    // Does not repeat the alert, because the job sends the claim again every hour, and the supplier may refuse it each
+    // time.
     await raiseAlertOnce(database, 'claim-refused', claimNo, outcome.reason);
   }
 }

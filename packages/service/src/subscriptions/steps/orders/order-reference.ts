@@ -7,7 +7,10 @@ interface GivenNumbers {
   readonly externalOrderNo?: string;
 }
 
-/** Returns undefined if the text cannot be an order number. The schema ensures that exactly one number is given. */
+/**
+ * Returns undefined if the text cannot be an order number. The checks of the endpoints ensure that exactly one number
+ * is given.
+ */
 export function findOrderReference(request: GivenNumbers): OrderReference | undefined {
   if (request.externalOrderNo !== undefined) return { externalOrderNo: request.externalOrderNo };
   const orderNo = parseOrderNo(request.orderNo ?? '');

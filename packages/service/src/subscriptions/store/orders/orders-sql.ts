@@ -63,7 +63,7 @@ const lockOrderStatement = <Type extends 'bigint' | 'text'>(where: string, type:
 const LOCK_ORDER_OF_CHANNEL_BY_NUMBER = lockOrderStatement(BY_NUMBER, 'bigint');
 const LOCK_ORDER_OF_CHANNEL_BY_EXTERNAL = lockOrderStatement(BY_EXTERNAL, 'text');
 
-/** Reads an order under its row lock. Every transaction that changes an order takes this lock first. */
+/** Reads an order under its row lock. Every transaction takes this lock before it changes an order. */
 export async function lockOrderOfChannel(
   tx: Queryable,
   channelId: number,
