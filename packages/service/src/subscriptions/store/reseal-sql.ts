@@ -105,7 +105,7 @@ export const SEALED_TABLES = [
 
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
-/** Nodes learn of the new key within milliseconds, and runs of renewals within five minutes. */
+/** Nodes learn of the new key when they next use the channel, and runs of renewals within five minutes. */
 const ANNOUNCED_FOR = `interval '10 minutes'`;
 /** Longer than anything that was in flight at the switch. */
 const FORMER_KEY_KEPT_FOR = `interval '1 day'`;

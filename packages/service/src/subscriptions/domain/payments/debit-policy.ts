@@ -1,7 +1,10 @@
 import type { PeriodType } from '@perennial/wire';
 import type { DebitOutcome } from '../../../gateways/gateway.js';
 
-/** The timeout of a debit. After it, the outcome counts as unknown, and orders/create answers PROCESSING. */
+/**
+ * The timeout of a debit, a refund, or a query about one. After it, the outcome counts as unknown, and orders/create
+ * answers that the period is PROCESSING.
+ */
 export const DEBIT_DEADLINE_MS = 8_000;
 
 /** Seconds from the start of an attempt to the first query, if its outcome is unknown. */
