@@ -25,7 +25,7 @@ export interface Checked {
   readonly rules: readonly Verdict[];
   /** The number of debits that succeeded. */
   readonly debited: number;
-  /** Debits that were not refunded. */
+  /** Debits that were not, or perhaps not, refunded in full. */
   readonly left: readonly Left[];
   readonly useless: readonly UnusedOption[];
 }
@@ -43,7 +43,7 @@ const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
   ['pending debits', PENDING_TRIALS],
 ];
 
-/** Tests every rule that the given options allow, refunds all debits, and returns the verdicts. */
+/** Tests every rule that the given options allow, tries to refund all debits, and returns the verdicts. */
 export async function checkBridge(given: Given): Promise<Checked> {
   const startedAt = given.clock.now();
   const { origin, pathname } = parseBridgeAddress(given.url);

@@ -13,12 +13,12 @@ export interface Verdict extends Pick<Rule, 'heading' | 'says'> {
 
 /** Thrown if a rule cannot be tested. The message gives the reason. */
 export class NotTried extends Error {}
-/** Thrown if the bridge is no longer reachable: no further rule can be tested. */
+/** Thrown if no further rule can be tested, for example because the bridge no longer answers. */
 export class BridgeGone extends Error {}
 
 /**
  * The observations of each rule. A single breach breaks the rule. A rule without a breach holds if it was seen to be
- * kept at least one time.
+ * kept at least one time, and none of its trials was abandoned.
  */
 export class Findings {
   readonly #kept = new Set<RuleName>();

@@ -36,7 +36,7 @@ export class OutcomeLog {
     return book.addAttempt({ ...this.unsent(attemptNo), ...more, attemptNo, institutionNo });
   }
 
-  /** Returns a debit that is never sent, so queries about it move no money. */
+  /** Returns a debit that was not sent, so queries about it move no money. */
   unsent(attemptNo = this.#options.book.nextNumber('D')): Attempt {
     const { amountCent: askedCent, clock } = this.#options.given;
     return { attemptNo, institutionNo: 'nobody', askedCent, orderNo: attemptNo, startedAt: clock.now() };
@@ -112,7 +112,7 @@ export class OutcomeLog {
     return said.word === 'PENDING' ? this.untilSettled(one) : said;
   }
 
-  /** Queries until the outcome is no longer PENDING. */
+  /** Queries until the outcome is no longer PENDING. Throws NotTried if that takes too long. */
   async untilSettled(one: Attempt | Refund): Promise<Said> {
     const { clock, waitMs } = this.#options.given;
     const until = clock.now() + waitMs;

@@ -1,4 +1,7 @@
-/** Former commands for single settings, and the option of `channel set` that replaced each. */
+/**
+ * Former commands for single settings, and the option of `channel set` that replaced each. Empty if the former options
+ * are unchanged.
+ */
 const OPTIONS: Readonly<Record<string, string>> = {
   'set-callback': '--callback',
   'set-ip-list': '--ip-list',

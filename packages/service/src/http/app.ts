@@ -97,7 +97,7 @@ export function createApp(deps: AppDeps) {
     /** The server of the console, if it is on a separate listener. */
     consoleServer,
     announceStop,
-    /** Refuses new requests with 503001, lets requests in flight finish, then closes. */
+    /** Refuses new requests with 503001, lets requests in flight finish within a time limit, then closes. */
     async drain(): Promise<void> {
       announceStop();
       stopping.isDraining = true;
@@ -118,7 +118,7 @@ export function createApp(deps: AppDeps) {
 
 export type App = ReturnType<typeof createApp>;
 
-/** Stores the start time of each request, and answers requests to unknown paths. */
+/** Stores the start time of each request, warns of undeclared proxies, and answers requests to unknown paths. */
 function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notFound: NotFound): void {
   const warnOfUndeclaredProxy = createUndeclaredProxyWarning(trustedProxies, log);
   app.decorateRequest('startedAt', 0);
@@ -192,7 +192,7 @@ function addConsole(
     addConsoleRoutes(app, console, context);
     return undefined;
   }
-  // Has no limits for slow clients: only operators reach this listener, and only through a proxy.
+  // Has fewer limits for slow clients, because only operators should reach this listener.
   const apart = fastify({
     logger: false,
     requestTimeout: 60_000,
@@ -205,7 +205,9 @@ function addConsole(
   return apart;
 }
 
-/** Adds /metrics, /healthz and /readyz. Returns their server if they are on a separate listener. */
+/**
+ * Adds /metrics, /healthz and /readyz. If they are on a separate listener, returns its server. The API has /readyz too.
+ */
 function addOperations(app: FastifyInstance, deps: AppDeps, stopping: Stopping): FastifyInstance | undefined {
   const operationsDeps = { ...deps, isLeaving: () => stopping.isLeaving };
   addReadinessRoute(app, operationsDeps);

@@ -82,7 +82,7 @@ interface StartingAppDeps extends PlainAppDeps {
 
 /**
  * Creates the server that answers until the node has its database: /healthz says alive, everything else is refused. It
- * needs only a clock and a log, and closes before the node itself listens on the port.
+ * needs no database, and closes before the node itself listens on the port.
  */
 export function createStartingApp(deps: StartingAppDeps): FastifyInstance {
   const app = createPlainApp(deps);

@@ -86,7 +86,7 @@ export function addNoticeRoutes(
 }
 
 interface NoticeRefusal extends Refusal {
-  /** Reason for the log. An unknown sender learns only that the signature does not match. */
+  /** Reason for the log. The answer to a notice with a wrong signature does not contain the reason. */
   readonly reason: string;
   /** True if the institution signed the notice. The notice then does not count for the limit. */
   readonly isTrusted: boolean;

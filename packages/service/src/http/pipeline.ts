@@ -147,7 +147,7 @@ export function createPipeline(
     const place = new RequestPlace(places, channelId, visit);
     try {
       const result = await act(request, { channel, once, place, body, found });
-      // The work is done. The request gives up its place now, because a slow client may take long to read the answer.
+      // The work is done. The request no longer counts as load, because a slow client may take long to read the answer.
       visit.markBegun();
       visit.leave();
       return await answers.send(reply, withData(result, channel), place);

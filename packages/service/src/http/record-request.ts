@@ -62,6 +62,8 @@ export function createRecorder(
   };
 }
 
-/** Returns true for a developer's polls, which come once a second and would bury the channel's other calls. */
+/**
+ * Returns true for a developer's successful polls, which come once a second and would bury the channel's other calls.
+ */
 const isPoll = (endpoint: string, code: string): boolean =>
   endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;

@@ -106,7 +106,10 @@ interface WaitingRequest {
   readonly isStranger: boolean;
 }
 
-/** Removes NUL, which PostgreSQL cannot store: the reason may repeat a field name with any characters. */
+/**
+ * Cuts a long reason, and removes NUL, which PostgreSQL cannot store: the reason may repeat a field name with any
+ * characters.
+ */
 function toStorable(request: LoggedRequest): LoggedRequest {
   const { reason } = request;
   return reason === null ? request : { ...request, reason: reason.replaceAll('\0', '').slice(0, MAX_REASON_LENGTH) };

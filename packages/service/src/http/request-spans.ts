@@ -2,16 +2,16 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readTraceparent, type StartedSpan, TRACEPARENT, type Tracing } from '../platform/tracing.js';
 
-/** Returns false for unknown paths and for health checks, which come every few seconds. */
+/** Returns true for the API, notices and redemption pages, but not for health checks, which come every few seconds. */
 const isTraced = (route: string | undefined) => route !== undefined && /^\/(openapi|gateway|redeem)\b/.test(route);
 
-/** Starts a span for each request, from its headers to the end of its answer. */
+/** Starts a span for each traced request, from its headers to the end of its answer. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, StartedSpan>();
   app.addHook('onRequest', (request, reply, done) => {
     const { url: route } = request.routeOptions;
     if (request.is404 || route === undefined || !isTraced(route)) return done();
-    // A browser sends no trace context, so each visit of the page starts a new trace.
+    // Ignores a trace context from browsers, so each request for a page starts a new trace.
     const caller = route.startsWith('/redeem') ? undefined : readTraceparent(request.headers[TRACEPARENT]);
     const started = tracing.startRequest(`${request.method} ${route}`, caller);
     const { span } = started;

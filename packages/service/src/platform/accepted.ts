@@ -6,7 +6,7 @@ export interface Accepted {
   readonly quality: number;
 }
 
-/** The number of characters that are read of a header. No client needs more. */
+/** The maximum number of characters that are read of a header. */
 const MAX_LENGTH = 1000;
 
 export function readAccepted(header: string | undefined): Accepted[] {

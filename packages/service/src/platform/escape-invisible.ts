@@ -1,7 +1,7 @@
 /**
  * Characters that a terminal would execute, reverse or hide: control characters, escape sequences, line breaks,
- * direction marks, zero-width and other invisible characters, unpaired surrogates. Two invisible characters are allowed
- * within an emoji.
+ * direction marks, zero-width and other invisible characters, unpaired surrogates. U+200D and U+FE0F are allowed within
+ * an emoji.
  */
 const INVISIBLE =
   /(?!(?<=\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F)?)(?:\u200D|\uFE0F))[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

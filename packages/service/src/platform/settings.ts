@@ -41,7 +41,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_FORMATS = ['json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Thrown if a setting has an unusable value. The message is one line that names the variable. */
+/** Thrown if a setting has an unusable value, or names something unusable. The message is one line for operators. */
 export class SettingsError extends PlainError {}
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -68,7 +68,7 @@ function refuseRemoved(env: Env): void {
   }
 }
 
-/** Reads all settings from the environment. No other code reads the environment. */
+/** Reads all settings of the service from the environment. */
 export function readSettings(env: Env = process.env) {
   refuseRemoved(env);
   const environment = readChoice(env, 'SVC_ENVIRONMENT', ['sandbox', 'production'], 'sandbox');
@@ -114,8 +114,8 @@ export function readSettings(env: Env = process.env) {
     // A node needs at least two connections to start.
     databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
     /**
-     * The current master key, then the previous master keys under which some keys may still be wrapped. Unset: created
-     * in `dataDir`.
+     * The current master key, unless a key service wraps it, then the previous master keys under which some keys may
+     * still be wrapped. Undefined: a key file is created in `dataDir`.
      */
     masterKeys,
     /** Wraps another master key, which is the current one unless MASTER_KEY is set too. */
@@ -124,7 +124,7 @@ export function readSettings(env: Env = process.env) {
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
     /** The time for which a stopping node still serves requests, so that load balancers notice that it stops. */
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
-    /** The port of a separate listener for /metrics and /healthz. Unset: they are served on the port of the API. */
+    /** The port of a separate listener for /metrics and /healthz. Undefined: they are served on the port of the API. */
     metricsPort,
     metricsHost,
     metricsToken: readToken(env, 'METRICS_TOKEN'),
@@ -164,7 +164,7 @@ export function readSettings(env: Env = process.env) {
 
 /**
  * Checks settings that matter only for a node in production. Returns warnings for settings that may be intended. Throws
- * for settings with which users would get links to plain HTTP, or the database would have no standby and no backup.
+ * for URLs without HTTPS, and for the embedded database.
  */
 export function checkNodeSettings(settings: Settings): string[] {
   const { environment, host, trustedProxies, databaseUrl, metricsPort, metricsHost, metricsToken } = settings;

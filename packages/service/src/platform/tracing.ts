@@ -16,7 +16,7 @@ export const TRACEPARENT = 'traceparent';
 /** The origin of a call. It is logged, and sent in the headers of calls that result from it. */
 export interface Origin {
   readonly requestId: string;
-  /** The header as the caller sent it, if it is valid. */
+  /** The caller's header if it is valid, in the form in which it is passed on. */
   readonly traceparent?: string | undefined;
 }
 

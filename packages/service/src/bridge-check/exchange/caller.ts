@@ -27,7 +27,7 @@ export interface CallerOptions {
 
 /** An answer that the service can use. */
 export interface Said {
-  /** The answer's `status`. Empty for a statement. */
+  /** The answer's `status`. Empty for a statement or a handshake. */
   readonly word: string;
   readonly fields: Fields;
 }
@@ -40,7 +40,7 @@ export interface Asking extends Request {
 
 const MANY_SILENCES = 3;
 
-/** Calls the bridge as the service does, and checks every answer against the rules that apply to all answers. */
+/** Calls the bridge as the service does, and checks answers against the rules that apply to all answers. */
 export class Caller {
   readonly #options: CallerOptions;
   #silences = 0;

@@ -28,7 +28,7 @@ export interface Request {
 export interface Signing {
   readonly basePath: string;
   readonly key: Uint8Array;
-  /** Added to every body that has no currency. */
+  /** Added to every body that is an object without a currency. */
   readonly currency: string;
   readonly now: number;
 }

@@ -29,7 +29,10 @@ export const PENDING_TRIALS: readonly Trial[] = [
   },
 ];
 
-/** Starts the listener. Returns undefined if the port cannot be opened. Then only the query is checked. */
+/**
+ * Starts the listener. Returns undefined if none is wanted, or if its port cannot be opened. Then only the query is
+ * checked.
+ */
 async function listen({ given, findings }: Check): Promise<NoticeListener | undefined> {
   try {
     return given.listen && (await startNoticeListener(given.listen, given));

@@ -71,7 +71,7 @@ export interface CommandLine {
    * later.
    */
   performWithEngine: CommandLine['perform'];
-  /** Prints a result, for commands that open no database. */
+  /** Prints a result, for commands that do not use `perform`. */
   show<T>(
     options: JsonOption,
     result: T,

@@ -50,19 +50,19 @@ export function pageLine({ request, statusCode: status, elapsedTime }: FastifyRe
   return { requestId, method, endpoint: routeOptions.url, status, ms: Math.round(elapsedTime * 10) / 10 };
 }
 
-/** The node is at capacity. This is not a fault. */
+/** The node is at capacity, or cannot serve now for the reason that a subclass names. This is not a fault. */
 export class NodeBusy extends Unavailable {
   constructor(message = 'busy') {
     super(message);
   }
 }
 
-/** This node is stopping. Another node will answer the retry. */
+/** This node is stopping. Another node can answer the retry. */
 export class NodeDraining extends NodeBusy {
   override message = 'draining';
 }
 
-/** This node waits for its database and has not served yet. Another node will answer the retry. */
+/** This node waits for its database and has not served yet. Another node can answer the retry. */
 export class NodeStarting extends NodeBusy {
   override message = 'starting';
 }

@@ -94,7 +94,7 @@ function prefersBrotli(header: string | string[] | undefined): boolean {
   return brotli > 0 && brotli >= (qualityOf('identity') ?? 0);
 }
 
-/** Headers of the developers' pages and of the console. `style`: permitted sources of styles. */
+/** Headers of the start page, the developers' pages and the console. `style`: permitted sources of styles. */
 export const pageHeaders = (style = "'self'"): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 const CHECKS = 4;
 
 interface ReadProgress {
-  /** Bytes that the client had read at the last check, and the number of checks since this value changed. */
+  /** Bytes that the network had taken at the last check, and the number of checks since then without progress. */
   bytes: number;
   unchanged: number;
 }

@@ -11,7 +11,7 @@ import { addSessionRoutes } from './session-routes.js';
 
 const API = '/console/api';
 
-/** Escapes a path that cannot be decoded, so that it matches no route and is refused like other unknown paths. */
+/** Escapes a console path that cannot be decoded, so that it is answered like other unknown paths of the console. */
 export function readableConsoleUrl(url: string): string {
   if (!url.startsWith('/console/')) return url;
   const [path = '', ...query] = url.split('?');

@@ -87,7 +87,7 @@ function sendFile(reply: FastifyReply, { name, type, pieces }: FileAnswer, log: 
     .send(stream);
 }
 
-/** Adds the operator's address to audit entries written through the database. */
+/** Adds the operator's address to audit entries written in transactions of the database. */
 function withAddress(database: Transactional, address: string): Transactional {
   return {
     query: database.query,

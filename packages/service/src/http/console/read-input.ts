@@ -29,7 +29,7 @@ function refuseOtherFields(schema: unknown): unknown {
   return 'properties' in parts ? { additionalProperties: false, ...parts } : parts;
 }
 
-/** Reads each parameter as one text. Empty parameters count as absent. */
+/** Reads the parameters, numbers in digits as numbers. Empty parameters count as absent. */
 export function createQueryReader(
   of: ObjectSchema | undefined,
 ): (request: FastifyRequest) => Record<string, string | number> {

@@ -151,8 +151,8 @@ interface Claims {
 }
 
 /**
- * Finds an operator by the subject. At the operator's first single sign-on, finds the operator whose name is the
- * verified e-mail address.
+ * Finds an active operator by the subject. At the operator's first single sign-on, finds the operator whose name is the
+ * verified e-mail address, and stores the subject.
  */
 async function findPersonOf(
   { database }: SignInDeps,

@@ -103,7 +103,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
   return {
     takeNow: takeIfFree,
-    /** Waits up to `longAnswerWait` for a place, then throws RateLimited or NodeBusy. */
+    /** Waits up to `longAnswerWait` for a place. Throws RateLimited, NodeBusy or NotBegun if it gets none. */
     take,
     counts: () => ({ open, waiting: waiting.length }),
   };
@@ -111,7 +111,7 @@ export function createAnswerPlaces(limits: AnswerPlaceLimits) {
 
 export type AnswerPlaces = ReturnType<typeof createAnswerPlaces>;
 
-/** Thrown by an action with a long answer if no place is free, before the action has any effect. */
+/** Thrown by `reserve` if no place is free. The action then has no lasting effect. */
 class PlaceNeeded extends Error {}
 
 /** The place of one request. The place is taken only when the request has a long answer. */

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
   /**
-   * Connections beyond this number are spare: API requests on them are refused, and the first answer closes the
-   * connection.
+   * Connections opened beyond this number are spare. While more than this number are open, API requests on spare
+   * connections are refused, and each answer closes its connection.
    */
   readonly connections: number;
   /** Node drops connections beyond this number before it reads from them. */

@@ -1,4 +1,4 @@
-/** Limits for slow or silent clients: 10 s for the headers, 30 s for the request, 75 s between requests. */
+/** Limits of the API's server. Times are in ms. */
 export const HTTP_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

@@ -31,7 +31,7 @@ const TICKS = 8;
 const BUSY_INSIDE = 16;
 /** In one tick, the rate falls by at most 10 %: the new rate is at least this part of the previous rate. */
 const MAX_FALL = 0.9;
-/** If the node was not busy for this time, the rate is discarded. */
+/** If the rate was not measured for this time, it is discarded. */
 const FORGET_MS = 60_000;
 /** For channels below their share, the usual limit of requests on the node is multiplied by this factor. */
 const CHANNEL_OVERFLOW = 3;

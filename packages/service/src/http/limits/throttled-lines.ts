@@ -4,8 +4,8 @@ const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 
 /**
- * Limits log lines that unknown clients can cause. Writes one line per client and minute, and at the end of the minute
- * a second line with the number of suppressed lines.
+ * Limits log lines that unknown clients can cause. Writes one line per client and minute. If more follow, writes their
+ * number in a second line at the end of the minute.
  */
 export function createThrottledLines() {
   const minutes = new Map<string, { heldBack: number; readonly end: () => void }>();

@@ -9,7 +9,10 @@ import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
 import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
-/** Shorter texts fit into the network buffers and are sent whole. Longer texts are sent in pieces of this size. */
+/**
+ * Pieces that together are shorter fit into the network buffers and are sent whole. Longer answers are sent in pieces
+ * of about this size.
+ */
 const SHORT_ANSWER = 65_536;
 
 export interface LongAnswerDeps {
@@ -24,7 +27,7 @@ type CutReason = NonNullable<FastifyReply['cut']>;
 
 /**
  * Sends answers. Produces a long answer piece by piece while its client reads, so that the node holds only one piece.
- * Cuts the answer off if the client hangs up, stops reading, or takes too long.
+ * Cuts the answer off if the client takes too long, a piece fails, or the node stops.
  */
 export function createAnswerSender({ clock, log, answerTimeout, isDraining }: LongAnswerDeps) {
   const open = new Set<(why: CutReason) => void>();

@@ -5,7 +5,7 @@ import { type FormFields, readFormFields } from '../../redeem/link.js';
 export const MAX_FORM_BYTES = 16_384;
 
 /**
- * Returns true if the browser reports that the post comes from another site. Returns false if the browser reports
+ * Returns true if the browser reports a post from elsewhere than this origin. Returns false if the browser reports
  * nothing or hides the origin, as older browsers do because of our referrer policy. Then only the form's token protects
  * the user.
  */

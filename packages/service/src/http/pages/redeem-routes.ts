@@ -137,7 +137,9 @@ export function addRedeemRoutes(
   const refusePost = (reply: FastifyReply, status = 403) =>
     sendMessage(reply, status, (texts) => ({ drawing: 'foreign', message: texts.crossSite }));
 
-  /** Finds what a link shows. Checks the link's limit before it reads anything. */
+  /**
+   * Finds what a link shows. Checks the link's limit, unless the post was counted already, before it reads the order.
+   */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
     kind: 'open' | 'post' | 'counted',
@@ -240,7 +242,9 @@ export function addRedeemRoutes(
   const linkAfterEnd = (visited: Visit<RedeemEnding>): SignedLink =>
     findLinkToKeep(visited, visited.read.order, visited.read)?.link ?? visited.link;
 
-  /** Sends the page. Redirects to the confirmation if the order has ended, even after a second press of the button. */
+  /**
+   * Sends the page. After a post, redirects to the confirmation if the order is unsubscribed, even by an earlier post.
+   */
   async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
     const hasEnded = tried?.kind === 'ended';
     const visited = await visitLink(link, hasEnded ? 'counted' : 'open', endingFor);
@@ -269,7 +273,7 @@ export function addRedeemRoutes(
       },
     );
 
-  /** Reads the fields of a form. Returns undefined if the post comes from another site. */
+  /** Reads the fields of a form. Returns undefined if the post comes from another site, or is no form. */
   const readPost = (request: FastifyRequest): FormFields | undefined =>
     isCrossSite(request, findPlace().origin) ? undefined : readForm(request);
 
@@ -323,7 +327,10 @@ export function addRedeemRoutes(
     return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields?.get('from')), benefitText(benefit)));
   }
 
-  /** Returns the URL to continue at after an error: the same page, or after a post the page with the form. */
+  /**
+   * Returns the URL to continue at after an error: the same page, or after a post the page with the form. Undefined if
+   * the post has no link.
+   */
   function findWayOn(request: FastifyRequest): string | undefined {
     if (request.method === 'GET') return '';
     const fields: FormFields = readForm(request) ?? new Map();

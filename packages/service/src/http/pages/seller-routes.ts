@@ -18,13 +18,13 @@ interface Served {
   readonly bytes: Buffer | string;
 }
 
-/** The most pictures in memory. Each has at most 64 KiB. */
+/** The most pictures in memory, and the most styles. A picture has at most 64 KiB. */
 const MAX_KEPT = 128;
 /** Content security policy for a picture that is opened as a page: it can draw itself and load nothing. */
 const PICTURE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; sandbox`;
 const ENDINGS: Readonly<Record<StoredImage['mediaType'], string>> = { 'image/png': 'png', 'image/svg+xml': 'svg' };
 
-/** Adds the pictures of sellers and benefits, and the colours of sellers. What a URL returns never changes. */
+/** Adds the pictures of sellers and benefits, and the colours of sellers. The content of a URL never changes. */
 export function addSellerRoutes(app: FastifyInstance, deps: SellerDeps, isDraining: () => boolean): void {
   const { database, limits, log } = deps;
   const pictures = createKept<Served>(MAX_KEPT);

@@ -55,7 +55,8 @@ export const MALFORMED_HTTP: readonly Malformed[] = [
 const refused = new WeakSet<Socket>();
 
 /**
- * Answers a request that is not valid HTTP. The answer has the API's envelope, although the request reaches no route.
+ * Answers a request that is not valid HTTP, or does not arrive in time. The answer has the API's envelope, although the
+ * request reaches no route.
  */
 export function createMalformedHttpHandler(clock: Clock, halfCloseMs: number) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {

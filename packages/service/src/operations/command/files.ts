@@ -5,7 +5,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { OperatorError } from '../../operator/operator.js';
 import { MAX_PICTURE_BYTES } from '../../platform/pictures/picture.js';
 
-/** Reads fields of a command from files, when the command runs. Every unreadable file gives the same kind of error. */
+/** Returns a handler that throws the same kind of error for every unreadable file. */
 
 const cannotRead = (what: string) => (error: unknown) => {
   throw new OperatorError(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);

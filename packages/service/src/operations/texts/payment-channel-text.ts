@@ -20,7 +20,9 @@ export function paymentChannelTable(paymentChannels: readonly PaymentChannelView
   );
 }
 
-/** Formats a new payment channel with the bridge's key, which is shown only now. The sandbox gateway has no key. */
+/**
+ * Formats a payment channel with the new key of its bridge, which is shown only now. The sandbox gateway has no key.
+ */
 export function paymentChannelTextWithKey({ gatewayKey, ...one }: PaymentChannelView & OneTimeGatewayKey): SafeText {
   if (gatewayKey === undefined) return paymentChannelText(one);
   return safeText`${paymentChannelText(one)}\n\nKey of the bridge, shown only once:\n\n  ${gatewayKey}`;

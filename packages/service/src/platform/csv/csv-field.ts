@@ -1,9 +1,9 @@
-/** Characters with which a spreadsheet formula begins, including their full-width forms. */
+/** Characters with which a spreadsheet formula may begin, including their full-width forms. */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/;
 
 type Value = string | number | null;
 
-/** Escapes a value. If a spreadsheet would run the text as a formula, puts an apostrophe before it. */
+/** Escapes a value. If a spreadsheet might run the text as a formula, puts an apostrophe before it. */
 export const csvField = (value: Value): string => quoteWhere(/[",\r\n]/, value);
 
 function quoteWhere(special: RegExp, value: Value): string {
@@ -19,8 +19,8 @@ export const csvLine = (values: readonly Value[]): string => `${values.map(csvFi
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Returns a line for a file that operators open in Excel. Also quotes fields with semicolons, because Excel separates
- * by semicolons where the comma is the decimal separator.
+ * Returns a line for a file that operators open in Excel. Also quotes fields with tabs, and with semicolons, by which
+ * Excel separates where the comma is the decimal separator.
  */
 export const spreadsheetLine = (values: readonly Value[]): string =>
   `${values.map((value) => quoteWhere(/[",;\t\r\n]/, value)).join(',')}\r\n`;

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse';
 import { createRefusal, PlainError } from '../plain-error.js';
 
-/** Thrown if a statement cannot be used. Nothing of it is stored. The message names the line and the reason. */
+/** Thrown if a statement cannot be used. Nothing of it is stored. The message says why. */
 export class StatementRefused extends PlainError {}
 
 export function refuseLine(line: number, why: string): StatementRefused {
@@ -48,7 +48,7 @@ export async function* readCsvRecords(
 ): AsyncGenerator<CsvRecord> {
   const { createError, lastLineMayBeOpen } = rules;
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  /** The number of lines passed to the parser. The parser may have returned fewer records. */
+  /** The number of the line at which the text passed to the parser ends. The parser may have returned fewer records. */
   let lines = 1;
   /** True if the last line passed to the parser is incomplete. */
   let isOpen = false;

@@ -31,7 +31,9 @@ export interface DatabaseEvents {
   readonly onIdleError?: ((error: Error) => void) | undefined;
   /** Called when the database stops answering, and when it answers again. */
   readonly onUnresponsive?: ((isSilent: boolean) => void) | undefined;
-  /** Called when a write fails for lack of space, and with undefined when the database can write again. */
+  /**
+   * Called when a write fails because the disk is full or faulty, and with undefined when the database can write again.
+   */
   readonly onWriteFailure?: ((failure: Unavailable | undefined) => void) | undefined;
 }
 
@@ -40,7 +42,7 @@ export interface ConnectionPoolOptions extends DatabaseEvents {
   readonly pool: number;
   readonly name: string;
   readonly settings: SessionSettings;
-  /** Called with every statement that failed because the database is unavailable. */
+  /** Called with the error of every statement that failed as Unavailable. */
   readonly onUnavailable: (error: Unavailable) => void;
 }
 
@@ -50,7 +52,10 @@ export interface Connection extends WatchedConnection {
   isBroken: boolean;
   /** True if the replicas did not confirm the connection's last commit. */
   isUnconfirmed: boolean;
-  /** True if the session plans without sequential scans. Undefined after a rollback, which may have reset it. */
+  /**
+   * True if the session plans without sequential scans. Undefined at first, and after a rollback, which may have reset
+   * it.
+   */
   byIndex: boolean | undefined;
 }
 
@@ -60,8 +65,8 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
   const { settings: asked, ...address } = readDatabaseUrl(options.url);
   const settings = { ...asked, ...options.settings };
   /**
-   * The current generation of connections. Raised when the open connections may be broken. Connections of older
-   * generations are not used again.
+   * The current generation of connections. Raised when the open connections may be unusable. Connections of older
+   * generations are not lent again.
    */
   let generation = 0;
   const connections = new WeakMap<pg.ClientBase, Connection>();
@@ -132,7 +137,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
 
   async function lend<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (watch.isSilent) throw new DatabaseUnresponsive();
-    // Whatever went wrong here, no statement was sent, so the error is always Unavailable.
+    // Whatever went wrong here, no statement of `work` was sent, so the error is always Unavailable.
     const client = await pool.connect().catch((error: unknown) => {
       throw toUnavailable(error) ?? connectionLost(error);
     });
@@ -150,7 +155,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     }
   }
 
-  /** Does the same as `runWithLimit` but without a closure, because it runs for every statement. */
+  /** Runs a statement within its time limit. Does not use `runWithLimit`, which needs a closure for each statement. */
   async function runStatement<Row>(
     connection: Connection,
     limitMs: number,
@@ -210,7 +215,7 @@ type RunStatement = <Row>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** Adds a span for each statement if a tracing SDK collects spans, with the statement's name but not its values. */
+/** Adds a span for each statement within a span, if a tracing SDK collects spans. A span never has the values. */
 function traceStatements(run: RunStatement): RunStatement {
   const tracing = findTracing();
   if (!tracing) return run;

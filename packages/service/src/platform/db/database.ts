@@ -56,11 +56,13 @@ export interface Database extends Transactional {
   readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
   /** Throws Unavailable if the database does not answer in time or cannot write. */
   ping(withinMs: number): Promise<void>;
-  /** Returns the error of a write that failed for lack of space, or undefined if the database can write. */
+  /**
+   * Returns the error of a write that failed because the disk is full or faulty. Undefined if the database can write.
+   */
   writeFailure(): Unavailable | undefined;
   /**
-   * Returns facts about the server, read over two connections. Throws UnfitConnection if a connection's session changes
-   * between statements. Throws DatabaseReadOnly if `mustWrite` is true and the server cannot write.
+   * Checks two connections, and returns facts about the server. Throws UnfitConnection if a connection's session
+   * changes between statements. Throws DatabaseReadOnly if `mustWrite` is true and the server cannot write.
    */
   inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
   /** Lets the transactions of this database sign. */
@@ -71,7 +73,7 @@ export interface Database extends Transactional {
 /** The time in ms that this node waits beyond the database's own limit before it gives up a statement. */
 const CLIENT_GRACE_MS = 1_000;
 
-/** Time limit of statements in background work. */
+/** Time limit in ms of statements in background work and commands. */
 export const LONG_STATEMENT_MS = 30_000;
 
 export interface ServerFacts {
@@ -87,7 +89,7 @@ export interface DatabaseOptions extends DatabaseEvents {
   readonly name: string;
   /** Settings for every connection, in place of the defaults. */
   readonly settings?: SessionSettings;
-  /** Time limit of a statement. Default: the time that a caller waits. */
+  /** Time limit of a statement in ms. Default: STATEMENT_TIMEOUT_MS. */
   readonly statementMs?: number | undefined;
 }
 

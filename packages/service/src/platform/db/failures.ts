@@ -16,8 +16,8 @@ export class DatabaseReadOnly extends Unavailable {
 }
 
 /**
- * A lock timeout or statement timeout. Nothing was changed. The database and the connection work, so the statement may
- * succeed later.
+ * A lock timeout, statement timeout, deadlock or conflict, or a cancelled statement. The statement changed nothing. The
+ * database and the connection work, so the statement may succeed later.
  */
 export class HeldUp extends Unavailable {}
 
@@ -28,17 +28,20 @@ export class HeldUp extends Unavailable {}
 export class OutdatedConnection extends Unavailable {}
 
 /**
- * A sequence returned a number that a row already has, because the sequence was behind, as after a restore. The
- * sequence was moved forward, and nothing else was changed. A repetition of the work gets a new number.
+ * A sequence returned a number that a row already has, because the sequence was behind, as after a restore. Lagging
+ * sequences were moved forward, and nothing else was changed. A repetition of the work gets a new number.
  */
 export class NumberTaken extends HeldUp {}
 
-/** Returns true if the whole database is unavailable, so that no statement can succeed. */
+/** Returns true for an Unavailable error other than HeldUp. Other statements will probably fail too. */
 export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }
 
-/** Returns true for a lock timeout or statement timeout. An immediate retry would probably take as long again. */
+/**
+ * Returns true for a lock timeout, a statement timeout or a cancelled statement. An immediate retry would probably take
+ * as long again.
+ */
 export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
@@ -59,7 +62,7 @@ export interface DatabaseFailure {
   readonly routine?: string;
 }
 
-/** Errors of PostgreSQL, or of a pooler in front of it, that this service has not caused. */
+/** Errors of PostgreSQL, or of a pooler in front of it, after which the same statement may succeed later. */
 export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
   { state: '08', meaning: 'away', why: 'the connection broke, or a pooler has no server for it' },
   {

@@ -10,7 +10,7 @@ export interface Queryable {
 /** Computes a MAC under a key of the installation that the database does not have. */
 export type Sign = (text: string) => Promise<Buffer>;
 
-/** The values may be omitted if the statement has no parameters. */
+/** The values are omitted if the statement has no parameters. */
 type Values<Types extends readonly ValueType[]> = Types extends readonly [] ? [] : [values: ValuesOf<Types>];
 
 export interface RunQuery {
@@ -39,7 +39,7 @@ export async function requireOne<Row, Types extends readonly ValueType[]>(
   return row;
 }
 
-/** SQL whose row type is not checked. With a `name`, it is parsed and planned only once per connection. */
+/** SQL whose row type is not checked. With a `name`, it is parsed once per connection, and its plan may be reused. */
 export type UncheckedSql = string | Pick<Statement, 'name' | 'text' | 'byIndex'>;
 
 export interface Transaction extends Queryable {

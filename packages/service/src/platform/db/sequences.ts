@@ -19,8 +19,8 @@ interface Lagging {
 
 /**
  * Moves lagging sequences above the numbers in use, and returns their names. A sequence lags if a restore left it out,
- * or if a table was filled by hand. Costs one statement if no sequence lags. Locks a sequence while it is moved, and
- * never moves it back.
+ * or if a table was filled by hand. Costs one statement if no sequence lags. Otherwise locks all sequences until they
+ * are moved. Never moves a sequence back.
  */
 export async function moveLaggingSequences(database: Transactional): Promise<string[]> {
   if ((await findLagging(database, Object.keys(SEQUENCES))).length === 0) return [];

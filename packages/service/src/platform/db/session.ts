@@ -4,7 +4,10 @@ import { toUnavailable, Unavailable } from './failures.js';
 
 export type SessionSettings = Readonly<Record<string, string>>;
 
-/** Time in ms that a statement waits for a lock. Shorter than the statement limit, so that the error names the lock. */
+/**
+ * Time in ms that a statement waits for a lock. Shorter than the default statement limit, so that the error says that a
+ * lock was the cause.
+ */
 const LOCK_TIMEOUT_MS = 5_000;
 /** Default time limit of a statement in ms. Short, because a caller waits for the statement. */
 export const STATEMENT_TIMEOUT_MS = 6_000;
@@ -70,7 +73,9 @@ export interface Session {
 }
 
 interface SessionReading extends Backend {
-  /** The mark found before this connection set its own. Null if no other client has used the session. */
+  /**
+   * The mark found before this connection set its own. Null or empty if no other connection of the service has set one.
+   */
   readonly former?: string | null;
   readonly mark: string;
   readonly settings: readonly string[];
@@ -78,8 +83,8 @@ interface SessionReading extends Backend {
 
 /**
  * Sets all settings of a connection by a statement, because a pooler may drop startup options. Reads the settings back
- * by a second statement. Throws if the two statements reached different sessions, or if a different client has used the
- * session before.
+ * by a second statement. Throws if the two statements reached different sessions, or if the session has the mark of
+ * another connection.
  */
 export async function prepareSession(client: pg.ClientBase, more: SessionSettings): Promise<Session> {
   const literals = Object.entries({ ...SETTINGS, ...more }).map(

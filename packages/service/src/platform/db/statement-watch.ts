@@ -34,9 +34,9 @@ const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 const SLOW_TICKS = ticksIn(2_000);
 
 /**
- * Gives up statements that get no answer within their limit. A database that is frozen, or behind a network that drops
- * packets, keeps its sockets open without answering. The connection is destroyed, because a late answer could be taken
- * for the answer to the next statement.
+ * Gives up statements that get no answer within their limit, or soon after a probe got no answer. A database that is
+ * frozen, or behind a network that drops packets, keeps its sockets open without answering. The connection is
+ * destroyed, because a late answer could be taken for the answer to the next statement.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,
@@ -47,7 +47,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
   const abandoned: Backend[] = [];
   let tick = 0;
   let isSilent = false;
-  /** The last tick in which a probe was answered. The next probe follows only some ticks later. */
+  /** The last tick in which a probe was answered. Slow statements cause the next probe only some ticks later. */
   let answeredAt = 0;
   let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
 
@@ -77,7 +77,10 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     if (connection.backend) abandoned.push(connection.backend);
   }
 
-  /** Probes the database with a new connection. Any answer, even a refusal, shows that the database responds. */
+  /**
+   * Probes the database with a new connection. Any answer, even a refusal, shows that the database responds. Also
+   * terminates abandoned server processes.
+   */
   async function probe(): Promise<void> {
     const client = new DestroyableClient(config);
     const question = { client, since: tick };
@@ -114,7 +117,7 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     end(connection: Connection): void {
       connection.limit = 0;
     },
-    /** True if the database answers neither statements nor new connections. New statements then fail immediately. */
+    /** True if the last probe got no answer. The pool then lends no connection. */
     get isSilent() {
       return isSilent;
     },

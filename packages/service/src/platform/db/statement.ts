@@ -110,19 +110,17 @@ export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>
 
 /** A statement with fixed text. A test compares its declared types with PostgreSQL's. */
 export interface Statement<Row = unknown, Types extends readonly ValueType[] = readonly ValueType[]> {
-  /**
-   * The name of a prepared statement, which is parsed and planned once per connection. Statements that every request
-   * needs have a name.
-   */
+  /** The name of a prepared statement, which is parsed once per connection. Statements that run often have a name. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly parameters: Types;
   readonly columns: Columns<Row>;
   /**
-   * True: the statement is planned without sequential scans. This is the default for named statements, because they
+   * True: the statement is planned without sequential scans. This is the default for named statements, because they may
    * keep their plan: a plan made while a table was small would scan the whole table until the next analyze. False:
    * PostgreSQL plans freely, for statements that read many rows. Undefined, for most other statements: PostgreSQL plans
-   * each execution. Such a statement finds few rows by their keys in any case.
+   * each execution, with the setting of the last statement on the connection. Such a statement finds few rows by their
+   * keys in any case.
    */
   readonly byIndex?: boolean | undefined;
   /** Statements that create the temporary tables which this statement needs. */

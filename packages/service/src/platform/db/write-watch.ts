@@ -4,14 +4,17 @@ import { sqlState, type Unavailable } from './failures.js';
 export interface WriteWatchOptions {
   /** Tries to write. Allocates new disk space and frees it again. */
   readonly attempt: () => Promise<void>;
-  /** Called with the error when a write fails for lack of space, and with undefined when writes work again. */
+  /**
+   * Called with the error when a write fails because the disk is full or faulty, and with undefined when writes work
+   * again.
+   */
   readonly onChange?: ((failure: Unavailable | undefined) => void) | undefined;
 }
 
 const ATTEMPT_MS = 1_000;
 /**
- * The database counts as writable only after this time without a failed statement. A successful attempt is not enough,
- * because it may have used a different tablespace, which has space.
+ * The database counts as writable only after this time without an error of NO_ROOM_STATES. A successful attempt is not
+ * enough, because it may have used a different tablespace, which has space.
  */
 const QUIET_MS = 5_000;
 
@@ -31,8 +34,8 @@ export function isOutOfRoom(error: unknown): error is Unavailable {
 
 /**
  * Tracks whether the database can write. When the disk is full, PostgreSQL still stores rows that fit into existing
- * pages and refuses all others. The watch notes the first statement that fails for lack of space. From then on it
- * attempts a write every second, so that it notices free space even without requests.
+ * pages and refuses all others. The watch notes the first statement that fails for lack of space or with an I/O error.
+ * Then it attempts a write every second until writes work, so that it notices free space even without requests.
  */
 export function createWriteWatch({ attempt, onChange }: WriteWatchOptions) {
   let failure: Unavailable | undefined;

@@ -33,7 +33,7 @@ const CLOSE = /(?:^|[ \t,])close(?:[ \t,]|$)/i;
 
 /**
  * Returns a function to call when more bytes have arrived. It returns the head as soon as the head is complete. Skips
- * interim answers (1xx).
+ * interim answers (1xx), but throws for 101.
  */
 export function createHeadReader(input: IncomingBytes, wanted?: string): () => AnswerHead | undefined {
   let head: PartialHead | undefined;
@@ -59,7 +59,10 @@ function readStatusLine(line: string): PartialHead {
   return { status, isHttp11: parts[1] === '1', chunked: false, close: false };
 }
 
-/** Reads a header. Throws if headers are ambiguous: two lengths, a length and chunks, or a folded line. */
+/**
+ * Reads a header. Throws if headers are malformed or ambiguous, such as two lengths, a length and chunks, or a folded
+ * line.
+ */
 function readHeaderLine(head: PartialHead, line: string, wanted: string | undefined): void {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase();

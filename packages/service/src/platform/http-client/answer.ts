@@ -2,7 +2,7 @@ import { type AnswerHead, createHeadReader } from './answer-head.js';
 import { BadAnswer, type ByteRange, IncomingBytes } from './incoming-bytes.js';
 
 export interface WantedAnswer {
-  /** Maximum number of bytes read of the body. */
+  /** Maximum number of bytes read after the headers. */
   readonly maxBytes: number;
   /** Encoding of the body. In latin1 each character is one byte. */
   readonly encoding: 'utf8' | 'latin1';

@@ -88,10 +88,10 @@ class SocketConnection {
   /** Set while a request waits for its answer. */
   private onEnd: AnswerCallback | undefined;
   private wanted: WantedAnswer | undefined;
-  /** Set while no request waits for an answer. */
+  /** Set while the connection is being opened or idle. */
   private onDisturbed: ((error?: Error) => void) | undefined;
   private reader: AnswerReader | undefined;
-  /** The bytes of the last answer that came in one packet. Empty if there is none. */
+  /** The bytes of the last answer if it came in one packet, otherwise empty. */
   private lastBytes = '';
   /** The answer that `lastBytes` was parsed to. */
   private lastAnswer: Answer | undefined;
@@ -140,7 +140,8 @@ class SocketConnection {
       this.onDisturbed?.();
       return;
     }
-    // Returns the previous answer if the bytes are the same, because receivers often repeat an answer to each push.
+    // Returns the previous answer if the bytes are the same, because receivers often give the same answer to every
+    // push.
     const text = this.reader ? '' : buffer.toString('latin1', 0, size);
     if (this.lastAnswer && text === this.lastBytes) {
       this.succeed(this.lastAnswer);

@@ -9,7 +9,9 @@ export class Deadline {
     return Math.max(0, this.endsAt - performance.now());
   }
 
-  /** Called when the deadline has passed. Cancels the current step and rejects it with `why`. */
+  /**
+   * Cancels the current step and rejects it with `why`. Called when the deadline has passed, or the client is closed.
+   */
   cancelStep: (why: Error) => void = () => undefined;
 
   /** Runs one step of the call. `begin` starts the step and returns a function that cancels it. */

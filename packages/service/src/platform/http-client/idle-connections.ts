@@ -2,8 +2,8 @@ import { createExpiryQueue, type Expiring } from '../expiry-queue.js';
 import type { Connection } from './connection.js';
 
 /**
- * How long an idle connection is kept. The time is short, so that changes in DNS are noticed soon. Most servers keep a
- * connection longer, so it is rarely closed when it is used again.
+ * How long an idle connection is usually kept. The time is short, so that changes in DNS are noticed soon. Most servers
+ * keep a connection longer, so it is rarely closed when it is used again.
  */
 export const USUAL_IDLE_MS = 4_000;
 const MAX_AGE_MS = 60_000;
@@ -55,7 +55,7 @@ export function createIdleConnections(maxIdleMs = USUAL_IDLE_MS) {
       byOrigin.delete(origin);
       return undefined;
     },
-    /** Keeps a connection open, for at most `usableMs`. */
+    /** Keeps a connection open, if there is room. After `usableMs` it is not used again. */
     keep(origin: string, connection: Connection, usableMs?: number): void {
       if (isClosed || count >= MAX_IDLE_CONNECTIONS || !connection.isOpen()) {
         connection.close();

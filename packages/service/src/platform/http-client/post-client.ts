@@ -13,8 +13,8 @@ export class ClientClosed extends Error {}
 /** Maximum time in ms to keep an idle connection, even if the other end keeps it longer. */
 const LONGEST_IDLE_MS = 60_000;
 /**
- * An idle connection is dropped this time, in ms, before the other end closes it. So no request is sent over a
- * connection that the other end has closed.
+ * An idle connection is not used in the last part, in ms, of the time for which the other end says it keeps the
+ * connection. So a request rarely meets a connection that the other end has closed.
  */
 const CLOSE_MARGIN_MS = 1_000;
 
@@ -34,7 +34,7 @@ export interface PostClientOptions {
   readonly ca?: string | undefined;
 }
 
-/** Creates a client that sends requests to one URL, which an operator has configured. */
+/** Creates a client that sends requests to the server of one URL, which an operator has configured. */
 export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions) {
   const { origin } = url;
   const target = createTarget(url, ca);

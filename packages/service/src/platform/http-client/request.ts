@@ -29,8 +29,7 @@ export interface Request {
 }
 
 /**
- * Returns a request as text, which saves a buffer. If all characters are ASCII, as in most bodies, the encoding is
- * latin1.
+ * Returns a request as text, which saves a buffer. If the body is ASCII, as most bodies are, the encoding is latin1.
  */
 export function createRequest({ requestStart }: Endpoint, { headers, body }: Message): Request {
   const length = Buffer.byteLength(body);

@@ -14,7 +14,10 @@ export interface IdempotencyId {
   readonly key: string;
   readonly path: string;
   readonly bodySha256: Buffer;
-  /** The id of one execution of the request. An execution changes only the row that has its id. */
+  /**
+   * The id of one execution of the request. An execution changes a row with a different id only if the row or its lease
+   * has expired.
+   */
   readonly owner: string;
 }
 
@@ -31,7 +34,7 @@ const FIND_IDEMPOTENCY_ROW = statement({
      * answer's data is rendered.
      */
     state: column<'RUNNING' | 'DONE' | 'DESCRIBED'>('text'),
-    /** True if a node still works on a RUNNING row, by the database's clock. */
+    /** True if the lease has not ended, by the database's clock. Used for RUNNING rows only. */
     leased: 'boolean',
     subject: 'text?',
     code: 'text?',
@@ -89,7 +92,7 @@ const TAKE_OVER_LEASE = statement({
   parameters: ['bigint', 'text', 'uuid', 'double precision'],
 });
 
-/** Takes over interrupted work. Returns false if another node is working on it. */
+/** Takes over interrupted work. Returns false if another node is working on it, or has finished it. */
 export async function takeOverLease(db: Queryable, id: IdempotencyId, leaseSeconds: number): Promise<boolean> {
   const rows = await db.query(TAKE_OVER_LEASE, [id.channelId, id.key, id.owner, leaseSeconds]);
   return rows.length === 1;
@@ -113,8 +116,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Gives a row with a description an endless lease. Nodes of the previous version do not know the state DESCRIBED: they
- * take the row for a running request and answer 409002, never the description (docs/decisions/0003).
+ * Gives a row with a description an endless lease. Nodes of older versions do not know the state DESCRIBED: they take
+ * the row for a running request and answer 409002, never the description (docs/decisions/0003).
  */
 export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' then timestamptz 'infinity' end`;
 

@@ -117,7 +117,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         }
         const own: Running = { run: attempt(request, id, row, work, orInProgress) };
         running.set(name, own);
-        // Undefined if a request on another node had the key. The next iteration reads that request's answer.
+        // Undefined if a request on another node had the key. The next iteration reads that request's row.
         const answer = await own.run.finally(() => {
           running.delete(name);
           own.run = OVER;

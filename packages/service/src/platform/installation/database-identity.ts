@@ -1,7 +1,10 @@
 import { columns, type Queryable, queryOne, statement } from '../db/database.js';
 import { PlainError } from '../plain-error.js';
 
-/** Thrown if the database is a copy: not the one that the installation remembers, and not adopted by an operator. */
+/**
+ * Thrown if the database is not the one that the installation remembers, and no operator has adopted it. Also thrown if
+ * the role may not read the identity to compare.
+ */
 export class UnconfirmedCopy extends PlainError {
   constructor(
     message = 'this database is a copy, or was moved to another server: nothing is debited, billed or sent until an operator runs perennial installation adopt',
@@ -54,8 +57,8 @@ const REMEMBER_FIRST = statement({
 });
 
 /**
- * Stores the database's identity at the first start of a node. Throws UnconfirmedCopy if a different one is stored.
- * Returns a warning if the role may not read the identity.
+ * Stores the database's identity if none is stored. Throws UnconfirmedCopy if a different one is stored, or if the role
+ * may not compare it. Returns a warning if none is stored and the role may not read the identity.
  */
 export async function claimDatabase(db: Queryable): Promise<string | undefined> {
   const { current, role } = await readIdentity(db);
@@ -86,7 +89,10 @@ export interface Adoption {
   readonly to: string | null;
 }
 
-/** Stores this database's identity as the installation's. Returns undefined if it is stored already. */
+/**
+ * Stores this database's identity as the installation's. Returns undefined if nothing changes. Throws if an identity is
+ * stored, but the role may not read this one.
+ */
 export async function adoptDatabase(tx: Queryable): Promise<Adoption | undefined> {
   const from = await findRemembered(tx);
   const { current: to, role } = await readIdentity(tx);

@@ -120,7 +120,8 @@ export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise
 
 /**
  * Checks at the start whether this node has all master keys under which keys are wrapped; otherwise requests would fail
- * later. Throws if it can open no key. Returns a warning if it cannot open some keys.
+ * later. Throws if it can open no key. Returns a warning if it cannot open some keys, or if the keys are not bound to
+ * their rows.
  */
 export async function checkWrappedKeys(database: Queryable, vault: Vault): Promise<string | undefined> {
   const ids = await findMasterKeyIds(database);
@@ -159,7 +160,7 @@ const FIND_INSTALLATION = statement({
   }),
 });
 
-/** Returns undefined if no node was ever started on the database. */
+/** Returns undefined if the database belongs to no installation yet. */
 export async function findInstallation(db: Queryable): Promise<Installation | undefined> {
   const [table] = await db.query(HAS_INSTALLATION_TABLE);
   if (!table?.exists) return undefined;

@@ -42,7 +42,7 @@ export interface OpenOptions extends DatabaseEvents {
   readonly log: (line: string) => void;
   /** Called with the reason, repeatedly, while the start waits. `isDecision` is true if an operator must decide. */
   readonly onWaiting?: (what: string, isDecision: boolean) => void;
-  /** The number of connection attempts before a command gives up. A service never gives up. */
+  /** The number of connection attempts before the start gives up. Default: unlimited. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
   /** Called if a different service has taken the embedded folder during an outage. This service should stop. */
@@ -169,8 +169,8 @@ const LOOK_AT_SCHEMA_MS = 2_000;
 
 /**
  * Makes sure that this build can use the schema. If migrations are missing and may not run here, a service waits for
- * them and a command throws. Contract migrations, which break older nodes, run only on the embedded database, because
- * it has one service at a time.
+ * them and a command throws. Contract migrations, which break older nodes, run here only on the embedded database,
+ * because it has one service at a time.
  */
 async function prepareSchema(
   database: Database,
@@ -234,7 +234,9 @@ function describePassing(error: unknown): string | undefined {
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }
 
-/** Waits until the database is reachable, and checks nothing else. */
+/**
+ * Opens the database and waits until it is reachable. Checks the server, but neither the schema nor the installation.
+ */
 export async function connectToDatabase(
   settings: Settings,
   options: OpenOptions,
@@ -339,8 +341,8 @@ const CERTIFICATE_CODES =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO)/;
 
 /**
- * Returns the message of an error whose cause only a change of settings can remove: a refused password, a missing
- * database, a wrong certificate, a pooler. Returns undefined for other errors.
+ * Returns the message of an error for which waiting does not help, such as a refused password, a missing database, a
+ * wrong certificate or an unsuitable pooler. Returns undefined for other errors.
  */
 function permanentReason(error: unknown): string | undefined {
   if (error instanceof UnfitConnection) return error.message;

@@ -9,7 +9,7 @@ export interface ListDefinition<Row, K extends RowKey> {
 }
 
 /**
- * Where to begin reading: after the row `after`, or at the newest row if it is undefined. `offset` further rows are
+ * Where to begin reading: after the row `after`, or at the first row if it is undefined. `offset` further rows are
  * skipped.
  */
 export interface ListPosition<K extends RowKey> {
@@ -30,7 +30,7 @@ export interface PageData {
 }
 
 /**
- * The maximum time in ms that a page occupies a connection. A page by cursor usually takes a hundredth of this time.
+ * The time limit in ms of each statement that reads a page. A page by cursor usually takes a hundredth of this time.
  */
 export const MAX_LIST_MS = 3_000;
 

@@ -44,8 +44,8 @@ export interface LogOptions {
 const STDOUT = 1;
 
 /**
- * Creates the log. Lines at warn or above with the same `cause` are summarized after the first line. All errors of an
- * unreachable database count as one cause.
+ * Creates the log. Lines at warn or above with the same `cause` are summarized after the first line. Most errors of an
+ * unavailable database count as one cause.
  */
 export function createLog(level: LogLevel, destination?: DestinationStream, options: LogOptions = {}): Logger {
   let isSummary = false;
@@ -120,8 +120,8 @@ function redactFields(value: unknown, depth: number): unknown {
 }
 
 /**
- * Returns only those fields of an error that cannot contain data. PostgreSQL quotes rows in `detail` and values in
- * `where`, and an HTTP client may attach the request to its error.
+ * Returns only those fields of an error that contain no data, and the message without its values. PostgreSQL quotes
+ * rows in `detail` and values in `where`, and an HTTP client may attach the request to its error.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -164,8 +164,8 @@ function stackPlaces(stack: string): string {
 }
 
 /**
- * Formats a log line for reading: time of day, level, message, then the other fields as name=value. The stack of an
- * error follows below.
+ * Formats a log line for reading: time of day, level, message, then the other fields except the node as name=value, and
+ * the error. The stack of the error follows below.
  */
 export function toPrettyLine(line: string): string {
   const { time, level, msg, node: _, err, error, ...rest } = JSON.parse(line) as Record<string, unknown>;

@@ -29,8 +29,8 @@ interface RunningCause {
 }
 
 /**
- * Writes the first line of a cause, a summary each minute, and a last line when the cause has ended. An outage
- * therefore takes only a few lines, however many requests and jobs fail.
+ * Writes the first line of a cause. If more lines follow, writes a summary about each minute instead, and a last line
+ * when the cause has ended. An outage therefore takes only a few lines, however many requests and jobs fail.
  */
 export function createRepeatedLines({ onContinuing, onOver }: RepeatedLinesOptions) {
   const running = new Map<string, RunningCause>();

@@ -42,7 +42,7 @@ function requirePictureSize({ length }: Uint8Array): void {
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const refusePng = (why: string) => createRefusal(PictureRefused, 'png-unusable')`the PNG cannot be used: ${why}`;
 
-/** A PNG begins with its header chunk, which has the dimensions at bytes 16 and 20. */
+/** A PNG has its header chunk after the signature, and its dimensions at bytes 16 and 20. */
 function checkPng(bytes: Buffer): void {
   if (!bytes.includes('IEND')) throw refusePng('it ends too early');
   if (bytes.toString('latin1', 12, 16) !== 'IHDR') throw refusePng('its header is missing');
@@ -77,9 +77,9 @@ const ROOT = /(<(?:[\w-]+:)?svg)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Returns the SVG with a view box added if it lacks one, because without it browsers crop the picture instead of
- * scaling it. Reads only the root element. Refuses a DOCTYPE with declarations, because entities could expand to many
- * times the file's size.
+ * Returns the SVG with a view box added, or undefined if it has one, because without it browsers crop the picture
+ * instead of scaling it. Reads only the root element. Refuses a DOCTYPE with declarations, because entities could
+ * expand to many times the file's size.
  */
 function checkSvg(text: string): string | undefined {
   let start = 0;

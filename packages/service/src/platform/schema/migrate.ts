@@ -31,7 +31,8 @@ export interface MigrationResult {
 
 /**
  * Migrates the schema to this build, while nodes use it. Only one process migrates at a time; a second waits and finds
- * the work done. Each migration is a transaction, so a failure leaves the schema at the preceding migration.
+ * the work done. Each migration is a transaction, which further statements may follow. After a failure, the next run
+ * continues.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
   const { contract = false, folder, log } = options;
@@ -121,8 +122,8 @@ async function runOutsideTransaction(database: Database, statement: string, isAl
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Returns true if a retry may succeed: after a lock timeout, or if a concurrently inserted row violates a unique index.
- * The file's earlier statements, which run again, repair such a row.
+ * Returns true if a retry may succeed: after a HeldUp error such as a lock timeout, or if a concurrently inserted row
+ * violates a unique index. The file's earlier statements, which run again, repair such a row.
  */
 const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);

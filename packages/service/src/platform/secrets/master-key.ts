@@ -3,7 +3,10 @@ import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
 
-/** Returns MASTER_KEY. A sandbox without it uses the key file in DATA_DIR, which is created at first use. */
+/**
+ * Returns the master keys of the settings. A sandbox without any uses the key file in DATA_DIR, which is created at
+ * first use.
+ */
 export async function readOrCreateMasterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
   return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];
 }

@@ -3,9 +3,9 @@ import { randomBytes } from '@perennial/wire';
 import { PlainError } from '../plain-error.js';
 
 /**
- * Envelope encryption. A master key only wraps data keys. Each channel has its own data key, which encrypts the
- * channel's data. A wrapped key contains its master key's id, so that two master keys can be in use during a change
- * (docs/decisions/0004-secrets.md).
+ * Envelope encryption. A master key encrypts ("wraps") other keys. Each channel has its own data key, which encrypts
+ * the channel's data. A wrapped key contains its master key's id, so that several master keys can be in use during a
+ * change (docs/decisions/0004-secrets.md).
  */
 export interface Vault {
   /** Wraps a key for one place: it opens nowhere else. Undefined: in the form of earlier versions, which opens anywhere. */

@@ -8,9 +8,10 @@ import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
  * flight. Otherwise it waits until that batch returns, and then runs together with all waiting calls. So batches grow
  * only under load.
  *
- * On a busy node a small batch waits a little for more calls, because most of a batch's cost is fixed. A full batch may
- * run beside a slow one, so that a lock does not hold up the other calls. If more calls wait than fit into a batch,
- * channels take turns. Calls whose callers have hung up are not begun.
+ * On a busy node a small batch waits a little for more calls, because most of a batch's cost is fixed. A further batch
+ * may run beside slow batches, so that a lock does not hold up the other calls. A full batch may run beside any batch.
+ * If more calls wait than fit into a batch, channels take turns. Calls whose callers have hung up or waited too long
+ * are not begun.
  */
 export interface BatcherOptions<Item, Answer> {
   readonly maxBatch: number;
@@ -25,14 +26,14 @@ export interface BatcherOptions<Item, Answer> {
 /** A batch is slow after this time, several times the usual duration. A further batch may then run beside it. */
 const SLOW_BATCH_MS = 25;
 /**
- * On a busy node, a batch with fewer calls than this waits FILL_MS for more calls. Measured over a bridge: 214
+ * On a busy node, a batch with fewer calls than this waits up to FILL_MS for more calls. Measured over a bridge: 214
  * creations/s instead of 172.
  */
 const SMALL_BATCH = 8;
 const FILL_MS = 10;
 /** The number of calls that are answered per turn of the event loop. More would delay events that have arrived. */
 const RESOLVED_AT_ONCE = 16;
-/** Interval in ms at which queued calls are rejected if their callers have hung up. */
+/** Interval in ms at which queued calls are rejected if their callers no longer wait. */
 const SWEEP_MS = 100;
 
 export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }: BatcherOptions<Item, Answer>) {

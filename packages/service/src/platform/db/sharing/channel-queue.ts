@@ -39,7 +39,7 @@ interface Line {
 
 /**
  * Runs a limited number of each channel's tasks at a time, in order of arrival. If the total is limited too, channels
- * take turns, so that no channel delays the others. Counts only the tasks of this node.
+ * take turns. Counts only the tasks of this node.
  */
 export function createChannelQueue({
   perChannel,
@@ -112,7 +112,7 @@ export function createChannelQueue({
   return {
     /**
      * Runs the task when its turn comes; a waiting task holds no connection. Throws TooManyAtOnce, or NotBegun if the
-     * caller has hung up.
+     * caller no longer waits.
      */
     async run<T>(channelId: number, work: () => Promise<T>, caller: Caller = BACKGROUND_CALLER): Promise<T> {
       let line = lines.get(channelId);
