@@ -25,7 +25,7 @@ import type { alertQuery, alertsQuery, commentRequest, ownerRequest } from './sc
 
 const MAX_LISTED = 1000;
 
-/** Returns the open alerts, latest first. With `all`, also returns acknowledged and resolved alerts. */
+/** Returns up to 1000 open alerts, latest first. With `all`, also returns acknowledged and resolved alerts. */
 export async function listAlerts({ database }: Operator, input: { readonly all?: boolean } = {}): Promise<AlertView[]> {
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }

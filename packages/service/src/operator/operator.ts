@@ -7,7 +7,7 @@ import type { Vault } from '../platform/secrets/vault.js';
 import type { Environment } from '../platform/settings.js';
 import type { RefusalCode } from './refusal-codes.js';
 
-/** The acting operator and the installation. Every action takes it as the first argument. */
+/** The acting operator and the installation. It is the first argument of actions. */
 export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;

@@ -7,7 +7,7 @@ import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 
 const MINUTE_MS = 60_000;
-/** Clock differences just above and just below the allowed 5 minutes. */
+/** Clock differences one minute above and one minute below the allowed 5 minutes. */
 const TOO_FAR_MS = 6 * MINUTE_MS;
 const NEAR_MS = 4 * MINUTE_MS;
 
@@ -60,7 +60,9 @@ const WRONG: Readonly<Partial<Record<RuleName, Readonly<Record<string, Twister>>
 /** Used if no agreement is given: the bridge must refuse a faulty request before it reads the agreement. */
 const NOBODYS = 'nobody';
 
-/** Sends a debit with a wrong signature. It must have no effect, which is checked at the end of the run. */
+/**
+ * Sends a debit that the bridge must refuse with 401. It must have no effect, which is checked at the end of the run.
+ */
 async function expectUnauthorized(
   { caller, outcomes, given }: Check,
   rule: RuleName,

@@ -14,13 +14,16 @@ import { NotTried } from '../findings.js';
 import type { RuleName } from '../rules.js';
 import type { Check, Trial } from './trial.js';
 
-/** The statement's lines about this run. Other lines are not kept, because a real day may have millions. */
+/** The statement's lines about this run. Other lines are not kept here, because a real day may have millions. */
 type OwnLines = Map<string, LineMessage[]>;
 
 const keyOf = (kind: string, number: string): string => `${kind} ${number}`;
 export const toDay = (at: number): string => formatTime(at).slice(0, 10);
 
-/** Reads the statement of the run, and compares it with the reported outcome of every number. */
+/**
+ * Reads the statement of the run, and compares it with the reported outcome of every number. If a past day is given,
+ * only checks its statement.
+ */
 export function createStatementTrial(startedAt: number): Trial {
   return {
     rules: ['statement-pages', 'statement-lines', 'statement-day', 'statement-once', 'statement-complete'],

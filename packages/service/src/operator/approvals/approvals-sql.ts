@@ -51,7 +51,7 @@ const APPROVAL_COLUMNS = columns({
   status: column<(typeof APPROVAL_STATUSES)[number]>('text'),
   /** `orderNo-cycleNo` for a refund, the run's number for a bulk run, the changed object for a change. */
   subject: 'text',
-  /** The idempotency key of the request. The refund or run is carried out with the same key. */
+  /** The idempotency key of the request. An approved refund is made with the same key. */
   key: 'text',
   amountCent: 'bigint',
   note: 'text',
@@ -60,7 +60,7 @@ const APPROVAL_COLUMNS = columns({
   decidedBy: 'text?',
   decidedAt: 'text?',
   decisionNote: 'text?',
-  /** The result of the approved action. Null until it is known. */
+  /** The result of the approved action. Null until it is known, or if the request was declined or withdrawn. */
   result: 'text?',
   /** The reason as a code, if the approved action was refused. */
   refusal: column<Refusal>('jsonb?'),
@@ -116,7 +116,10 @@ export const findApproval: Query<[approvalId: number], Approval | undefined> = d
   columns: APPROVAL_COLUMNS,
 });
 
-/** Stores a decision on a WAITING approval, locked by the caller. Null result: the action must still be done. */
+/**
+ * Stores a decision on a WAITING approval, locked by the caller. An approval with a null result must still be carried
+ * out.
+ */
 export const storeDecision: Query<
   [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],
   Approval

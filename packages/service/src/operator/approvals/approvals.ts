@@ -59,8 +59,9 @@ export async function showApproval(
 type DecideInput = Static<typeof decision> & { readonly approvalId: string };
 
 /**
- * Approves another operator's request and carries it out. Approving a request again changes nothing. If the process
- * dies before the action is done, the engine finishes it.
+ * Approves another operator's request and carries it out, except a change with secrets, which its requester carries
+ * out. Approving a request again changes nothing. If the process dies before an approved refund is made, the engine
+ * makes it.
  */
 export async function approve(
   operator: OperatorWithGateways,

@@ -82,7 +82,7 @@ export async function requestRefund(
 /**
  * Refunds without asking a second operator, as the command line does. Throws if the refund needs an approval, or if
  * refunds that wait for approval leave too little money. If `withoutApproval` gives a reason, does not throw in these
- * two cases, and the audit log stores the reason.
+ * two cases, and the audit log then stores the reason.
  */
 export async function refundAlone(
   operator: OperatorWithGateways,

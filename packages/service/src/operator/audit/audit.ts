@@ -101,9 +101,7 @@ const LIST_AUDIT = statement({
   }),
 });
 
-/**
- * Returns entries, newest first: of one subject (an app id, product code or payment channel code), or of all subjects.
- */
+/** Returns entries, newest first: of one subject, such as an app id or a product code, or of all subjects. */
 export async function listAudit(
   { database }: Operator,
   { subject, limit = 50 }: { readonly subject?: string; readonly limit?: number },

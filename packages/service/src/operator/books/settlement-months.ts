@@ -30,8 +30,8 @@ import { findFirstMonth, listChannelNames } from './settlement-months-sql.js';
 export type SettlementMonth = Awaited<ReturnType<typeof readMonth>>;
 
 /**
- * Time limit of the statement. It is long, because the statement reads all settlement lines of the month and of the
- * closed months before it.
+ * Time limit in ms of each statement. It is long, because the statements read all settlement lines of the month and of
+ * the closed months before it.
  */
 const MAX_READ_MS = 120_000;
 
@@ -163,7 +163,10 @@ export async function findMonthState(db: Queryable, month: string, channelId: st
 
 export type MonthInList = Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'>;
 
-/** Returns the months from the creation of the first channel to the current month, latest first. */
+/**
+ * Returns the months from the creation of the first channel, or an earlier closed month, to the current one, latest
+ * first.
+ */
 export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
   return listMonths(database, clock.now());
 }

@@ -45,7 +45,7 @@ const RUN_COLUMNS = columns({
   requestedAt: 'text',
   startedAt: 'text?',
   finishedAt: 'text?',
-  /** The approval's number. Null if the run needs no second operator. */
+  /** The approval's number. Null if the run needs no second operator, or was not started yet. */
   approvalId: 'text?',
   approvedBy: 'text?',
 });

@@ -214,7 +214,7 @@ async function findFailedPeriods(
   }));
 }
 
-/** The maximum time to list payments. It suffices for all payments that can wait for a retry at the same time. */
+/** The maximum time in ms to list payments. */
 const MAX_WAIT_MS = 20_000;
 
 async function findMatchingEvents(

@@ -15,7 +15,7 @@ const ITEM = `i.run_id as "runId", i.item_no as "itemNo"`;
 const ITEM_COLUMNS = { runId: 'bigint', itemNo: 'integer' } as const;
 
 /**
- * Sets refunds back to pending if a node of the previous release marked them as done before their result was known. The
+ * Sets refunds back to pending if a node of an earlier release marked them as done before their result was known. The
  * index `bulk_items_undecided` has the same condition.
  */
 export const reopenItems: Query<[], void> = declareWrite({
@@ -108,7 +108,7 @@ const FINISHED_REPLAY_COLUMNS = columns({
   ...ITEM_COLUMNS,
   subject: 'text',
   isGone: 'boolean',
-  /** Why the event is no longer sent. Null if the channel has accepted it. */
+  /** Why the event is no longer sent. Null if the channel has accepted it, or the event no longer exists. */
   reason: column<'GIVE_UP' | 'NO_CALLBACK'>('text?'),
 });
 

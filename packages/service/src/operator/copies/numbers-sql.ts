@@ -45,7 +45,7 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
 }
 
 /**
- * How far to advance each sequence after a restore: further than it can have moved since the backup. Includes only
+ * How far to advance each sequence after a restore: further than it has probably moved since the backup. Includes only
  * numbers that other systems know. An institution would take a reused number for the same debit, and a channel would
  * ignore an event with a reused number.
  */

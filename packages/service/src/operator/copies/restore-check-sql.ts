@@ -42,7 +42,10 @@ const WAITING_WORK_COLUMNS = columns({
   what: 'text',
   count: 'bigint',
   oldest: 'text?',
-  /** The sum of the amounts that the work would debit, bill or refund. Null for work that moves no money. */
+  /**
+   * The sum of the amounts that the work would debit, bill or refund. Null for work that moves no money, and if there
+   * is none.
+   */
   amountCent: 'bigint?',
 });
 
@@ -77,8 +80,8 @@ const FIND_LAST_WRITE = statement({
 });
 
 /**
- * Returns the time of the service's last write. Writes that belong to a restore do not count. Null in an empty
- * database.
+ * Returns the time of the service's last write to its main tables. Writes that belong to a restore do not count. Null
+ * in an empty database.
  */
 export async function findLastWrite(db: Queryable): Promise<{ at: string | null; secondsAgo: number | null }> {
   return (await queryOne(db, FIND_LAST_WRITE)) ?? { at: null, secondsAgo: null };

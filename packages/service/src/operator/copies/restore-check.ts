@@ -10,7 +10,7 @@ export type RestoreCheck = Awaited<ReturnType<typeof checkRestoredDatabase>>;
 
 const EMPTY_DATABASE = 'there is nothing in this database';
 
-/** Describes a database that has no schema, or on which no node was ever started. */
+/** Describes a database that has no schema, or belongs to no installation yet. */
 function describeEmptyDatabase({ vault, currency = DEFAULT_CURRENCY }: Operator) {
   return {
     lastWriteAt: null,

@@ -87,7 +87,7 @@ function describeAdvancedOrder(order: Order, steps: readonly AdvanceStep[]) {
     nextPayTime: nextPayTime(order),
     steps: steps.map(({ at, payment, orderStatus }) => ({
       occurredAt: formatTime(at),
-      /** Null if the advance ran no period and only completed the order. */
+      /** Null if the step ran no period and only completed the order. */
       cycleNo: payment?.cycleNo ?? null,
       paymentStatus: payment?.status ?? null,
       orderStatus,

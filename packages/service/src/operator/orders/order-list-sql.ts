@@ -108,9 +108,9 @@ interface Source {
 }
 
 /**
- * Returns the keys of orders, sorted as in the list. Scans the index of the rarest filter, and checks the other filters
- * for each order. There is no index on columns that change with each renewal. There are indexes on external order
- * numbers, which never change, on ended orders, and on orders whose latest period failed.
+ * Returns SQL that selects the keys of orders. Scans the index of the filter that is probably rarest; `conditionsOf`
+ * checks the other filters for each order. Lists have indexes on external order numbers, which never change, on ended
+ * orders, and on orders whose latest period failed. Lists by due time use the indexes of the engine.
  */
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;

@@ -41,7 +41,10 @@ export async function unsubscribeOrder(
   });
 }
 
-/** Throws if the order cannot be unsubscribed. Accepts an order that has ended, because nothing remains to be done. */
+/**
+ * Throws if the order cannot be unsubscribed. Accepts an order that has ended otherwise than COMPLETED, because nothing
+ * remains to be done.
+ */
 export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'INITIALIZING') {
     throw refusal('order-in-first-debit')`order ${orderNo} waits for the result of its first debit; try again later`;

@@ -56,7 +56,7 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   };
 }
 
-/** Previews a refund. Refunds above `approvalCent` need a second operator. If it is 0, no refund needs one. */
+/** Previews a refund, and whether it exceeds one of the limits above which a second operator is needed. */
 export async function previewRefund(
   operator: OperatorWithClock,
   input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },

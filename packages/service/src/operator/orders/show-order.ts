@@ -31,7 +31,10 @@ type ShowOrderInput =
 
 const EVENTS_SHOWN = 20;
 
-/** Returns all data of an order except secrets and card data, from one snapshot. */
+/**
+ * Returns an order with its periods, latest events and alerts, from one snapshot. Contains no secret and no card
+ * number.
+ */
 export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
   return readAtOneMoment(database, async (tx) => readOrderView(tx, await requireOrder(tx, input)));
 }

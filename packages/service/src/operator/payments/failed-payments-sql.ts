@@ -46,7 +46,7 @@ interface FailedWalk {
   readonly limit: number;
 }
 
-/** The number of characters by which reasons are indexed and compared, because index entries are limited in size. */
+/** The number of characters by which reasons are indexed, because index entries are limited in size. */
 const INDEXED_REASON = 100;
 
 /** Adds a value and returns its placeholder. */

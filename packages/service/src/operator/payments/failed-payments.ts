@@ -29,7 +29,7 @@ type FailedFilterInput = Asked<Static<typeof failedFilter>>;
 export async function listFailedPayments(operator: OperatorWithClock, input: FailedFilterInput & PageInput) {
   const filter = await parseFailedFilter(operator, input);
   const size = requirePageSize(input.limit);
-  // The status is part of the list's name, because the list is sorted differently for each status.
+  // The status is part of the list's name, because the sort order depends on the status.
   const list = `payments/failed/${filter.status ?? ''}`;
   const key = input.cursor === undefined ? undefined : readCursor<FailedKey>(list, input.cursor, [0, 0, 0]);
   const { found, next } = await walkFailedPayments(operator, filter, key, { limit: size, waitMs: PAGE_MS });
@@ -48,7 +48,10 @@ const MAX_COUNTED = 10_000;
 const MAX_REASONS = 50;
 const RECOVERED_DAYS = 30;
 
-/** Returns sums by reason, institution and number of attempts, largest first. Stops at a limit of rows and time. */
+/**
+ * Returns sums by reason and by institution, largest first, and by number of attempts. Stops at a limit of rows and
+ * time.
+ */
 export async function summarizeFailedPayments(operator: OperatorWithClock, input: FailedFilterInput) {
   const { database, clock } = operator;
   const filter = await parseFailedFilter(operator, input);

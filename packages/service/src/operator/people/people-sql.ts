@@ -108,7 +108,9 @@ export const storePassword: Query<[personId: number, passwordHash: string], void
   parameters: ['bigint', 'text'],
 });
 
-/** Stores a setup link. Removes the password, because the holder of the link sets a new password. */
+/**
+ * Stores a setup link. Removes the password and the second factor, because the holder of the link sets a new password.
+ */
 export const storeSetup: Query<[personId: number, setupHash: Buffer, hours: number], void> = declareWrite({
   text: `update people set setup_hash = $2, setup_until = now() + $3 * interval '1 hour', password_hash = null,
        totp_secret = null, totp_pending = null where person_id = $1`,

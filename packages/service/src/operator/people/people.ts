@@ -27,7 +27,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 /** Lifetime of a setup link in hours. */
 export const SETUP_HOURS = 24;
 
-/** An operator with the token of a new setup link. The token is shown only once. */
+/** An operator with the token of a new setup link, which is shown only once. Null if a password was given instead. */
 export interface PersonWithToken {
   readonly person: PersonView;
   readonly setupToken: string | null;

@@ -65,8 +65,8 @@ interface RefundState {
 }
 
 /**
- * Refunds money in mode A: stores the refund, sends it to the institution without holding a lock, and stores the
- * result. If the result is unknown, a job queries it later.
+ * Refunds money in the mode SVC_DEDUCT: stores the refund, sends it to the institution without holding a lock, and
+ * stores the result. If the result is unknown, a job queries it later.
  */
 export async function refundPayment(operator: OperatorWithGateways, input: RefundInput): Promise<RefundedPeriod> {
   const asked = requireRefund(input);
@@ -123,7 +123,10 @@ export async function lockPeriodToRefund(
   return requirePeriodToRefund(tx, await requireLockedOrder(tx, orderNo), cycleNo);
 }
 
-/** Stores a new refund. The caller has checked the request with `requireRefund`, and has locked the period. */
+/**
+ * Stores a new refund, or returns the refund with the same key. The caller has checked the request with
+ * `requireRefund`, and has locked the period.
+ */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
   tx: Queryable,

@@ -15,7 +15,7 @@ import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from '.
 
 const SHOWN = 200;
 
-/** Returns all records of a channel's user, newest first, from one snapshot. */
+/** Returns the latest records of a channel's user, up to 200 of each kind, newest first. */
 export async function showUser(
   operator: Operator,
   channels: ChannelRegistry,

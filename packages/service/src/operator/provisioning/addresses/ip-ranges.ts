@@ -5,7 +5,7 @@ import { quoted, requireAtMost, requireUnique } from '../../rules.js';
 
 const MAX_RANGES = 500;
 
-/** Returns addresses and ranges as PostgreSQL writes a cidr, always with the prefix length. */
+/** Returns addresses and ranges in lower case, always with the prefix length. */
 export function requireIpRanges(values: readonly string[]): string[] {
   requireAtMost('addresses in an IP list', values, MAX_RANGES);
   const ranges = values.map(requireIpRange);
