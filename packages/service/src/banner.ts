@@ -13,7 +13,7 @@ export interface Ready {
   readonly publicUrl: string;
   readonly operations: string;
   readonly consoleUrl: string;
-  /** True if an account for the console exists. */
+  /** True if an account for the console exists, or if that is unknown. */
   readonly hasPeople: boolean;
   readonly demoFile: string | undefined;
 }

@@ -105,7 +105,7 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
   readonly log: Logger;
   /** Currency of every amount. Default: CNY. */
   readonly currency?: string;
-  /** True if this node also runs the engine. */
+  /** False if this node does not run the engine. Default: true. */
   readonly engine?: boolean;
   /** True if the calls of channels are recorded. */
   readonly requestLog?: boolean;

@@ -20,7 +20,8 @@ export interface ActionContext<Data> {
   readonly place: {
     /**
      * Reserves a place for a long answer, because a node renders only some long answers at a time. An action with a
-     * long answer must call this first. Throws if no place is free; the action is called again when a place is free.
+     * long answer must call this before it commits anything. Throws if no place is free; the action is called again
+     * when a place is free.
      */
     reserve(): void;
   };

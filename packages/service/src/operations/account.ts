@@ -44,7 +44,7 @@ export const accountOperations = [
     body: schema.passwordRequest,
     answer: schema.nothing,
     async run(operator, { current, password }, { person }) {
-      // `proveAgain` limits the attempts, so that nobody can guess the password in a session left unattended.
+      // `checkPassword` limits the attempts, so that nobody can guess the password in a session left unattended.
       const wrong = refusal('current-password-wrong')`the current password is wrong`;
       await checkPassword(operator, person, current).catch(refuseWrongProof(wrong));
       await changePassword(operator, { password, name: person.name, sessionId: person.sessionId });

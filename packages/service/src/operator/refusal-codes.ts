@@ -1,4 +1,4 @@
-/** Codes for invalid input. A request with invalid input is refused, whatever data is stored. */
+/** Codes for invalid input, which the console API answers with 400. */
 const MALFORMED = [
   'accent-malformed',
   'address-malformed',
@@ -63,7 +63,7 @@ const MALFORMED = [
   'url-not-https',
 ] as const;
 
-/** Codes for requests that the stored data forbids. The same request may succeed later. */
+/** Codes for other refusals, which the console API mostly answers with 409. The same request may succeed later. */
 const NOT_NOW = [
   'address-not-set-here',
   'admin-decides',

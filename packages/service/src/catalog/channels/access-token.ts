@@ -62,7 +62,7 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
     return clock.now() < claims.expiresAt ? undefined : 'TOKEN_EXPIRED';
   }
 
-  /** Returns the claims of a token with a correct MAC. Caches them, so that the MAC is computed once. */
+  /** Returns the claims of a token with a correct MAC. Caches them, so that the MAC is rarely computed again. */
   function verifyClaims(token: string): TokenClaims | undefined {
     const known = verifiedTokens.get(token);
     if (known || !TOKEN_PATTERN.test(token)) return known;

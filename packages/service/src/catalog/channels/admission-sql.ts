@@ -27,13 +27,16 @@ export interface AdmissionAnswer {
   readonly idempotency: IdempotencyRow | undefined;
 }
 
-/** All fields of IdempotencyRow are null if no request with this idempotency key was stored before. */
+/**
+ * The fields of IdempotencyRow, except `leased`, are null if the request is not granted, or if no request with this
+ * idempotency key is stored.
+ */
 export type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow]: IdempotencyRow[Field] | null };
 
 interface Judgement {
   readonly n: number;
   readonly reused: boolean;
-  /** True if the rate allows this request. Null if the channel's bucket is empty. */
+  /** True if the rate allows this request. Null if the statement allows no request of the channel. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
 }
@@ -69,8 +72,8 @@ export const ADMISSION_PARAMETERS = [
 ] as const satisfies readonly ValueType[];
 
 /**
- * SQL: everything a request needs from the database before its body is read, for many requests in one statement. Is
- * this node's copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key
+ * SQL: everything a request needs from the database before its action runs, for many requests in one statement. Is this
+ * node's copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key
  * answered before? A request whose channel has changed gets no row.
  *
  * The rate is checked before the nonce is stored, so that a request over the rate stores nothing. A used nonce is found

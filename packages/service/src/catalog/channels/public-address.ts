@@ -23,8 +23,8 @@ const closedV6 = createBlockList(CLOSED_V6, 'ipv6');
 const publicV6 = createBlockList([PUBLIC_V6], 'ipv6');
 
 /**
- * Returns false for private, loopback, link-local and metadata addresses, and for IPv6 addresses that contain an IPv4
- * address.
+ * Returns false for private, loopback, link-local, metadata, multicast and reserved addresses, and for IPv6 addresses
+ * of tunnels to an IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone (%eth0) is valid only on this machine.

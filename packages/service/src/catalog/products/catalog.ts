@@ -87,7 +87,7 @@ export function createCatalog(database: Queryable) {
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** The form of a product's or payment channel's code. */
+/** The form of the codes of products, benefits, payment channels and banks. */
 export const CODE_PATTERN = /^[A-Z0-9_]{1,64}$/;
 
 /** Repeats the caller's text only if it looks like a code, because it may be anything, such as a card number. */

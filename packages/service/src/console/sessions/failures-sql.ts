@@ -57,10 +57,7 @@ export const forgetTries: Query<[key: string], void> = declareWrite({
   parameters: ['text'],
 });
 
-/**
- * Takes back one failure of an address. Keeps the address's other failures, because several users may share the
- * address.
- */
+/** Takes back one failure. Keeps the other failures, because several users may share an address. */
 export const takeBackTry: Query<[key: string], void> = declareWrite({
   text: `update sign_in_failures set failures = failures - 1, locked_until = null where key = $1 and failures > 0`,
   parameters: ['text'],

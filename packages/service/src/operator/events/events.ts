@@ -82,7 +82,10 @@ export async function replayNamedEvents(
 
 const EVENTS_PER_STEP = 5_000;
 
-/** Replays all events that were given up, in batches. Each batch has its own audit entry. */
+/**
+ * Replays all events of a time range that are no longer sent: given up, or without a callback URL. Works in batches,
+ * each with its own audit entry.
+ */
 export async function replayGivenUpEvents(operator: Operator, input: TimeRange & { readonly appId: string }) {
   const { appId } = input;
   const channelId = await requireChannelId(operator.database, appId);

@@ -69,7 +69,7 @@ const READ_AS_OF = statement({
   columns: columns({ asOf: 'text' }),
 });
 
-/** Returns the time when the figures were last updated. */
+/** Returns the time up to which the figures are counted. Null before the first count. */
 export async function readAsOf(db: Queryable): Promise<string | null> {
   return (await queryOne(db, READ_AS_OF))?.asOf ?? null;
 }

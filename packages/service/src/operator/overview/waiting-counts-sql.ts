@@ -1,7 +1,7 @@
 import { columns } from '../../platform/db/database.js';
 import { declareRequire } from '../../platform/db/declared.js';
 
-/** The maximum of each part of a count. A higher number would tell operators nothing more. */
+/** The maximum of each count. A higher number would tell operators nothing more. */
 const MAX_COUNTED = 1_000;
 
 /** Counts the open tasks, for the menu of every page. Uses indexes on open rows, and the last count of orders. */

@@ -132,7 +132,9 @@ export async function resetCredentials(
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
 }
 
-/** Ends the former app secret. The sandbox still stores it, to tell a channel that it signs with the former secret. */
+/**
+ * Ends the replaced app secret at once. The sandbox still stores it, to tell a channel that it signs with this secret.
+ */
 function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: number): Promise<void> {
   return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);
 }

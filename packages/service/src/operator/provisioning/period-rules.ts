@@ -7,8 +7,8 @@ import type { periodWarning } from '../schemas/setup.js';
 
 /**
  * Warnings about Alipay's rules for periodic debits (https://opendocs.alipay.com/open/00a05b). The service cannot
- * enforce the rules, because they concern agreements that are signed elsewhere. It warns the operator who allows a
- * channel to sell a product that may break these rules.
+ * enforce the rules, because they concern agreements that are signed elsewhere. It warns the operator who authorizes a
+ * channel for a product or a payment channel, if debits may break these rules.
  */
 export type PeriodWarning = Static<typeof periodWarning>;
 type PeriodRule = PeriodWarning['rule'];
@@ -43,7 +43,7 @@ export async function findPeriodWarnings(
 }
 
 function rulesFor({ settlementModes, periodType, period }: ProductView): readonly PeriodRule[] {
-  // In mode B the service debits nothing, so no rule applies.
+  // In the mode CHANNEL_COLLECT the service debits nothing, so no rule applies.
   if (!settlementModes.includes('SVC_DEDUCT')) return [];
   if (periodType === 'MONTH') return ['days-of-month', 'once-a-cycle', 'single-amount'];
   return [...(period < FEWEST_DAYS ? (['days-too-few'] as const) : []), 'once-a-cycle', 'single-amount'];

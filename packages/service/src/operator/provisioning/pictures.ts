@@ -7,14 +7,19 @@ import { createNotFound } from '../rules.js';
 /** The bytes of a new picture, undefined to keep the picture, or null to remove it. */
 export type GivenPicture = Uint8Array | null | undefined;
 
-/** Always empty, because pictures are stored unchanged. Earlier versions listed the elements that they had removed. */
+/**
+ * Always empty, because nothing is removed from pictures. Earlier versions listed the elements that they had removed.
+ */
 export const LEFT_OUT: readonly string[] = [];
 
 export function readGivenPicture(given: GivenPicture): Picture | null | undefined {
   return given ? checkPicture(given) : (given as null | undefined);
 }
 
-/** Replaces a picture. `store` receives the new picture's hash. The former picture is deleted if it is unused. */
+/**
+ * Replaces a picture. `store` receives the hash of the picture to show, or null. The former picture is deleted if it is
+ * unused.
+ */
 export async function replacePicture<T>(
   tx: Queryable,
   former: string | null,

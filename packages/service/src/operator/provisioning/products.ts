@@ -35,7 +35,7 @@ import { type Authorized, findPeriodWarnings } from './period-rules.js';
 /** A product to create. Retry delays are seconds after each failed attempt. Empty: no retries. Unset: the default. */
 type ProductInput = Asked<Static<typeof productRequest>>;
 
-/** Creates a product. A product never changes: a different period, price or mode needs a new product or version. */
+/** Creates a product. A product never changes: different terms need a new product or version. */
 export async function createProduct(operator: Operator, input: ProductInput): Promise<ProductView> {
   const product = requireProductInput(operator, input);
   return inTransaction(operator, async (tx) => {

@@ -39,7 +39,7 @@ export const alertQuery = Type.Object(named);
 export const alertAnswer = Type.Object({
   alert,
   comments: Type.Array(Type.Object({ author: Type.String(), at: time, text: Type.String() })),
-  /** Messages about the alert that were sent or failed. */
+  /** The latest messages about the alert, including unsent ones. */
   messages: Type.Array(
     Type.Object({ way: Type.String(), what: Type.String(), writtenAt: time, sentAt: timeOrNull, failure: textOrNull }),
   ),

@@ -61,7 +61,7 @@ export const ordersAnswer = Type.Object({ orders: Type.Array(orderLine), nextCur
 
 export const ordersTotals = Type.Object({
   count,
-  /** True if counting stopped at the limit, so that the real number may be higher. */
+  /** True if counting stopped at a limit of number or time, so that the real number may be higher. */
   isAtLeast: Type.Boolean(),
   totalPaidAmountCent: cents,
   totalRefundAmountCent: cents,
@@ -96,7 +96,7 @@ export const timelineEntry = Type.Object({
   status: textOrNull,
   /** A sentence in English. The console ignores it and composes a translated one from kind, status and data. */
   title: Type.String(),
-  /** The institution's reason, the receiver's answer, or the text of a note. */
+  /** For example the institution's reason, the receiver's answer, or the text of a note. */
   detail: textOrNull,
   actor: textOrNull,
   amountCent: integerOrNull,

@@ -14,7 +14,7 @@ export const overview = Type.Object({
   range: oneOf('24h', '30d', '12m'),
   from: time,
   to: time,
-  /** When the engine last updated the figures. */
+  /** The time up to which the engine has counted the figures. Null before the first count. */
   asOf: timeOrNull,
   totals: Type.Object(figures),
   /** The totals of the preceding time range, which has the same length. */

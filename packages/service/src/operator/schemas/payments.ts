@@ -48,7 +48,7 @@ export const failedAnswer = Type.Object({ payments: Type.Array(failedPayment), n
 
 const group = { payments: count, amountCent: cents };
 export const failedSummary = Type.Object({
-  /** True if counting stopped at the limit, so that the real numbers may be higher. */
+  /** True if counting stopped at a limit of number or time, so that the real numbers may be higher. */
   isAtLeast: Type.Boolean(),
   total: Type.Object(group),
   byReason: Type.Array(Type.Object({ reason: textOrNull, ...group })),

@@ -27,11 +27,11 @@ export const session = Type.Object({
   provenUntil: time,
   /** The end of the session, even if the operator is active. */
   expiresAt: time,
-  /** Refunds above this amount need a second operator. 0: no refund needs one. */
+  /** Refunds of one period above this amount need a second operator. 0: there is no such limit. */
   refundApprovalCent: Type.Integer(),
 });
 
-/** What visitors who are not signed in may see. */
+/** Facts for visitors who are not signed in. */
 export const signInWays = Type.Object({
   environment: oneOf('sandbox', 'production'),
   /** True if single sign-on is configured. */

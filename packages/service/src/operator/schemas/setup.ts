@@ -209,7 +209,7 @@ export const paymentChannelChange = Type.Object({
   supportedBanks: Type.Optional(strings),
   ...paymentChannelFields,
 });
-/** A new payment channel. The bridge's key is shown only in this answer. */
+/** A payment channel with a new key of its bridge, which is shown only in this answer. */
 export const paymentChannelAnswer = Type.Object({ paymentChannel, gatewayKey: textOrNull });
 export const paymentChannelChanged = Type.Object({ paymentChannel, changed });
 
@@ -217,7 +217,7 @@ export const benefitView = Type.Object({
   benefitCode: Type.String(),
   kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
   supplierUrl: textOrNull,
-  /** The number of codes in the pool that were not handed out. */
+  /** The number of codes in the pool that were not handed out. Null if the benefit never had a pool. */
   codesLeft: integerOrNull,
   claimsWaiting: count,
   /** An alert is raised below this number of codes. Null: no alert. */

@@ -162,7 +162,6 @@ export const findChannelsByPrefix = declareList({
   columns: columns({ appId: 'text', name: 'text', status: 'text' }),
 });
 
-/** Returns the keys of all channels, wrapped under the master key. */
 /** Returns what hashes the mobiles of each channel. */
 export const listLookUpKeys = declareList({
   text: `select c.channel_id as "channelId", c.app_id as "appId", c.data_key as "dataKey", c.look_up_key as "lookUpKey"

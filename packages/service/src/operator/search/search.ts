@@ -66,7 +66,7 @@ interface Searching {
 
 type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 
-/** Finds records by any number that a channel or user may quote. Every lookup uses an index and a limit. */
+/** Finds records by any number that a channel or user may quote. Lookups in large tables use an index. */
 export async function search(operator: Operator, input: { readonly q: string }, role: Role) {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
