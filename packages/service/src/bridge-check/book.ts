@@ -13,7 +13,7 @@ export interface Attempt {
   readonly once?: RuleName;
   /** The rule that is broken if the attempt has any effect. */
   readonly never?: RuleName;
-  /** The latest outcome that the bridge reported. A later NOT_FOUND does not replace it. */
+  /** The latest outcome that the bridge reported. For a valid debit, NOT_FOUND does not replace a known outcome. */
   said?: Said;
   /**
    * Set after a request that must not change the amount: the rule that is broken if the bridge then reports a different

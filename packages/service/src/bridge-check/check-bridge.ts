@@ -93,7 +93,7 @@ export async function checkBridge(given: Given): Promise<Checked> {
   };
 }
 
-/** Throws if no bridge answers, or if it does not know the key and so would refuse every request. */
+/** Throws if no bridge answers, or if it accepts no request with this key. */
 async function requireBridge(check: Check): Promise<void> {
   const { caller, outcomes, findings, given } = check;
   const plain = outcomes.queryOf(outcomes.unsent());
@@ -146,7 +146,7 @@ async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
   }
 }
 
-/** Queries every number again, and refunds all debits. */
+/** Queries every number again, tries to refund all debits, and returns those that are left. */
 async function settleAll(check: Check): Promise<Left[]> {
   const { book, outcomes } = check;
   for (const attempt of book.attempts) await unlessUnusable(judgeInTheEnd(check, attempt));

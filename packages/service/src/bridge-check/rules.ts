@@ -53,7 +53,7 @@ const REMEMBER = 'store the number under a unique key before you pass it on, and
 const CHECK_FIRST = 'check the signature over the raw bytes before anything else, and answer 401';
 const FORM_FIRST = 'validate every field before you do anything, and answer 400';
 
-/** Every rule of docs/bridge.md that can be tested from outside, under the heading that it has on that page. */
+/** The rules of docs/bridge.md that the check tests, under the headings of that page. */
 const SECTIONS = {
   'Rules for both sides': {
     'content-type': {

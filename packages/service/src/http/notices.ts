@@ -29,8 +29,8 @@ export interface NoticeRouteContext {
 const MAX_NOTICE_BYTES = 65_536;
 
 /**
- * Accepts signed, idempotent notices from institutions about the result of a debit. Answers after a notice is stored. A
- * refusal never has status 200, because 200 tells a bridge that the notice is stored.
+ * Accepts signed, idempotent notices from institutions about the result of a debit or the end of an agreement. Answers
+ * after a notice is stored. A refusal never has status 200, because 200 tells a bridge that the notice is stored.
  */
 export function addNoticeRoutes(
   app: FastifyInstance,

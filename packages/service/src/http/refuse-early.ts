@@ -27,9 +27,10 @@ export interface RefuseEarlyDeps {
 const { code, http, message } = CODES.UNAVAILABLE;
 
 /**
- * Refuses a request that the node cannot serve in time, as soon as its headers are read and before the framework does
- * any work. At ten times the capacity nine of ten requests are refused, so refusing must be cheap to leave time for the
- * tenth. Node discards the body. The connection stays open, unless it is beyond the limit of connections.
+ * Refuses a request that the node cannot serve in time, or that came on a spare connection, as soon as its headers are
+ * read and before the framework does any work. At ten times the capacity nine of ten requests are refused, so refusing
+ * must be cheap to leave time for the tenth. Node discards the body. The connection stays open, unless it is spare or
+ * the client closes it.
  */
 export function createEarlyRefusal(deps: RefuseEarlyDeps) {
   const { load, failures, clock, metrics, log, paths, isDraining, isSpare, halfCloseMs } = deps;

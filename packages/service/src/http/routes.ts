@@ -32,7 +32,7 @@ export function createRoute<Name extends string, Request extends AnySchema, Resp
   return { endpoint, action: action as Action<unknown, unknown> };
 }
 
-/** Creates a route that only reads one order. It takes one round trip to the database. */
+/** Creates a route that only reads one order. It usually takes one round trip to the database. */
 export function createOrderRoute<Name extends string, Request extends AnySchema, Response extends AnySchema>(
   endpoint: Endpoint<Name, Request, Response>,
   orderOf: (request: Static<Request>) => OrderReference | undefined,

@@ -36,7 +36,10 @@ export const orderOperations = [
     path: '/orders/{orderNo}',
     summary: 'An order with its timeline, next step and allowed actions',
     answer: Type.Object({
-      /** The same fields as `npx perennial order show` prints, with personal data masked. */
+      /**
+       * The same fields as `npx perennial order show` prints, with at most 200 periods, and user ids masked for
+       * viewers.
+       */
       order: Type.Unsafe<OrderView>({ type: 'object' }),
       ...schemas.orderAnswer,
     }),

@@ -1,9 +1,12 @@
 import { refusal } from './operator.js';
 import type { Role } from './people/roles.js';
 
-/** Masks personal data. To see it unmasked, an operator must give a reason, which is written to the audit log. */
+/**
+ * Masks personal data. To see a mobile number unmasked, an operator must give a reason, which is written to the audit
+ * log.
+ */
 
-/** Returns 138****5678 for 13812345678. All roles see only this form. */
+/** Returns 138****5678 for 13812345678. All roles see this form. */
 export function maskMobile(mobile: string): string {
   return mobile.length < 8 ? '*'.repeat(mobile.length) : `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
 }

@@ -63,7 +63,9 @@ const MALFORMED = [
   'url-not-https',
 ] as const;
 
-/** Codes for other refusals, which the console API mostly answers with 409. The same request may succeed later. */
+/**
+ * Codes for other refusals, which the console API mostly answers with 409. Most of these requests may succeed later.
+ */
 const NOT_NOW = [
   'address-not-set-here',
   'admin-decides',

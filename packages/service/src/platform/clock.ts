@@ -1,4 +1,4 @@
-/** Source of the time. Passed to all code that depends on the time, so that tests can set it. */
+/** Source of the time. Passed to code that depends on the time, so that tests can set the time. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;

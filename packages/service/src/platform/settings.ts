@@ -47,8 +47,8 @@ export class SettingsError extends PlainError {}
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Settings that were removed, each with its replacement. If one of them is set, the service does not start, because the
- * setting would have no effect.
+ * Settings that were removed, each with its replacement or the rule that applies now. If one of them is set, the
+ * service does not start, because the setting would have no effect.
  */
 const REMOVED: Readonly<Record<string, string>> = {
   ALERT_EMAIL_FROM: 'add it to SMTP_URL, as ?from=alerts@example.com',

@@ -12,8 +12,8 @@ export interface AdmissionQuery {
   readonly nonce: string;
   readonly slot: number;
   /**
-   * True if the request takes a token from the channel's rate limit. A request that is refused for another reason takes
-   * no token.
+   * True if the request takes a token from the channel's rate limit. A request from a refused address or of a suspended
+   * channel takes no token.
    */
   readonly counted: boolean;
   readonly idempotencyKey: string | undefined;

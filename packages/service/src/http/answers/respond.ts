@@ -98,7 +98,7 @@ export interface Refusal {
   readonly isFault: boolean;
 }
 
-/** The only function that maps an error to a result code. Details of unexpected errors never reach the caller. */
+/** Maps an error to a result code. Details of unexpected errors never reach the caller. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof RateLimited) {
     return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });

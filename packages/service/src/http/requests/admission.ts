@@ -44,7 +44,7 @@ export interface AdmissionDeps {
   readonly observeBatch: (size: number) => void;
 }
 
-/** Used instead of the secret of an unknown app id, so that known and unknown app ids take the same time. */
+/** Used instead of the secret of an unknown app id, so that known and unknown app ids take about the same time. */
 const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 const NONCE_SLOTS = 4;
 const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;

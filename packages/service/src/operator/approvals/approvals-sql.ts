@@ -60,7 +60,10 @@ const APPROVAL_COLUMNS = columns({
   decidedBy: 'text?',
   decidedAt: 'text?',
   decisionNote: 'text?',
-  /** The result of the approved action. Null until it is known, or if the request was declined or withdrawn. */
+  /**
+   * The result of the approved action. Null until it is known. A declined or withdrawn request has none, unless its
+   * bulk run was canceled.
+   */
   result: 'text?',
   /** The reason as a code, if the approved action was refused. */
   refusal: column<Refusal>('jsonb?'),
@@ -117,8 +120,8 @@ export const findApproval: Query<[approvalId: number], Approval | undefined> = d
 });
 
 /**
- * Stores a decision on a WAITING approval, locked by the caller. An approval with a null result must still be carried
- * out.
+ * Stores a decision on a WAITING approval, locked by the caller. If the result of an approved request is null, the
+ * request must still be carried out.
  */
 export const storeDecision: Query<
   [approvalId: number, status: Approval['status'], decidedBy: string, note: string | null, result: string | null],

@@ -63,7 +63,7 @@ export function isRefusal(error: unknown): error is OperatorError {
 
 /**
  * `finishApprovals` carries out an approved refund that has no result after this time. The time is longer than a refund
- * takes, so that a process which is still making the refund is not disturbed.
+ * usually takes, so that a process which is still making the refund is not disturbed.
  */
 const UNFINISHED_AFTER_SECONDS = 30;
 const APPROVALS_PER_TURN = 20;

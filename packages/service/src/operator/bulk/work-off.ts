@@ -34,8 +34,8 @@ export interface WorkOffOptions {
 }
 
 /**
- * The time for which a node leases a run. It is longer than any item takes. If this node dies, another node continues
- * the run after this time.
+ * The time for which a node leases a run. It is longer than an item usually takes. If this node dies, another node
+ * continues the run after this time.
  */
 const LEASE_SECONDS = 60;
 /**

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator } from '../operator.js';
 
 export interface Adopted extends Partial<Adoption> {
-  /** False if this database had already been adopted, so that nothing changed. */
+  /** False if this database was the installation's own already, so that nothing changed. */
   readonly adopted: boolean;
 }
 

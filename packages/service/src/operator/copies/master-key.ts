@@ -68,7 +68,7 @@ export async function rewrapKeys(operator: Operator) {
 
 export type MasterKeyStatus = Awaited<ReturnType<typeof readMasterKeyStatus>>;
 
-/** Decrypts every key and secret that depends on the master key, and counts the successes. */
+/** Decrypts every wrapped key and the secrets of all channels, and counts the successes. */
 export async function readMasterKeyStatus({ database, vault }: Operator) {
   const [currentKeyId, ...previousKeyIds] = vault.keyIds;
   const keys: Awaited<ReturnType<typeof countByKey>> = [];

@@ -18,8 +18,8 @@ const NUMBER_SEQUENCES = [
 ];
 
 /**
- * Returns sequences whose next number is already used by a row. Checks only tables that the migrations create, because
- * the service may not be allowed to read other tables.
+ * Returns sequences whose next number is not higher than all numbers in use. Checks only tables that the migrations
+ * create, because the service may not be allowed to read other tables.
  */
 export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {
   const identities = await db.query<{ sequence: string; table: string; column: string }>(

@@ -43,8 +43,8 @@ const WAITING_WORK_COLUMNS = columns({
   count: 'bigint',
   oldest: 'text?',
   /**
-   * The sum of the amounts that the work would debit, bill or refund. Null for work that moves no money, and if there
-   * is none.
+   * The sum of the amounts that the work would debit, bill or refund. Null for work that moves no money, and if no work
+   * waits.
    */
   amountCent: 'bigint?',
 });

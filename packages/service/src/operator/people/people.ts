@@ -27,7 +27,10 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 /** Lifetime of a setup link in hours. */
 export const SETUP_HOURS = 24;
 
-/** An operator with the token of a new setup link, which is shown only once. Null if a password was given instead. */
+/**
+ * An operator with the token of a new setup link, which is shown only once. The token is null if a password was given
+ * instead.
+ */
 export interface PersonWithToken {
   readonly person: PersonView;
   readonly setupToken: string | null;

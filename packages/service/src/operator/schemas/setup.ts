@@ -63,7 +63,7 @@ export const channelRequest = Type.Object({
 export const channelCreated = Type.Object({
   channel,
   credentials: Type.Object(credentials),
-  /** The base URL of the API. A client needs only this and the credentials. */
+  /** The base URL of the API. A client needs only this, the app id and the credentials. */
   baseUrl: Type.String(),
 });
 
@@ -217,7 +217,7 @@ export const benefitView = Type.Object({
   benefitCode: Type.String(),
   kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
   supplierUrl: textOrNull,
-  /** The number of codes in the pool that were not handed out. Null if the benefit never had a pool. */
+  /** The number of codes in the pool that were not handed out. Null if the benefit has no pool and no codes. */
   codesLeft: integerOrNull,
   claimsWaiting: count,
   /** An alert is raised below this number of codes. Null: no alert. */

@@ -26,7 +26,10 @@ export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = de
   columns: ORDER_COLUMNS,
 });
 
-/** Returns some orders of each range of order numbers (start inclusive, end exclusive), highest number first. */
+/**
+ * Returns some orders of each range of order numbers (start inclusive, end exclusive), the highest numbers of each
+ * range.
+ */
 export const findOrdersInRanges: Query<
   [firsts: readonly number[], afters: readonly number[], limit: number],
   FoundOrder[]
@@ -119,7 +122,7 @@ export type FoundUser = RowOf<typeof USER_COLUMNS>;
 
 const USER_COLUMNS = columns({ appId: 'text', channelUserId: 'text' });
 
-/** Returns every channel in which this user id has a mobile, an order or an agreement. */
+/** Returns the channels in which this user id has a mobile, an order or an agreement. */
 export const findUsersById: Query<[channelUserId: string, limit: number], FoundUser[]> = declareList({
   text: `select c.app_id as "appId", $1::text as "channelUserId" from channels c where c.channel_id in (
       select u.channel_id from channel_users u where key_of(u.channel_user_id) = key_of($1)

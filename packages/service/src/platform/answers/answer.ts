@@ -1,6 +1,6 @@
 import { CODES } from '@perennial/wire';
 
-/** A long text in pieces. The next piece is created only after the previous one was sent. */
+/** A long text in pieces. Further pieces are created while the text is sent. */
 export type TextPieces = Iterable<string> | AsyncIterable<string>;
 
 interface AnswerOutcome {

@@ -215,7 +215,7 @@ type RunStatement = <Row>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** Adds a span for each statement within a span, if a tracing SDK collects spans. A span never has the values. */
+/** If a tracing SDK collects spans, adds a span for each statement that runs within a span. Spans contain no values. */
 function traceStatements(run: RunStatement): RunStatement {
   const tracing = findTracing();
   if (!tracing) return run;

@@ -33,7 +33,7 @@ export class OutdatedConnection extends Unavailable {}
  */
 export class NumberTaken extends HeldUp {}
 
-/** Returns true for an Unavailable error other than HeldUp. Other statements will probably fail too. */
+/** Returns true for an Unavailable error other than HeldUp. */
 export function isDatabaseAway(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !(error instanceof HeldUp);
 }

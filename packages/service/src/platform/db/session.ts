@@ -73,9 +73,7 @@ export interface Session {
 }
 
 interface SessionReading extends Backend {
-  /**
-   * The mark found before this connection set its own. Null or empty if no other connection of the service has set one.
-   */
+  /** The mark found before this connection set its own. Null or empty if there was none. */
   readonly former?: string | null;
   readonly mark: string;
   readonly settings: readonly string[];

@@ -34,9 +34,9 @@ const ticksIn = (ms: number) => Math.ceil(ms / TICK_MS);
 const SLOW_TICKS = ticksIn(2_000);
 
 /**
- * Gives up statements that get no answer within their limit, or soon after a probe got no answer. A database that is
- * frozen, or behind a network that drops packets, keeps its sockets open without answering. The connection is
- * destroyed, because a late answer could be taken for the answer to the next statement.
+ * Gives up statements that get no answer within their limit, or within 2 s while the database answers no probe. A
+ * database that is frozen, or behind a network that drops packets, keeps its sockets open without answering. The
+ * connection is destroyed, because a late answer could be taken for the answer to the next statement.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,

@@ -13,8 +13,8 @@ export class ClientClosed extends Error {}
 /** Maximum time in ms to keep an idle connection, even if the other end keeps it longer. */
 const LONGEST_IDLE_MS = 60_000;
 /**
- * An idle connection is not used in the last part, in ms, of the time for which the other end says it keeps the
- * connection. So a request rarely meets a connection that the other end has closed.
+ * Time in ms before the announced end of an idle connection, in which the connection is not used. So a request rarely
+ * meets a connection that the other end has closed.
  */
 const CLOSE_MARGIN_MS = 1_000;
 

@@ -77,9 +77,9 @@ const ROOT = /(<(?:[\w-]+:)?svg)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Returns the SVG with a view box added, or undefined if it has one, because without it browsers crop the picture
- * instead of scaling it. Reads only the root element. Refuses a DOCTYPE with declarations, because entities could
- * expand to many times the file's size.
+ * Returns the SVG with a view box if it lacks one, because browsers would crop the picture instead of scaling it.
+ * Returns undefined if the SVG has one. Reads only the root element. Refuses a DOCTYPE with declarations, because
+ * entities could expand to many times the file's size.
  */
 function checkSvg(text: string): string | undefined {
   let start = 0;

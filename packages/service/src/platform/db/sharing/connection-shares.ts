@@ -6,8 +6,8 @@ import { type ChannelQueueLimits, createChannelQueue, TooManyAtOnce } from './ch
 const CONNECTION_WAIT_MS = 5_000;
 
 /**
- * Limits one channel to a third of the connections (at least 2, but 1 of 2), and all channels together to two thirds or
- * the share of one channel. Always leaves a connection for shared statements and jobs.
+ * Limits one channel to a third of the connections, but at least 2, and all channels together to two thirds. If there
+ * are only two connections, both limits are 1. Always leaves a connection for shared statements and jobs.
  */
 export function connectionShareLimits(pool: number): ChannelQueueLimits {
   const perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1));
