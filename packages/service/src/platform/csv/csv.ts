@@ -91,7 +91,7 @@ export async function* readCsvRecords(
 
   for await (const chunk of bytes) {
     const text = decoded(chunk);
-    if (text === '') continue; // an incomplete character
+    if (text === '') continue; // an empty chunk, or an incomplete character
     lines += newlinesIn(text);
     isOpen = !text.endsWith('\n');
     const error = await parserError((done) => parser.write(text, done));

@@ -18,7 +18,7 @@ export const fromEpochMs = (parameter: string) => `to_timestamp(${parameter}::do
 
 /**
  * The offset of Asia/Shanghai, unchanged since 1991. Every expression that depends on a time zone names this offset or
- * the zone, so that the zone of the session does not matter. Uses an offset instead of the zone's name, because looking
+ * a zone, so that the zone of the session does not matter. Uses an offset instead of the zone's name, because looking
  * up the name would make `shanghaiText` take half as long again.
  */
 const ZONE = `interval '8 hours'`;
