@@ -2,7 +2,7 @@
 export const DEBIT_OUTCOMES = ['success', 'declined', 'pending', 'unknown'] as const;
 export type CountedDebit = (typeof DEBIT_OUTCOMES)[number];
 
-/** The result of a user's claim: a code, a code to come later, the same code again, or no code. */
+/** The result of a user's claim: a code, a code to come later, a claim that was already made, or no claim. */
 export const CLAIM_OUTCOMES = ['fulfilled', 'waiting', 'repeated', 'gone'] as const;
 export type CountedClaim = (typeof CLAIM_OUTCOMES)[number];
 

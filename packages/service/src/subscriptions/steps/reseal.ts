@@ -36,7 +36,7 @@ const ROWS_PER_STEP = 500;
 export interface ResealStep {
   readonly appId: string;
   readonly did: 'switched' | 'resealed' | 'finished';
-  /** Values that neither key opens. They stay as they are. */
+  /** The number of values in this step that neither key opens. They stay as they are. */
   readonly unreadable: number;
 }
 

@@ -1,6 +1,9 @@
 import { columns, declareFind, declareList, declareWrite, type RowOf } from '../../platform/db/database.js';
 
-/** A row with values that are sealed under a channel's data key. They are null if the row is of another channel. */
+/**
+ * A row with values that are sealed under a channel's data key. They are null if the row is of another channel or has
+ * no such value.
+ */
 export type SealedRow = RowOf<typeof SEALED_ROW>;
 
 const SEALED_ROW = columns({
@@ -30,8 +33,9 @@ const RESEALED = {
 } as const;
 
 /**
- * The tables in the order of a round. `list` walks them by an index; without one of the channel's rows, through all. A
- * `store` skips rows that are locked, because it must not wait while it holds others, and rows that were changed since.
+ * The tables in the order of a round. `list` walks the keys of a table: in `users` those of the channel, in the other
+ * tables those of all channels. A `store` skips rows that are locked, because it must not wait while it holds other
+ * locks, and rows that were changed since.
  */
 export const SEALED_TABLES = [
   {

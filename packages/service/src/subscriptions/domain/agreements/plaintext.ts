@@ -38,8 +38,8 @@ export class UnreadableField extends Rejection {
 export class TooManyUnreadableFields extends Error {}
 
 /**
- * Decrypts and checks a field. Throws DECRYPT_FAILED or PARAM_INVALID, with the field's name but not its value, or
- * TooManyUnreadableFields.
+ * Decrypts and checks a field. Throws DECRYPT_FAILED or PARAM_INVALID, whose message has the field's name but not its
+ * value, or TooManyUnreadableFields.
  */
 export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
   const isV1 = encryptionVersionOf(ciphertext) === 'v1';

@@ -1,6 +1,9 @@
 import { formatPaymentOrderNo } from '../orders/order-numbers.js';
 
-/** Identifies one benefit of one period. `position` is the benefit's index in the product's list of benefits. */
+/**
+ * Identifies one benefit of one period. `position` is the benefit's place in the product's list of benefits, counted
+ * from 1.
+ */
 export interface BenefitReference {
   readonly orderNo: number;
   readonly cycleNo: number;

@@ -6,7 +6,10 @@ import { formatPaymentOrderNo } from './order-numbers.js';
 const renderOrderPayload = createSerializer(OrderPayload);
 const renderPaymentPayload = createSerializer(StoredPaymentPayload);
 
-/** Renders the payload of an event about an order. `completedOrderPayloadSql` renders the same payload in SQL. */
+/**
+ * Renders the payload of an event about an order. `completedOrderPayloadSql` renders the payload of a completed order
+ * in SQL.
+ */
 export function orderPayloadJson(order: Order): string {
   return renderOrderPayload({
     orderNo: String(order.orderNo),
@@ -25,7 +28,10 @@ export function orderPayloadJson(order: Order): string {
   });
 }
 
-/** Renders the payload of an event about a period. `paymentPayloadSql` renders the same payload in SQL. */
+/**
+ * Renders the payload of an event about a period. `paymentPayloadSql` renders the payload of a period without refunds
+ * in SQL.
+ */
 export function paymentPayloadJson(order: Order, payment: Payment): string {
   return renderPaymentPayload({
     orderNo: String(order.orderNo),

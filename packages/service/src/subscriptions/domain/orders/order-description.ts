@@ -3,8 +3,9 @@ import { periodDueAt } from './calendar.js';
 import { createOrderHead, type Order, type OrderHead, type Payment, unstartedStatus } from './order.js';
 
 /**
- * A compact form of an answer about one order, without the text of each period and without the link's signature. It is
- * stored with the idempotency key, and each answer, first or replayed, is rendered from it.
+ * A compact form of an answer about one order, without the text of each period and without the link's signature. If the
+ * request has an idempotency key, the description is stored with the key. Each answer, first or replayed, is rendered
+ * from it.
  */
 export interface OrderDescription {
   readonly head: OrderHead;
@@ -13,7 +14,7 @@ export interface OrderDescription {
   readonly periods: readonly PeriodRun[];
 }
 
-/** The parts of a redemption link that cannot be derived from its order and channel. */
+/** The parts of a redemption link besides its order number, app id and signature. */
 export interface LinkTerms {
   readonly channelUserId: string;
   /** The expiry of the link, in Unix seconds. */
@@ -41,7 +42,10 @@ export function createOrderDescription(
   return { head: createOrderHead(order), link, periods: [...startedRuns(order, started), ...unstartedRuns(order)] };
 }
 
-/** Returns the periods that have not begun as one run, because they have the same values. */
+/**
+ * Returns the periods that have not begun as one run, because they have the same values. Empty if the answer shows no
+ * such period.
+ */
 export function unstartedRuns(order: Order): PeriodRun[] {
   const status = unstartedStatus(order);
   if (status === undefined || order.cycleNo >= order.totalCycles) return [];

@@ -69,7 +69,7 @@ export const { find: findOrderTransition, require: requireOrderTransition } = cr
 
 /** The properties of an order status that other code depends on. A new status must define all of them. */
 interface OrderStatusFacts {
-  /** True if nothing more is debited or billed, and the status is final. */
+  /** True if no further debit or billing begins, and the status is final. */
   readonly hasEnded: boolean;
   /** The result for requests that need an order which has not ended. Undefined if the order has not ended. */
   readonly refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' | 'SUBSCRIPTION_ALREADY_COMPLETED' | undefined;
@@ -88,7 +88,7 @@ export const hasEnded = (status: OrderStatus): boolean => ORDER_STATUS_FACTS[sta
 /** The conditions of the indexes `orders_ended` and `orders_ended_of_channel` must contain the same statuses. */
 export const ENDED_ORDER_STATUSES = orderStatuses.filter(hasEnded);
 
-/** The statuses of orders that may still be debited. An agreement must be kept while it has such an order. */
+/** The statuses of orders that may still be debited. An agreement with such an order is in use. */
 export const DEBITABLE_ORDER_STATUSES = orderStatuses.filter((status) => !hasEnded(status));
 
 export function requireNotEnded(status: OrderStatus): void {

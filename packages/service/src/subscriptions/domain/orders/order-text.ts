@@ -17,7 +17,7 @@ export const isLongAnswer = (periods: number) => periods > PERIODS_AT_A_TIME;
 export interface OrderParts {
   readonly head: OrderHead;
   readonly redeemUrl: string | null;
-  /** The first periods, already rendered by the database. */
+  /** The text of the first periods, if the database has rendered them. Otherwise empty. */
   readonly started: string;
   /** The remaining periods. */
   readonly periods: readonly PeriodRun[];
@@ -48,7 +48,7 @@ export function* renderOrderInPieces({ head, redeemUrl, started, periods }: Orde
 const joinTexts = (some: string, others: string) =>
   some === '' || others === '' ? some + others : `${some},${others}`;
 
-/** Renders the periods of these runs. The order's other periods were rendered by the database. */
+/** Renders the periods of these runs. */
 function renderRecords(head: OrderHead, runs: readonly PeriodRun[]): string {
   const anchor = parseTime(head.createTime);
   if (anchor === undefined) throw new Error(`order ${head.orderNo} was created at no time`);
@@ -102,7 +102,7 @@ export function partsOfDescription(
   return { head, redeemUrl: link && links.sign(channel, head.orderNo, link), started: '', periods };
 }
 
-/** Returns a function that renders the answer of endpoints which answer with one order. */
+/** Returns a function that renders the description of one order as an answer. */
 export function createOrderRenderer(links: RedeemLinks) {
   return (channel: Channel, description: OrderDescription): string | TextPieces =>
     renderOrder(partsOfDescription(links, channel, description), description.periods.at(-1)?.[1] ?? 0);

@@ -63,7 +63,7 @@ export function nextPayAt(order: Order): number | null {
 
 export const nextPayTime = (order: Order): string | null => formatTimeOrNull(nextPayAt(order));
 
-/** Returns the status of the periods that have not begun. Undefined if they will never begin and are not shown. */
+/** Returns the status of the periods that have not begun. Undefined if answers do not show such periods. */
 export function unstartedStatus(order: Order): 'WAIT' | 'CANCELED' | undefined {
   if (order.status === 'ACTIVE') return 'WAIT';
   return order.status === 'UNSUBSCRIBED' ? 'CANCELED' : undefined;
@@ -86,7 +86,7 @@ export function unstartedPayment(order: Order, cycleNo: number, status: PaymentS
   };
 }
 
-/** Returns one period, whether it has begun or not. Undefined if the order has no such period. */
+/** Returns one period, whether it has begun or not. Undefined if answers about the order do not show it. */
 export function findPaymentOfCycle(order: Order, started: readonly Payment[], cycleNo: number): Payment | undefined {
   if (cycleNo <= order.cycleNo) return started.find((payment) => payment.cycleNo === cycleNo);
   const status = unstartedStatus(order);

@@ -7,7 +7,7 @@ import type { DebitOutcome } from '../../../gateways/gateway.js';
  */
 export const DEBIT_DEADLINE_MS = 8_000;
 
-/** Seconds from the start of an attempt to the first query, if its outcome is unknown. */
+/** Seconds until the first query about a debit or claim whose outcome is unknown. */
 export const FIRST_ASK_SECONDS = 10;
 
 /**
@@ -39,7 +39,8 @@ export function nextAskSeconds(asked: number): number {
 const MAX_NAMED_ASK_SECONDS = 3600;
 
 /**
- * Returns the seconds until the query time that the institution named: 0 if it has passed, undefined if it named none.
+ * Returns the seconds until the query time that the institution named, at most MAX_NAMED_ASK_SECONDS. 0 if that time
+ * has passed, undefined if it named none.
  */
 export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | undefined {
   if (outcome.kind !== 'pending' || outcome.askAt === undefined) return undefined;

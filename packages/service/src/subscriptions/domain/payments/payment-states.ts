@@ -95,8 +95,7 @@ interface PaymentStatusFacts {
   /** True if the order's next step concerns this period again, not the next period. */
   readonly isWaitingForRetry: boolean;
   /**
-   * True if the period may still be debited. If its order gets a new agreement, the period is debited on the new
-   * agreement.
+   * True if the period may still be debited. If its order gets a new agreement, the next attempt uses that agreement.
    */
   readonly isOpen: boolean;
 }

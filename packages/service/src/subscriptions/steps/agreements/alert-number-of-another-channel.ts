@@ -7,8 +7,8 @@ import type { Origin } from '../../../platform/tracing.js';
 import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../store/agreements/same-number-sql.js';
 
 /**
- * Raises an alert if a channel uses an agreement number of a different channel. The alert names the owner; the API's
- * answer does not. If the alert cannot be stored, this is only logged.
+ * Raises an alert that a channel has tried to share an agreement number of a different channel. The alert names the
+ * owner, if it still has the number; the API's answer does not. If the alert cannot be stored, this is only logged.
  */
 export async function alertNumberOfAnotherChannel(
   log: Logger,

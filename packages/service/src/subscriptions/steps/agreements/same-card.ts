@@ -37,8 +37,8 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
 
 /**
  * Replaces the earlier binding: sets it to REPLACED, moves its orders to the new binding, and schedules its
- * cancellation at the institution. Call it before the new binding becomes BIND_SUCCESS, because the unique index allows
- * only one such binding per card.
+ * cancellation at the institution, unless the new binding has the same number. Call it before the new binding becomes
+ * BIND_SUCCESS, because the unique index allows only one such binding per card.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: BindingReplacement, now: number): Promise<void> {
   const step = requireAgreementTransition('BIND_SUCCESS', 'bound-again');

@@ -128,7 +128,7 @@ async function claimInTransaction(
     fulfilment: fulfilment.kind,
     code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
     claimedAt,
-    // Other nodes do not query the supplier before this time, because this node is calling it.
+    // The job does not query the supplier before this time, because this node is calling it.
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,
   });
   if (fulfilment.kind === 'SUPPLIER') return { supplier: fulfilment, claim };

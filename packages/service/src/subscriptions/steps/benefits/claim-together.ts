@@ -12,7 +12,8 @@ import { nowInWholeSeconds } from './settle-claim.js';
 
 /**
  * Claims a benefit. Resolves to true if the claim is stored with its code. Resolves to false, without effect, if the
- * claim is refused or needs more than one statement, or if the channel has changed since the link was checked.
+ * claim is refused or needs more than one statement, if the benefit is locked, or if the channel has changed since the
+ * link was checked.
  */
 export type SharedClaimer = (
   channel: Channel,

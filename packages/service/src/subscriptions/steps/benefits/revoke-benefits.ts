@@ -44,7 +44,10 @@ export function findPositionsToRevoke(benefits: readonly Benefit[], { inFull, su
   return benefits.filter(({ status }) => status === 'ISSUED').map(({ position }) => position);
 }
 
-/** Chooses the newest benefits first. Skips a benefit that is worth more than what remains of the sum. */
+/**
+ * Chooses the last benefits of the product's list first. Skips a benefit that is worth more than what remains of the
+ * sum.
+ */
 export function choosePositionsToRevoke(benefits: readonly Benefit[], sumCent: number): number[] {
   const revoked = benefits.filter(({ status }) => status === 'REVOKED');
   let left = sumCent - revoked.reduce((sum, { faceValueCent }) => sum + faceValueCent, 0);

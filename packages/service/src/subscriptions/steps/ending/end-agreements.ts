@@ -11,7 +11,7 @@ import {
 import { lockOrders } from '../../store/orders/orders-sql.js';
 import { endOrders, type UnsubscribedBy } from './end-orders.js';
 
-/** Agreements that may be ended, and every order on them. All are locked. */
+/** Agreements that may be ended, and every order in ACTIVE or INITIALIZING on them. All are locked. */
 export interface LockedAgreements {
   /** The orders by number, ascending. Includes the orders that the caller asked for. */
   readonly orders: ReadonlyMap<number, Order>;
@@ -22,8 +22,8 @@ const MAX_ROUNDS = 10;
 
 /**
  * Locks everything that is needed to end agreements, in the order of docs/decisions/0010: first orders, including the
- * caller's, then agreements. Includes all agreements with the same institution numbers, and their orders in ACTIVE or
- * INITIALIZING. The caller must not hold a lock on an order or agreement yet.
+ * caller's, then agreements. Includes all bound agreements with the same institution numbers, and their orders in
+ * ACTIVE or INITIALIZING. The caller must hold no lock on an order or agreement yet, or already all of these.
  */
 export async function lockAgreementsWithOrders(
   tx: Queryable,
@@ -69,7 +69,7 @@ export interface AgreementEnding {
   /** Orders that the caller has locked. Those that are ACTIVE on one of the agreements are ended. */
   readonly orders: Iterable<Order>;
   readonly by: UnsubscribedBy;
-  /** The agreement that a job cancels at the institution. Undefined if the institution itself reported the end. */
+  /** The agreement that a job cancels at the institution. Undefined if the institution knows of the end already. */
   readonly tellBy?: number;
 }
 

@@ -51,7 +51,10 @@ export async function endOrders(
   return all;
 }
 
-/** Returns the rows that ending these orders would store. Omits orders that have already ended. Writes nothing. */
+/**
+ * Returns the rows that ending these orders would store. Omits orders in UNSUBSCRIBED or TERMINATED. Throws if an order
+ * cannot be unsubscribed. Writes nothing.
+ */
 export async function planEndings(db: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {
     const row = findOrderTransition(order.status, 'unsubscribe');

@@ -52,8 +52,9 @@ export async function holdOrder(tx: Queryable, { orderNo, id }: Journey): Promis
 
 /**
  * Advances an order in time: processes its periods one after another at their due times, with the same statements as
- * renewals. Stops at the journey's end, or after a debit whose outcome is unknown. Each step is its own transaction, so
- * an interruption leaves the order consistent. `conclude` runs in the last transaction, before a new journey can begin.
+ * renewals. Stops at the journey's end, or earlier if the order has ended or a debit has no outcome yet. Each step has
+ * its own transactions, so an interruption leaves the order consistent. `conclude` runs in the last transaction, before
+ * a new journey can begin.
  */
 export async function advancePeriods<End>(
   deps: AdvanceDeps,

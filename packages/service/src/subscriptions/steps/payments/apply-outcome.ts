@@ -93,8 +93,8 @@ function applyAfterUnsubscribe(order: Order, attempt: AttemptToSettle, outcome: 
 /**
  * Returns the time of the next attempt after a declined renewal, or undefined if there is none. The product's delays
  * count from the failed attempt. If the order got a new agreement during the attempt, the retry is immediate, whatever
- * the reason of the decline was, unless the replacement asked for the product's schedule. There is no retry after the
- * next period's due time.
+ * the reason of the decline was, unless the replacement asked for the product's schedule. There is no retry at or after
+ * the next period's due time, or after MAX_TRIES attempts.
  */
 function nextTryAt(
   order: Order,

@@ -29,7 +29,7 @@ export function createDebitRequest(
   };
 }
 
-/** Sends a debit for the first time. After any error the outcome is unknown: the institution may have debited. */
+/** Sends a debit. After any error the outcome is unknown: the institution may have debited. */
 export async function sendDebit(
   gateway: Gateway,
   request: DebitRequest,

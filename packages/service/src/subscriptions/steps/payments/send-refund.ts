@@ -9,7 +9,7 @@ import { withinDeadline } from '../../domain/payments/deadline.js';
 import { DEBIT_DEADLINE_MS } from '../../domain/payments/debit-policy.js';
 import type { Refund } from '../../store/payments/refunds-sql.js';
 
-/** Sends a refund for the first time. After any error the outcome is unknown: the institution may have refunded. */
+/** Sends a refund. After any error the outcome is unknown: the institution may have refunded. */
 export async function sendRefund(
   gateways: Gateways,
   refund: Refund,

@@ -44,13 +44,16 @@ export function planKnownSettlement(
   };
 }
 
-/** Resolves to false, and writes nothing, if one of the rows has changed or is locked by a different transaction. */
+/**
+ * Resolves to false, and writes nothing, if one of the rows has changed or is locked by a different transaction, or if
+ * the statement failed.
+ */
 export type SettleKnown = (settlement: KnownSettlement, answer: OwedAnswer | null, caller: Caller) => Promise<boolean>;
 
 /**
  * Settles in one statement the debits whose outcomes arrive at the same time (docs/decisions/0034). If it resolves to
- * false, the caller settles the debit with `settleDebits`. That is the case if its rows have changed, or if the
- * statement failed.
+ * false, the caller settles the debit with `settleDebits`. That is the case if its rows have changed or are locked, or
+ * if the statement failed.
  */
 export function createKnownDebitSettler(database: Database): SettleKnown {
   const settle = createBatcher<KnownDebitRow, boolean>({

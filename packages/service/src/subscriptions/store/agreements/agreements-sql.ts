@@ -103,7 +103,7 @@ export const insertAgreement = declareWrite({
     institutionNo: 'text?',
     ...CARD_PARAMETERS,
     createdAt: 'double precision',
-    /** The hash of the institution's number. It is only compared, never selected. */
+    /** The hash of the institution's number. */
     institutionHash: 'bytea?',
   },
 });
@@ -155,7 +155,8 @@ const FIND_BINDING_IN_FORCE = statement({
 /**
  * Finds the binding in force for a bindOrderNo. If the card was bound again, this is the latest binding in the same
  * line of replacements. Searches by card with the conditions of the index, so one look-up suffices however often the
- * card was bound. If a card is bound after its last binding has ended, a new line begins.
+ * card was bound. If a card is bound after its last binding has ended, a new line begins. If the named binding was not
+ * replaced, or its line has no binding in force, returns the named binding, whatever its status.
  */
 export async function findBindingInForce(
   db: Queryable,
@@ -167,7 +168,7 @@ export async function findBindingInForce(
   return (await queryOne(db, FIND_BINDING_IN_FORCE, [named.agreementId])) ?? named;
 }
 
-/** Reads a binding under its row lock. Every transaction that changes a binding takes this lock first. */
+/** Reads a binding under its row lock. */
 export async function lockBinding(
   tx: Queryable,
   channelId: number,
@@ -192,20 +193,23 @@ export const restartBinding = declareWrite({
   },
 });
 
-/** Stores that a code was sent. Returns false if the binding has changed: the code is then for a different card. */
+/**
+ * Stores that a code was sent. Returns false if the binding was restarted or confirmed meanwhile: the code is then of
+ * no use.
+ */
 export const storeCodeSent = declareHas({
   text: `update agreements set code_sent_at = ${fromEpochMs('$3')}, gateway_reference = $4, changed_at = ${fromEpochMs('$3')}
      where agreement_id = $1 and details = $2 and ${agreementStatusIs('status', 'BIND_ING')} returning 1`,
   parameters: { agreementId: 'bigint', details: 'text', at: 'double precision', reference: 'text?' },
 });
 
-/** Counts a wrong code before the institution checks it, so that concurrent attempts are counted too. */
+/** Counts a code as wrong before the institution checks it, so that concurrent attempts are counted too. */
 export const countCodeTry = declareWrite({
   text: 'update agreements set wrong_codes = wrong_codes + 1 where agreement_id = $1',
   parameters: ['bigint'],
 });
 
-/** Takes back the count of `countCodeTry` if the institution did not say that the code was wrong. */
+/** Takes back the count of `countCodeTry`, unless the binding was restarted since. */
 export const uncountCodeTry = declareWrite({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,

@@ -23,7 +23,7 @@ export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true
 const IN_USE_BY_CHANNEL = numberInUseSql('a', '$2', 'other.channel_id = any(array[a.channel_id])');
 
 /**
- * SQL: selects the rows `g` that must end together with the agreement named `a`: the channel's rows with the same
+ * SQL: selects the rows `g` that must end together with the agreement named `a`: the channel's bound rows with the same
  * number.
  */
 const ROWS_OF_NUMBER_IN_CHANNEL = `${sameNumberSql('g', 'a')} and ${agreementStatusIs('g.status', 'BIND_SUCCESS')} and g.number_released in (false, true)

@@ -13,7 +13,7 @@ export interface EncryptedCard {
   readonly certType?: string;
 }
 
-/** Decrypts the fields of a card. `within` is put before a field's name in errors: `sharedAgreement.`, or empty. */
+/** Decrypts the fields of a card. `within` is put before a field's name in errors, for example `sharedAgreement.`. */
 export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
   return {
     bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),

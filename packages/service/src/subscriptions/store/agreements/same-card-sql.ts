@@ -31,7 +31,7 @@ export const findBindingOfCard = declareFind({
   value: ({ agreementId }) => agreementId,
 });
 
-/** Locks the orders on an agreement by ascending number. */
+/** Locks the orders on an agreement that have not ended, by ascending number. */
 export const lockOrdersOnAgreement = declareList({
   text: `select order_no as "orderNo" from orders where agreement_id = $1 and ${orderStatusIs('status', ...DEBITABLE_ORDER_STATUSES)}
      order by order_no for update`,
@@ -47,7 +47,7 @@ export const countOrdersOnAgreement = declareRequire({
   value: ({ orders }) => orders,
 });
 
-/** Locks bindings by ascending id, like every transaction. */
+/** Locks bindings by ascending id, as every transaction must. */
 export const lockBindings = declareList({
   text: `select agreement_id as "agreementId", status from agreements where agreement_id = any($1::bigint[])
      order by agreement_id for update`,
@@ -58,7 +58,7 @@ export const lockBindings = declareList({
 export interface BindingReplacement {
   readonly oldAgreementId: number;
   readonly newAgreementId: number;
-  /** The orders on the old binding. All of them are locked. */
+  /** The orders on the old binding that have not ended. All of them are locked. */
   readonly orderNos: readonly number[];
   /** The hash of the new binding's number at the institution. */
   readonly institutionHash: Buffer;

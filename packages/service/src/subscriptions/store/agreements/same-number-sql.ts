@@ -67,7 +67,7 @@ const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
 });
 
 /**
- * Finds an agreement of a different channel with this number, by the same two look-ups as the SQL function
+ * Finds an agreement in force of a different channel with this number, by the same two look-ups as the SQL function
  * is_number_of_another_channel.
  */
 export async function findAgreementOfAnotherChannel(

@@ -91,10 +91,7 @@ select n from claimed`,
   columns: columns({ n: 'bigint' }),
 });
 
-/**
- * Returns true for each claim that was stored. The caller makes the other claims one by one, to learn why a claim is
- * refused.
- */
+/** Returns true for each claim that was stored. The caller makes the other claims one by one. */
 export async function claimTogether(db: Queryable, claims: readonly VisitorsClaim[], at: number): Promise<boolean[]> {
   const rows = await db.query(CLAIM_TOGETHER, [
     claims.map(({ orderNo }) => orderNo),

@@ -12,8 +12,8 @@ type Part = { readonly text: string } | { readonly sql: string };
 
 /**
  * Returns an SQL expression for the same JSON as the serializer of these fields writes, so that the database can render
- * rows. Fields are in the schema's order. If a value is null although the schema forbids it, the whole text is null,
- * and storing it fails, because the columns are not null.
+ * rows. Fields are in the schema's order. If a value is null although the schema forbids it, the whole text is null. An
+ * event without text cannot be stored.
  *
  * Concatenates texts, because json_build_object takes twice as long. Merges adjacent fixed texts, because PostgreSQL
  * would join them for each row, which took a tenth of the cost of rendering an order's periods.

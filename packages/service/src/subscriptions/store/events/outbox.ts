@@ -11,10 +11,7 @@ import type { Order, Payment } from '../../domain/orders/order.js';
 export interface NewEvent {
   readonly eventType: EventType;
   readonly cycleNo: number | null;
-  /**
-   * The last period, if several periods were voided together. These periods share this row, but one event is sent for
-   * each period.
-   */
+  /** The last of the voided periods that share this row. One event is sent for each of them. Null for other events. */
   readonly cycleTo: number | null;
   readonly data: string;
 }
@@ -42,7 +39,7 @@ const INSERT_EVENTS = statement({
   parameters: ['bigint', 'bigint', 'double precision', 'json'],
 });
 
-/** Inserts events. Their first pushes are sent in the order of the list. The trigger `queue_events` makes them due. */
+/** Inserts events. Their first pushes are sent in the order of the list. The trigger `queue_events` queues them. */
 export async function insertEvents(
   tx: Queryable,
   order: Order,

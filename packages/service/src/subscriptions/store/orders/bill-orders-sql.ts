@@ -40,8 +40,8 @@ const BY_DUE_TIME = 'order by o.next_due_at, o.order_no';
  * completion are derived from the updated rows. So no period is billed twice, even if several nodes run this
  * concurrently. If a period already existed, the whole statement would fail.
  *
- * An order with a single period was billed when it was created, so this statement only completes it. `moment` computes
- * the values that all orders share.
+ * An order with a single period was billed when it was created, so this statement only completes it. `moment` is SQL
+ * for the time of billing, which all orders share.
  */
 const billSql = (moment: string, which: string) => `
 moment as materialized (
@@ -121,7 +121,7 @@ select count(*)::integer as orders from moved`,
   columns: columns({ orders: 'integer' }),
 });
 
-/** Bills the next `limit` due orders of a lane. If one of them fails, none is billed. */
+/** Bills the next due orders of a lane, at most `limit`. If one of them fails, none is billed. */
 export async function billLane(db: Queryable, lane: number, after: DueCursor, limit: number): Promise<DueBatch> {
   const row = await requireOne(db, BILL_LANE, [after.dueAt, after.orderNo, lane, limit]);
   const { orders, dueAt, orderNo } = row;

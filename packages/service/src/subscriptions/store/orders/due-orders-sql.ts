@@ -1,7 +1,7 @@
 import { isoTime } from '../../../platform/db/time-sql.js';
 /**
- * The due orders that a statement processes: all that are due by the database's clock, or, for time travel in the
- * sandbox, one order at a given time. Both kinds have the same three parameters, but a different SQL text.
+ * The due orders that a statement processes: all that are due by the database's clock, or one order at a given time,
+ * for time travel and for agreements/replace. Both kinds have the same three parameters, but a different SQL text.
  */
 export type DueOrders =
   /**
@@ -26,7 +26,10 @@ export interface DueBatch {
 
 export const START_OF_DUE_ORDERS: DueCursor = { dueAt: '-infinity', orderNo: 0 };
 
-/** SQL: the condition on the order named `o`, with sorting and locking. Skips orders that another node has locked. */
+/**
+ * SQL: the condition on the order named `o`, with sorting and locking. Skips orders that another transaction has
+ * locked.
+ */
 export function dueOrdersSql(kind: DueOrders['kind']): string {
   const which =
     kind === 'everything'

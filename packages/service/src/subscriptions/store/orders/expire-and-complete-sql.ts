@@ -10,16 +10,14 @@ import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
 const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
 
-/**
- * SQL: true if the order named `o` waits for a retry although its next period is due. The period is then not retried.
- */
+/** SQL: true if the order named `o` waits for a retry of a period that is over. The period is then not retried. */
 export const retryIsTooLateSql = (o: string, at: string) =>
   `${paymentStatusIs(`${o}.latest_payment_status`, ...WAITING_FOR_RETRY_STATUSES)} and ${at} >= ${afterPeriodsSql(`${o}.cycle_no`, o)}`;
 
 /**
  * Mode A: processes due orders that need no debit, in one statement and commit. Completes orders with a single period.
- * Sets a period to FAIL if it still waits for its retry when the next period is due. The first condition matches the
- * index.
+ * Sets a period to FAIL if it is over and still waits for its retry; if it is the last period, also completes the
+ * order. The first condition matches the index.
  */
 const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({

@@ -61,7 +61,10 @@ const ORDER = joinColumns(
     ask_after_seconds: 'double precision?',
     /** The shared agreement to create with the order, if any. */
     agreement: column<AgreementInsert>('json?'),
-    /** The hash of the agreement's institution number. Null if other channels may use the same number. */
+    /**
+     * The hash of the shared agreement's institution number. Null without a shared agreement, or if other channels may
+     * use the same number.
+     */
     exclusive_number: 'text?',
     benefits_expire_at: TIME_OR_NULL,
   }),
@@ -232,7 +235,7 @@ function compareByLockOrder(a: OrderInsert, b: OrderInsert): number {
   return one === other ? (a.agreement_id ?? 0) - (b.agreement_id ?? 0) : one < other ? -1 : 1;
 }
 
-// The functions below build objects field by field, because a spread costs V8 several times as much.
+// The next three functions build objects field by field, because a spread costs V8 several times as much.
 
 const toBenefitRows = ({ order: { order_no }, benefits }: NewOrderRow) =>
   benefits.map(({ benefitCode, name, faceValueCent }, index) => ({

@@ -3,15 +3,17 @@ import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { orderStatusIs } from '../statuses-sql.js';
 
 /**
- * How many times all orders of a channel are given its new notice days. During the first round, a concurrent request
- * may still store an order with the former notice days.
+ * How many times all running orders of a channel are given its new notice days. During the first round, a concurrent
+ * request may still store an order with the former notice days.
  */
 const ROUNDS = 2;
 /** The pause between two rounds. Requests that began before the notice days were changed have ended after this time. */
 const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 
-/** Requests that all orders of the channel get its current notice days. An alignment in progress begins again. */
+/**
+ * Requests that all running orders of the channel get its current notice days. An alignment in progress begins again.
+ */
 export const requestAlignment = declareWrite({
   text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
      on conflict (channel_id) do update set rounds_left = ${ROUNDS}, not_before = now(), after_product = null,
@@ -19,7 +21,7 @@ export const requestAlignment = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Locks the next alignment that is due, and returns the last order that it has aligned. */
+/** Locks the next alignment that is due, and returns the last order that it has checked. */
 const LOCK_ALIGNMENT = statement({
   text: `select channel_id as "channelId", after_product as product, after_created_at::text as "createdAt",
        after_order_no as "orderNo"

@@ -25,7 +25,7 @@ const BY_NOTICE_TIME = `order by ${NOTICE_TIME}, o.order_no`;
 
 /**
  * SQL: writes the notices of the orders in `due`, which are locked, each with its time `at`. One statement marks the
- * order and inserts the event, so each period is announced exactly once.
+ * order and inserts the event, so no period is announced twice.
  */
 const WRITE_NOTICES = `noticed as (
   update orders o set noticed_cycle = o.cycle_no + 1 from due d where o.order_no = any(array[d.order_no])
@@ -99,7 +99,7 @@ export const readDueNotices = declareRequire({
   parameters: ['bigint'],
   columns: columns({
     count: 'integer',
-    /** The seconds since the oldest notice became due. */
+    /** The seconds since the oldest notice became due. 0 if none is due. */
     oldestSeconds: 'double precision',
   }),
 });

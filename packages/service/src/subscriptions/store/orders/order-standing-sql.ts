@@ -21,9 +21,9 @@ export const findOrderStanding = declareRequire({
     paymentChannelCode: 'text?',
     /** The number of attempts of the order's latest period. */
     tries: 'integer',
-    /** True if the order uses the sandbox's own payment channel, which charges nobody. */
+    /** True if the order uses a payment channel of the sandbox's own institution, which charges nobody. */
     rehearsable: 'boolean',
-    /** True if the channel gets a notice before each period of the order. */
+    /** True if the channel gets a notice before each later period of the order. */
     hasNotices: 'boolean',
   }),
 });

@@ -81,7 +81,7 @@ export interface AdmissionWithOrder extends AdmissionQuery {
 }
 
 export interface AdmittedWithOrder extends AdmissionAnswer {
-  /** The order. Undefined if none was requested, or the channel has no such order. */
+  /** The order. Undefined if none was requested, the request was not granted, or the channel has no such order. */
   readonly found?: OrderText | undefined;
 }
 

@@ -197,7 +197,7 @@ export const findPayments = declareList({
   columns: PAYMENT_COLUMNS,
 });
 
-/** Stores all columns of an order that can change. The caller has held the order's lock since reading the order. */
+/** Stores the fields of `Order` that can change. The caller has held the order's lock since reading the order. */
 export const storeOrder = declareWrite({
   name: 'store-order',
   text: `update orders set status = $2, success_at = ${fromEpochMs('$3')}, unsubscribed_at = ${fromEpochMs('$4')},

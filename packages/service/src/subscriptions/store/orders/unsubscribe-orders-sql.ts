@@ -24,14 +24,14 @@ export async function findLatestPayments(tx: Queryable, orders: readonly Order[]
 /** The rows to store when an order is unsubscribed. */
 export interface UnsubscribedRow {
   readonly order: Order;
-  /** The order's open period after it was voided. Undefined if no period is open. */
+  /** The voided period that waited for a retry. Undefined if no period waited. */
   readonly payment: Payment | undefined;
   readonly events: readonly NewEvent[];
   /** Events about voided periods. Sent after `events`, and only to channels that want these events. */
   readonly voidedEvents: readonly NewEvent[];
 }
 
-/** Stores orders, their open periods and their events in one statement. The caller holds the orders' locks. */
+/** Stores orders, their voided periods and their events in one statement. The caller holds the orders' locks. */
 const STORE_UNSUBSCRIBED_ORDERS = statement({
   name: 'store-unsubscribed',
   text: `

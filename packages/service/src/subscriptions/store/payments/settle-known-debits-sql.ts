@@ -42,7 +42,7 @@ export interface OwedAnswer {
 /**
  * Settles many debits in one statement and commit, each only if everything is as planned: the order, its open attempt,
  * the agreement in force, and the owner of the idempotency row. Skips rows that have changed or are locked by a
- * different transaction, so it never waits for a lock.
+ * different transaction, so it does not wait for locks on orders, attempts or agreements.
  *
  * The values to write and the conditions are passed as two lists, because one object for both was slow to create. The
  * n-th rows of the two lists belong together.
