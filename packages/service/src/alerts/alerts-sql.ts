@@ -75,6 +75,13 @@ export const raiseAlertOnce = declareWrite({
   parameters: [column<AlertKind>('text'), 'text', 'text'],
 });
 
+/** Like `raiseAlertOnce`, but reopens an alert that was acknowledged more than a day ago. */
+export const raiseAlertDaily = declareWrite({
+  text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN}
+     where alerts.resolved_at is not null or alerts.acknowledged_at < now() - interval '1 day'`,
+  parameters: [column<AlertKind>('text'), 'text', 'text'],
+});
+
 const SEE_ALERT = statement({
   text: 'update alerts set last_seen_at = now() where kind = $1 and subject = $2 and resolved_at is null',
   parameters: ['text', 'text'],

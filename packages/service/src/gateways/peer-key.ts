@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { alertText } from '../alerts/alert-wordings.js';
-import { raiseAlertOnce } from '../alerts/alerts-sql.js';
+import { raiseAlertDaily } from '../alerts/alerts-sql.js';
 import type { Queryable } from '../platform/db/database.js';
 import { openStoredKey } from '../platform/secrets/stored-keys.js';
 import { MisplacedKey, type Vault } from '../platform/secrets/vault.js';
@@ -38,7 +38,7 @@ export async function openPeerKey(
       'the address of a bridge or supplier is refused: nothing is sent to it',
     );
     // Not awaited, because the caller may hold a connection, and all others may be held by such callers.
-    raiseAlertOnce(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
+    raiseAlertDaily(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
       log?.error({ err: error }, 'an alert could not be stored'),
     );
     throw err;

@@ -18,6 +18,7 @@ import { capturedLog } from '../support/captured-log.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { demoChannel, unique } from '../support/demo.js';
 import { claimUnbound } from '../support/earlier-version.js';
+import { until } from '../support/processes.js';
 import { type TestService, testService } from '../support/service.js';
 
 const CARD = '6222020000004321';
@@ -106,6 +107,13 @@ describe('a database writer does not get card data', () => {
         { kind: 'peer-refused', subject: 'BRIDGE', detail: expect.stringContaining('changed in the database') },
       ]);
     expect(log.text()).toContain('nothing is sent to it');
+    // An acknowledged alert is raised again after a day.
+    await sql(`update alerts set acknowledged_at = now() - interval '25 hours', acknowledged_by = 'somebody'`);
+    await bindCard();
+    await until(
+      'the alert again',
+      async () => (await sql('select from alerts where acknowledged_at is null')).length > 0,
+    );
     // The right address works again, with the same key.
     await sql('update payment_channels set gateway_url = $1 where code = $2', [bridge.url, 'BRIDGE']);
     bridge.received.length = 0;
