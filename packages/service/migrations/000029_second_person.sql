@@ -1,13 +1,14 @@
--- Changes that need a second person, and the refunds that had one. Reasons: docs/decisions/0030-console.md.
+-- Changes that a second operator must approve, and the approvals of refunds. Reasons: docs/decisions/0030-console.md.
 
--- kind CHANGE: the operation, its input without secrets, and the audit entries of a trial that was rolled back. A node of an
--- earlier release cannot carry it out, so it cannot approve it either: it stores no result.
+-- For the kind CHANGE, `change` has the operation, its input without secrets, and the audit entries of a trial run that was
+-- rolled back. Nodes of earlier releases cannot carry out a change. They store no result, so the constraint stops them from
+-- approving one.
 alter table approvals add column change jsonb, add column done_at timestamptz;
 alter table approvals drop constraint approvals_kind_check, add constraint approvals_kind_check
   check (kind in ('REFUND', 'BULK')
     or kind = 'CHANGE' and change is not null and (status <> 'APPROVED' or result is not null)) not valid;
 
--- The approval of a refund. Null: one person has made it alone.
+-- The approval of a refund. Null: the refund had none.
 alter table refunds add column approval_id bigint;
 
 -- Afterwards:

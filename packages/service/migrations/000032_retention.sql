@@ -1,6 +1,7 @@
--- Data of one person: texts that can be deleted, retention, and erasures. Reasons: docs/decisions/0013-personal-data.md.
+-- Retention and erasure of personal data. Reasons: docs/decisions/0013-personal-data.md.
 
--- Free texts of audit entries. The chained entry has `textsHash`, the SHA-256 of salt and texts, so a row can be deleted but not changed.
+-- Free texts of audit entries. The chained entry has `textsHash`, the SHA-256 of salt and texts. So a verification accepts a
+-- deleted row, but not a changed one.
 create table audit_texts (
   audit_id bigint primary key,
   at       timestamptz not null default now(),
@@ -15,7 +16,7 @@ create function audit_detail(entry audit_log) returns jsonb
   as $$ select coalesce((select entry.detail - 'textsHash' || t.texts::jsonb from audit_texts t where t.audit_id = entry.audit_id),
     entry.detail) $$;
 
--- Erased users by a hash under their channel's key. It cannot be linked to the rows that are kept.
+-- Erased users, each by a hash of the id under the channel's look-up key. The hash cannot be linked to the kept rows.
 create table erased_users (
   channel_id bigint not null references channels,
   user_hash  bytea not null,
@@ -24,8 +25,8 @@ create table erased_users (
 );
 
 alter table agreements
-  add column unused_since    timestamptz, -- of a shared one in BIND_SUCCESS: when it was first seen without a running order
-  add column data_deleted_at timestamptz; -- when `details` was masked. Void if changed_at is later
+  add column unused_since    timestamptz, -- when a shared agreement in BIND_SUCCESS was first found without a running order
+  add column data_deleted_at timestamptz; -- when `details` was masked. Ignored if changed_at is later
 
 -- Afterwards:
 create index concurrently order_notes_at on order_notes (at);

@@ -258,7 +258,7 @@ export function createService(deps: ServiceDeps): Service {
   };
 }
 
-/** The number under which requests without an operator share the console's connections. Operators count from 1. */
+/** The number under which requests without an operator share the console's connections. Ids of operators begin at 1. */
 const NOBODY = 0;
 
 function createConsoleDeps(

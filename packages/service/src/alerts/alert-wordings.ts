@@ -69,11 +69,12 @@ const SENTENCES = {
   'database-full|resolved': 'every node can write again',
   'bridge-currency': 'the bridge has {1}, this installation {2}',
   'bridge-currency|resolved': 'the bridge has the currency of this installation',
-  'peer-refused': 'its address or key was changed in the database: nothing is sent to it',
-  'peer-refused|not-https': 'its address does not start with https://: nothing is sent to it',
+  'peer-refused': 'the address or the key was changed in the database: nothing is sent there',
+  'peer-refused|not-https': 'the address does not start with https://: nothing is sent there',
   'audit-chain-broken': 'entry {1} or one before it was changed or removed; wrong entries: {2}',
   'audit-chain-broken|unsealed': 'entry {1} has no seal; wrong entries: {2}',
-  'audit-chain-broken|replaced': 'entry {1} has a wrong seal, or was noted before and is gone; wrong entries: {2}',
+  'audit-chain-broken|replaced':
+    'entry {1} has a wrong seal, or the entry that was seen under this number is gone; wrong entries: {2}',
 } as const satisfies Readonly<
   Partial<Record<AlertKind | `${AlertKind}|${string}`, string | readonly [string, string]>>
 >;

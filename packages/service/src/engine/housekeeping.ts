@@ -34,9 +34,9 @@ export interface HousekeepingDeps {
   readonly log: Logger;
   readonly eventsRetentionDays?: number;
   readonly agreementDataDays?: number;
-  /** Without it, details of ended agreements are kept. */
+  /** Unset: the details of ended agreements are not masked. */
   readonly channels?: ChannelRegistry;
-  /** The sandbox keeps former app secrets, to report that a channel signs with one. */
+  /** A sandbox keeps former app secrets, so that it can report that a channel still signs with one of them. */
   readonly environment?: Environment;
 }
 

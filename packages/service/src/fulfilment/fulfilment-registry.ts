@@ -39,7 +39,7 @@ export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
     if (known) return known;
     const place = keyPlaces.supplier(benefitCode, url);
     const key = await openPeerKey(deps, { subject: benefitCode, url, wrappedKey, place }, db);
-    // Another claim may have created it meanwhile.
+    // Another claim may have created the supplier meanwhile.
     const supplier =
       suppliers.get(name) ?? createSupplier({ url, key, clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
     suppliers.set(name, supplier);

@@ -14,7 +14,7 @@ export interface PeerKeyDeps {
   readonly log?: Logger;
 }
 
-/** A bridge or a supplier, as it is stored. `subject` is its payment channel or benefit in the alert. */
+/** A stored bridge or supplier. `subject` is the payment channel or benefit that an alert names. */
 export interface StoredPeer {
   readonly subject: string;
   readonly url: string;
@@ -23,9 +23,9 @@ export interface StoredPeer {
 }
 
 /**
- * Opens the key of a bridge or a supplier. Throws and raises an alert if the key was not stored for this address,
- * because then somebody has changed the database, and requests would go to them. In production, also if the address is
- * not https. `db`: the transaction of the caller, if it has one.
+ * Opens the key of a bridge or a supplier. Throws and raises an alert if the key was not stored for this address:
+ * somebody may have changed the address in the database to receive card data. In production, also throws if the address
+ * is not https. `db` is the caller's transaction, if there is one.
  */
 export async function openPeerKey(
   { database, vault, environment, log }: PeerKeyDeps,
@@ -37,8 +37,8 @@ export async function openPeerKey(
       { err, peer: subject, cause: `peer ${subject}` },
       'the address of a bridge or supplier is refused: nothing is sent to it',
     );
-    // Not awaited, because the caller may hold a connection, and all others may be held by such callers.
-    raiseAlertDaily(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
+    // Not awaited, because the caller may hold a connection. If all connections had such callers, none would be free.
+    raiseAlertOnce(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
       log?.error({ err: error }, 'an alert could not be stored'),
     );
     throw err;

@@ -33,19 +33,19 @@ export const auditOperations = [
     method: 'GET',
     path: '/audit/verify',
     role: 'admin',
-    summary: 'Check whether an entry of the audit log was changed or removed since the last verification',
+    summary: 'Check the entries since the last verification: whether one was changed or removed',
     answer: schema.auditVerified,
     run: (operator) => verifyAudit(operator),
     toAnswer: ({ entries, brokenAt, problem, wholeAt }) => ({ entries, brokenAt, problem, wholeAt }),
   }),
   command({
     usage: 'audit verify',
-    summary: 'check whether an entry was changed or removed since the last verification; exit code 1 if so',
+    summary: 'check the entries since the last verification; exit code 1 if one was changed or removed',
     examples: ['verify', 'verify --all', 'verify --head head.json'],
     body: Type.Object({ all: Type.Optional(Type.Boolean()), head: Type.Optional(Type.Unsafe<AuditHead>({})) }),
     fields: {
       all: ['--all', 'check every entry from the first'],
-      head: ['--head <file>', 'check every entry, and that the log still has the end that audit head noted', readHead],
+      head: ['--head <file>', 'check every entry, and that the log still contains this output of audit head', readHead],
     },
     run: verifyAudit,
     isGood: ({ brokenAt }) => brokenAt === null,
@@ -56,7 +56,7 @@ export const auditOperations = [
     summary: 'the end of the audit log with its seal, to be stored elsewhere',
     examples: ['head', 'head --output head.json'],
     body: Type.Object({ output: Type.Optional(Type.String()) }),
-    fields: { output: ['--output <file>', 'write it to this new file'] },
+    fields: { output: ['--output <file>', 'write it to this file, which must not exist yet'] },
     run: async (operator, { output }) => {
       const head = await readAuditHead(operator);
       if (output !== undefined) await writeNewJsonFile(output, head);
@@ -66,7 +66,7 @@ export const auditOperations = [
   }),
   command({
     usage: 'audit seal',
-    summary: 'seal entries that nodes of an earlier release have written meanwhile',
+    summary: 'seal entries that nodes of an earlier release wrote during an upgrade',
     examples: ['seal'],
     run: (operator) => sealAudit(operator),
     text: sealedText,

@@ -175,7 +175,7 @@ export const channelOperations = [
     examples: ['rotate-data-key test_demo'],
     run: rotateDataKey,
     text: ({ appId }) =>
-      `the data key of ${appId} is being replaced: nodes switch in ten minutes, and delete the former key a day later`,
+      `the data key of ${appId} is being replaced: nodes switch in ten minutes, and delete the former key about a day later`,
   }),
   operation({
     method: 'GET',
@@ -295,7 +295,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/payment-channels/{code}',
     role: 'admin',
-    // Confirmed, because the default decides who is asked to move money.
+    // Needs a proof, because the default decides which institution debits.
     needsProof: true,
     summary: 'Allow a channel to use a payment channel, or change the flags',
     body: schemas.authorizationRequest,

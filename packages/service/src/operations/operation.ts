@@ -102,14 +102,14 @@ type Run<Input, Result> = (operator: OperatorWithGateways, input: Input, context
 
 type Shown = Readonly<Record<string, string>>;
 
-/** A change that needs a second admin in production, as `NEEDS_SECOND_ADMIN` says. Its step only writes to the database. */
+/** A change that may need a second admin in production (`NEEDS_SECOND_ADMIN`). Its step only writes to the database. */
 export interface SecondPerson<Result> {
   /**
-   * Returns the secrets that the step's result contains or permits to read, after the commit. With them, the requester
-   * carries the approved change out, and sees them. They are not stored.
+   * Returns the secrets that the step's result contains or gives access to. Called after the commit. If it is set, the
+   * requester carries out the approved change and sees the secrets. They are not stored.
    */
   readonly secrets?: (result: Result, operator: OperatorWithGateways) => Shown | Promise<Shown>;
-  /** Fields of the input that the step has chosen. The approved change uses the same. */
+  /** Returns input fields whose values the step has chosen. The approved change uses the same values. */
   readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
 }
 

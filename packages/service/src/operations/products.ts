@@ -23,7 +23,7 @@ export const productOperations = [
     method: 'POST',
     path: '/products',
     role: 'admin',
-    // Confirmed, because it sets a price.
+    // Needs a proof, because it sets a price.
     needsProof: true,
     summary: 'Create a product, which cannot be changed afterwards',
     body: schemas.productRequest,

@@ -53,8 +53,8 @@ const WRITTEN_NUMBERS = [
 ].map((shape) => new RegExp(`(?<!${DIGIT})${shape}(?!${DIGIT})`, 'g'));
 
 /**
- * Throws if a free text of an input contains a card number or an ID number: texts are stored in plain, and other
- * operators read them. An operator's own deceit is not prevented, only the usual mistake.
+ * Throws if a free text of an input contains a card number or an ID number, because texts are stored unencrypted and
+ * other operators read them. Prevents mistakes, not intent.
  */
 export function refuseWrittenNumbers(input: object): void {
   JSON.stringify(input, (name, value) => {
@@ -62,7 +62,7 @@ export function refuseWrittenNumbers(input: object): void {
       const what = name === 'text' ? 'the note' : `the ${name}`;
       throw refusal(
         'holds-card-or-id-number',
-      )`${what} must not contain a card number or an ID number; write the last four digits`;
+      )`${what} must not contain a card number or an ID number; write only the last four digits`;
     }
     return value;
   });
@@ -74,7 +74,10 @@ const holdsNumber = (text: string): boolean =>
     return isCardNumber(number) || isIdNumber(number);
   });
 
-/** Cards begin with 3, 4, 5, 6, 9 or 222 to 272. Order and payment numbers, here and of channels, begin with 1 or a year. */
+/**
+ * Cards begin with 3, 4, 5, 6, 9 or 22 to 27. Numbers of orders and payments begin with 1, and channels' numbers often
+ * with a year, so they are not taken for cards.
+ */
 const isCardNumber = (number: string): boolean =>
   /^(?:[34569]|2[2-7])\d{12,18}$/.test(number) &&
   [...number].reverse().reduce((sum, digit, place) => sum + luhnValue(Number(digit), place), 0) % 10 === 0;

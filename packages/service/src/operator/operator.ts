@@ -11,7 +11,7 @@ import type { RefusalCode } from './refusal-codes.js';
 export interface Operator {
   readonly database: Transactional;
   readonly vault: Vault;
-  /** Wraps the master key. Unset: the operators hold it. */
+  /** The key service that wraps the master key. Unset: the master key comes from a setting or a file. */
   readonly keyService?: KeyService | undefined;
   readonly environment: Environment;
   /** Currency of every amount. Unset: CNY. */

@@ -1,5 +1,5 @@
-/** Format characters and others that are not displayed. */
+/** Format characters and other characters that are not displayed. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Returns a number as it is displayed: full-width characters as ASCII, without invisible characters and outer spaces. */
+/** Returns one spelling of a number: full-width characters as ASCII, without invisible characters and outer spaces. */
 export const oneSpelling = (text: string): string => text.normalize('NFKC').replaceAll(INVISIBLE, '').trim();

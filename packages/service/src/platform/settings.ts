@@ -15,7 +15,7 @@ export interface SingleSignOnSettings {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly name: string;
-  /** Authentication methods that the provider must have used, one of them at least. Empty: any. */
+  /** Authentication methods, of which the provider must have used one. Empty: any method. */
   readonly acrValues: readonly string[];
 }
 
@@ -118,9 +118,9 @@ export function readSettings(env: Env = process.env) {
      * still be wrapped. Undefined: a key file is created in `dataDir`.
      */
     masterKeys,
-    /** Wraps another master key, which is the current one unless MASTER_KEY is set too. */
+    /** Wraps another master key. It is the current one unless MASTER_KEY or MASTER_KEY_FILE is set too. */
     keyService: keyService && { ...keyService, isCurrent: !isFirst },
-    /** auto: a start migrates the schema. never: only the command `migrate` does. */
+    /** auto: a node migrates the schema when it starts. never: only the command `migrate` does. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),
     /** The time for which a stopping node still serves requests, so that load balancers notice that it stops. */
     drainSeconds: readInteger(env, 'DRAIN_SECONDS', isProduction ? 5 : 0, 0, 300),
@@ -140,7 +140,7 @@ export function readSettings(env: Env = process.env) {
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
     /** Days for which card, document, name and bank mobile are kept after their agreement ended. */
     agreementDataDays: readInteger(env, 'AGREEMENT_DATA_DAYS', DEFAULT_AGREEMENT_DATA_DAYS, 1, 3650),
-    /** Destinations of alerts, besides the list. */
+    /** Where alerts are sent, besides the console's list. */
     alertWebhook: readAlertWebhook(env),
     alertEmail: readAlertEmail(env),
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
@@ -150,12 +150,12 @@ export function readSettings(env: Env = process.env) {
     consoleHost,
     /** The URL of the console. Unset: /console below `publicUrl`, or on the console's own port. */
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
-    /** Refunds of one period above this amount, in cents, need a second operator. 0: none do. */
+    /** Refunds of one period above this amount, in cents, need a second operator. 0: no refund needs one. */
     refundApprovalCent: readCents(env, 'CONSOLE_REFUND_APPROVAL_CENT', isProduction ? 50_000 : 0),
-    /** The same for the refunds that one operator makes alone in 24 hours. */
+    /** The same for the sum of the refunds that one operator makes alone in 24 hours. */
     refundDailyCent: readCents(env, 'CONSOLE_REFUND_DAILY_CENT', isProduction ? 500_000 : 0),
     singleSignOn: readSingleSignOn(env),
-    /** Roles whose operators need a second factor to sign in by password. */
+    /** Roles that need a second factor, unless the identity provider has authenticated the operator. */
     totpRoles: readRoles(env, 'CONSOLE_TOTP_ROLES', isProduction ? ['finance', 'admin'] : []),
     /** ENGINE=off: the node serves reads only and runs no jobs. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
@@ -224,7 +224,7 @@ function readRoles(env: Env, name: string, fallback: readonly ConsoleRole[]): re
   if (values.length === 0) return fallback;
   const wrong = values.find((value) => ![...CONSOLE_ROLES, 'none'].includes(value));
   if (wrong !== undefined)
-    throw new SettingsError(`${name} must be roles of ${CONSOLE_ROLES.join(', ')}, or none, but contains "${wrong}"`);
+    throw new SettingsError(`${name} must be a list of ${CONSOLE_ROLES.join(', ')}, or none, but contains "${wrong}"`);
   return CONSOLE_ROLES.filter((role) => values.includes(role));
 }
 
@@ -371,7 +371,7 @@ function readMailAddresses(env: Env, name: string): string[] {
 /** The name of the credential in systemd's LoadCredential. */
 const CREDENTIAL = 'master-key';
 
-/** `isFirst`: the first key is the current one. With a key service, there may be previous keys only. */
+/** `isFirst`: the first key is the current master key. With a key service, there may be previous keys only. */
 function readMasterKeys(env: Env, hasKeyService: boolean) {
   const current = readText(env, 'MASTER_KEY');
   const credentials = readText(env, 'CREDENTIALS_DIRECTORY');
@@ -389,7 +389,7 @@ function readMasterKeys(env: Env, hasKeyService: boolean) {
   return { masterKeys: undefined, isFirst: true };
 }
 
-/** Reads the current key from the first line, and previous ones from the others. */
+/** Reads the current master key from the first line, and previous master keys from the other lines. */
 function readMasterKeyFile(file: string): Uint8Array[] {
   let text: string;
   try {
@@ -405,7 +405,7 @@ function readMasterKeyFile(file: string): Uint8Array[] {
 
 function decodeMasterKey(name: string, value: string): Uint8Array {
   const bytes = Buffer.from(value, 'base64');
-  // Node's decoder skips invalid characters, so the value must equal its own encoding.
+  // Compares the value with its own encoding, because Node's decoder skips invalid characters.
   if (bytes.length !== 32 || bytes.toString('base64') !== value) {
     throw new SettingsError(`${name} must be 32 bytes in base64`);
   }

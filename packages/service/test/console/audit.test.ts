@@ -298,7 +298,7 @@ describe('a node', () => {
     await alter(`${TRUNCATE}; delete from audit_checkpoint`);
     await run();
     expect(await findAlerts()).toEqual([
-      { detail: 'entry 3 has a wrong seal, or was noted before and is gone; wrong entries: 1' },
+      { detail: 'entry 3 has a wrong seal, or the entry that was seen under this number is gone; wrong entries: 1' },
     ]);
   });
 });

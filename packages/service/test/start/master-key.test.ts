@@ -85,7 +85,7 @@ describe('a database of an earlier version', () => {
     await fresh.database.query('update installation set master_key_check = $1', [unbound]);
     await createChannel(knowing(before), 'Earlier');
     expect(await startNode(knowing(before))).toEqual([
-      'Warning: the keys in this database are not bound to their rows: run master-key rewrap once no older version runs',
+      'Warning: the keys in this database are not bound to their rows: run master-key rewrap when no older version runs',
     ]);
     expect(await check()).toEqual({ check: unbound });
     const status = await perennial(['master-key', 'status'], knowing(before));

@@ -6,7 +6,6 @@ import type { SealingKeys } from './sealing.js';
 
 export type WrappedChannelKeys = Pick<ChannelRow, 'appId' | 'dataKey' | 'otherDataKey' | 'lookUpKey'>;
 
-/** Opens the keys of a channel. */
 export async function openChannelKeys(
   db: Queryable,
   vault: Vault,

@@ -126,7 +126,7 @@ export const storeCredentials = declareWrite({
   parameters: { channelId: 'bigint', ...SECRET_PARAMETERS },
 });
 
-/** Stores a new data key, with the credentials under it. */
+/** Stores a new data key, and the credentials sealed under it. */
 export const storeSwitchedKeys = declareWrite({
   text: `update channels set data_key = $2, app_secret = $3, aes_key = $4, callback_secret = $5, former_app_secret = $6
      where channel_id = $1`,
@@ -143,7 +143,7 @@ export const storeLookUpKey = declareWrite({
   parameters: ['bigint', 'text'],
 });
 
-/** Accepts the current app secret for some hours more. Call it before a new one is stored. */
+/** Keeps the current app secret valid for some more hours. Must run before the new app secret is stored. */
 export const keepFormerAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = now() + $2::integer * interval '1 hour'
      where channel_id = $1`,

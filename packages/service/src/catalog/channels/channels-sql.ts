@@ -32,7 +32,7 @@ export const findChannel = declareFind({
     version: 'bigint',
     tokenEpoch: 'integer',
     dataKey: 'text',
-    /** Null: derived from the data key. */
+    /** Null: the key is derived from the data key. */
     lookUpKey: 'text?',
     /** Null unless the data key is being replaced. */
     otherDataKey: 'text?',

@@ -17,7 +17,7 @@ export function createCredentials(): Credentials {
   return { appSecret: createKey(), aesKey: createKey(), callbackSecret: createKey() };
 }
 
-/** Seals secrets. Authenticates the app id, so that copies in other rows are unreadable. */
+/** Seals secrets under the data key. Binds them to the app id, so that another channel's row cannot use them. */
 export function sealCredentials(dataKey: Uint8Array, appId: string, credentials: Credentials): SealedCredentials {
   const sealed = (name: CredentialName) => seal(dataKey, credentials[name], credentialPlace(appId, name));
   return { appSecret: sealed('appSecret'), aesKey: sealed('aesKey'), callbackSecret: sealed('callbackSecret') };
@@ -28,7 +28,10 @@ export function openCredentials(dataKey: Uint8Array, appId: string, sealed: Seal
   return { appSecret: open('appSecret'), aesKey: open('aesKey'), callbackSecret: open('callbackSecret') };
 }
 
-/** Opens the former app secret, which is sealed under the same data key and for the same place. */
+/**
+ * Opens the former app secret, which was sealed under the same data key and bound to the same place as the current app
+ * secret.
+ */
 export function openFormerAppSecret(dataKey: Uint8Array, appId: string, sealed: string): Uint8Array {
   return unseal(dataKey, sealed, credentialPlace(appId, 'appSecret'));
 }

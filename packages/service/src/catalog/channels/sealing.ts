@@ -5,11 +5,11 @@ import { MisplacedKey, seal, unseal } from '../../platform/secrets/vault.js';
 export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code' | 'user';
 
 export interface SealingKeys {
-  /** Seals. */
+  /** The key that seals. */
   readonly dataKey: Uint8Array;
   /** Another data key under which values may be sealed while the data key is being replaced. */
   readonly otherKey?: Uint8Array | undefined;
-  /** Hashes. Default: derived from the data key. It stays when the data key is replaced. */
+  /** The key of the hashes. Default: derived from the data key. Stays the same when the data key is replaced. */
   readonly lookUpKey?: Uint8Array | undefined;
 }
 
@@ -31,12 +31,17 @@ export function createSealing({ dataKey, otherKey, lookUpKey = deriveLookUpKey(d
   return {
     seal: (text: string, place: string): string => seal(key, Buffer.from(text), place),
     unseal: (sealed: string, place: string): string => Buffer.from(open(sealed, place).plain).toString(),
-    /** Returns a value that was sealed under the other key, sealed under this one. Undefined: it is already. */
+    /**
+     * Seals a value again that was sealed under the other key. Returns undefined if it is already sealed under the data
+     * key.
+     */
     reseal(sealed: string, place: string): string | undefined {
       const { plain, isUnderOther } = open(sealed, place);
       return isUnderOther ? seal(key, plain, place) : undefined;
     },
-    /** Returns the same hash for the same text within one channel and purpose. Needs the key. */
+    /**
+     * Returns the same hash for the same text within one channel and purpose. Only a holder of the key can compute it.
+     */
     hash: (text: string, purpose: HashPurpose): Buffer => Buffer.from(hmacSha256(lookUpKey, `${purpose}\n${text}`)),
   };
 }

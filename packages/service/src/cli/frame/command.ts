@@ -29,7 +29,10 @@ export function addCommand(noun: Command, usage: string, description: string, ex
     .addHelpText('after', `\n${examples.length > 1 ? 'Examples' : 'Example'}:\n${lines.join('\n')}`);
 }
 
-/** mustExist, because a mistyped folder would get an empty database, and the command would report that all is well. */
+/**
+ * Returns how a command opens its database. mustExist: otherwise a mistyped folder would get an empty database, and the
+ * command would report that all is well.
+ */
 export const commandOptions = (log: (line: string) => void) =>
   ({ role: 'tool', mustExist: true, attempts: 3, log }) as const satisfies OpenOptions;
 

@@ -2,16 +2,16 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Vault } from '../../platform/secrets/vault.js';
 
 /**
- * A device is a browser in which an operator has signed in before. It keeps a signed cookie: the operator's id, a random
- * number and a MAC. Its failed attempts are counted apart, so that strangers who guess cannot lock the operator out.
- * The cookie is no proof of identity, so it needs no revocation.
+ * Creates the cookie of a device, which is a browser in which the operator has signed in: the operator's id, a random
+ * number and a MAC. Failed attempts from a device are counted separately, so that strangers who guess cannot lock the
+ * operator out. The cookie proves no identity, so it needs no revocation.
  */
 export function createDevice(vault: Vault, personId: number): string {
   const device = `${personId}.${randomBytes(16).toString('base64url')}`;
   return `${device}.${signDevice(vault, device)[0]?.toString('base64url')}`;
 }
 
-/** Returns the device without its MAC. Undefined if the cookie is absent, forged or another operator's. */
+/** Returns the cookie without its MAC. Returns undefined if the cookie is absent, forged or another operator's. */
 export function readDevice(vault: Vault, cookie: string | undefined, personId: number): string | undefined {
   const [, device = '', mac = ''] = /^(\d+\.[\w-]{22})\.([\w-]{43})$/.exec(cookie ?? '') ?? [];
   const given = Buffer.from(mac, 'base64url');
@@ -19,6 +19,6 @@ export function readDevice(vault: Vault, cookie: string | undefined, personId: n
   return isSigned && device.startsWith(`${personId}.`) ? device : undefined;
 }
 
-/** Returns the MAC under the current master key, then those under previous ones. */
+/** Returns the MAC under the current master key, followed by the MACs under previous master keys. */
 const signDevice = (vault: Vault, device: string): Buffer[] =>
   vault.derivePurposeKeys('device cookies').map(({ key }) => createHmac('sha256', key).update(device).digest());

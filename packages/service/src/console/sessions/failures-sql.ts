@@ -15,9 +15,9 @@ export interface LockOut {
   readonly forgetSeconds: number;
 }
 
-/** Of one name from one address, of one device, or of one session. None of them can lock out others. */
+/** The limit of one name from one address, of one device, or of one session. It locks out nobody else. */
 export const BY_SOURCE: LockOut = { tries: 5, firstSeconds: 60, longestSeconds: 3600, forgetSeconds: 24 * 3600 };
-/** Of one name from all unknown devices, against guesses from many addresses. */
+/** The limit of one name from all unknown devices, against guesses from many addresses. */
 export const BY_NAME: LockOut = { ...BY_SOURCE, tries: 50 };
 export const BY_ADDRESS: LockOut = { tries: 30, firstSeconds: 900, longestSeconds: 900, forgetSeconds: 900 };
 

@@ -5,7 +5,9 @@ import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** The maximum duration of a session. */
 export const SESSION_HOURS = 12;
+/** A session ends if it is not used for this time. */
 export const IDLE_MINUTES = 15;
+/** The time for which an operator's identity counts as confirmed. */
 export const PROOF_MINUTES = 5;
 
 export type SessionRow = RowOf<typeof SESSION_COLUMNS>;

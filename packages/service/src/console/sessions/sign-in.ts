@@ -29,7 +29,7 @@ export interface Visitor {
   /** An IPv4 address, or the network of the subscriber to whom an IPv6 address belongs. */
   readonly address: string;
   readonly userAgent: string;
-  /** The cookie of a device in which an operator has signed in before. */
+  /** The cookie of this browser, if an operator has signed in here before. */
   readonly device?: string | undefined;
   /** The token of the browser's session, which the new session replaces. */
   readonly token?: string | undefined;
@@ -73,7 +73,10 @@ export async function signIn(
 
 type OwnSession = Pick<SessionRow, 'name' | 'sessionId'>;
 
-/** Confirms an operator's identity again, by what a sign-in asks for: the password, and a code if there is a secret. */
+/**
+ * Confirms the identity of a signed-in operator again. Needs the password if the operator has one, and a code if codes
+ * are set up.
+ */
 export async function proveAgain(deps: SignInDeps, session: OwnSession, { password, code }: Proof): Promise<void> {
   await judgeProof(deps, session, async (person) => {
     if (person.passwordHash === null && person.totpSecret === null) throw new WrongProof();
@@ -85,12 +88,12 @@ export async function proveAgain(deps: SignInDeps, session: OwnSession, { passwo
   await storeProof(deps.database, session.sessionId);
 }
 
-/** Checks the password before it is changed. This confirms the identity for nothing else. */
+/** Checks the password before it is changed. Does not confirm the identity for other actions. */
 export async function checkPassword(deps: SignInDeps, session: OwnSession, password: string): Promise<void> {
   await judgeProof(deps, session, (person) => requireOwnPassword(person, password));
 }
 
-/** Checks a code before the codes are removed. This confirms the identity for nothing else. */
+/** Checks a code before the codes are removed. Does not confirm the identity for other actions. */
 export async function checkCode(deps: SignInDeps, session: OwnSession, code: string): Promise<void> {
   await judgeProof(deps, session, async (person) => {
     if (person.totpSecret === null) throw new WrongProof();
@@ -98,7 +101,10 @@ export async function checkCode(deps: SignInDeps, session: OwnSession, code: str
   });
 }
 
-/** Counts the attempt by session only, before it is judged, so failed sign-ins of others do not matter here. */
+/**
+ * Counts attempts per session, before it checks them. So failed sign-ins under the same name do not lock the operator
+ * here.
+ */
 async function judgeProof(
   { database }: SignInDeps,
   { name, sessionId }: OwnSession,
@@ -126,8 +132,8 @@ async function requireOwnPassword({ passwordHash }: PersonRow, password: string 
 type Counters = Readonly<Record<string, LockOut>>;
 
 /**
- * Returns the counters of an attempt. A known device has its own. A stranger's attempts count by address first, and
- * lock the name for that address long before they lock it for other unknown devices.
+ * Returns the counters of an attempt. A known device has its own counter. Attempts from an unknown device lock the name
+ * for their address long before they lock it for all unknown devices.
  */
 function countersOf(name: string, { address }: Visitor, knownDevice: string | undefined): Counters {
   if (knownDevice !== undefined) return { [`device ${knownDevice}`]: BY_SOURCE };
@@ -163,9 +169,9 @@ async function requireCode({ database, vault, clock }: SignInDeps, person: Perso
 
 interface BeginOptions {
   readonly by: 'password' | 'single sign-on';
-  /** False if the operator did not type a password or a code for this session. */
+  /** False if the identity provider may have signed the operator in without asking. */
   readonly isProven?: boolean;
-  /** The hash of the token of the browser's former session. Default: that of the visitor's token. */
+  /** The hash of the token of the browser's former session. Default: the hash of the visitor's token. */
   readonly replaces?: Buffer | null;
 }
 

@@ -27,7 +27,7 @@ export const takeSignOn = declareFind({
     returnTo: 'text',
     isProof: 'boolean',
     replaces: 'bytea?',
-    /** The time since it began. */
+    /** The time since the sign-in began. */
     seconds: 'integer',
   }),
 });

@@ -1,24 +1,28 @@
 import { columns, type Database, declareFind } from '../../platform/db/database.js';
 import { MAX_STEPS } from './bounded-steps.js';
 
-/** The bounds of some pages of a table, for `ctid >= from and ctid < to`. */
+/** A range of table pages, for `ctid >= from and ctid < to`. */
 interface Pages {
   readonly from: string;
   readonly to: string;
 }
 
-/** Pages of the table in one step: about five thousand benefits. */
+/** Table pages that one step reads: about five thousand benefits. */
 const PAGES_PER_STEP = 64;
 
 /**
  * Declares a chore that reads a whole table once a day, some pages at a time. That needs no index, and it finds every
- * row regardless of its times. Only one node reads the table on a day. If it stops, the rest is done the next day.
+ * row regardless of its times. One node a day reads the table. If that node stops, the remaining pages are read the
+ * next day.
  */
 export function declareDailyWalk(
   job: string,
   table: string,
 ): (database: Database, workOn: (pages: Pages) => Promise<number>) => () => Promise<number> {
-  /** Returns the pages to one node a day, else undefined. A mark in the future comes from a clock that was wrong. */
+  /**
+   * Begins to read the table. Returns its page numbers, or undefined if a node has begun in the last 24 hours. Ignores
+   * a start time in the future, which a wrong clock has left.
+   */
   const beginWalk = declareFind({
     text: `insert into job_marks as m (job, reached_at) values ('${job}', now())
      on conflict (job) do update set reached_at = excluded.reached_at

@@ -33,7 +33,9 @@ export const deleteOldComments = declareDeletion('alert_comments', `at <= now() 
 /** Deletes texts of audit entries. The entries stay. */
 export const deleteOldAuditTexts = declareDeletion('audit_texts', `at <= now() - interval '${AUDIT_TEXT_DAYS} days'`);
 
-/** Deletes undelivered events together with the partitions of their events, without which they cannot be sent. */
+/**
+ * Deletes undelivered events at the age at which their events' partitions are dropped: they cannot be sent any more.
+ */
 export const deleteOldUndelivered = declareDeletion('undelivered_events', `recorded_at < ${keptFromSql('$1')}`, [
   'integer',
 ]);

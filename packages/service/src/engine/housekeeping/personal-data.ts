@@ -6,7 +6,7 @@ import { sealMaskedCard } from '../../subscriptions/store/agreements/card.js';
 import { orderStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { declareDailyWalk } from './daily-walk.js';
 
-/** Periods after which personal data is deleted. docs/privacy.md has the reasons. */
+/** Periods after which personal data is deleted. docs/privacy.md lists the data. */
 export const NOTE_DAYS = 730;
 export const AUDIT_TEXT_DAYS = 1095;
 export const USER_WITHOUT_ORDER_DAYS = 90;
@@ -41,8 +41,8 @@ const STORE_MASKED = statement({
 });
 
 /**
- * Masks card number, document, name and bank mobile of agreements that ended, or were left unbound or without an order,
- * `days` ago. Hashes and tail stay.
+ * Masks the card number, document, name and bank mobile of agreements that ended `days` ago. Keeps the hashes and the
+ * last four digits.
  */
 export const createAgreementMasking = (database: Database, channels: ChannelRegistry, days: number) =>
   walkAgreements(database, async (pages) => {
@@ -75,9 +75,6 @@ const DELETE_USERS_IN_PAGES = statement({
 });
 const walkUsers = declareDailyWalk('users-deleted', 'channel_users');
 
-/**
- * Deletes login mobiles after USER_WITHOUT_ORDER_DAYS, if their user never ordered and has no agreement that is bound
- * or being bound.
- */
+/** Deletes the login mobiles of users who have no order and no binding, after 90 days. */
 export const createUserDeletion = (database: Database) =>
   walkUsers(database, async ({ from, to }) => (await database.query(DELETE_USERS_IN_PAGES, [from, to])).length);

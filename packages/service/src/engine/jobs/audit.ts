@@ -11,7 +11,7 @@ const SENTENCES = {
   replaced: 'audit-chain-broken|replaced',
 } as const satisfies Record<AuditProblem, string>;
 
-/** Verifies the audit log when it is due, raises an alert if it is broken, and reports its head if it has changed. */
+/** Verifies the audit log when it is due. Raises an alert if it is broken, otherwise reports its end if that is new. */
 export function createAuditJob({ database, log, alertWays = [], alertSender }: AlertingDeps) {
   /** The last head that this node has seen. Kept in memory, where a database writer cannot change it. */
   let seen: AuditHead | undefined;
@@ -32,7 +32,10 @@ export function createAuditJob({ database, log, alertWays = [], alertSender }: A
     if (unsent) await send(unsent);
   };
 
-  /** Sends from memory, not through the database. A failed message is sent again with the next run. */
+  /**
+   * Sends the end of the log from memory, because a database writer could change a stored message. The next run retries
+   * a failed message.
+   */
   async function send(head: AuditHead): Promise<void> {
     const sender = alertSender?.() ?? { environment: '', service: '' };
     for (const way of alertWays.filter((one) => one.way === 'WEBHOOK')) {
@@ -42,7 +45,7 @@ export function createAuditJob({ database, log, alertWays = [], alertSender }: A
         if (!(error instanceof AlertNotTaken)) throw error;
         log.warn(
           { why: error.message, cause: 'audit head' },
-          'the end of the audit log was not taken and will be sent again',
+          'the end of the audit log was not accepted; the next run sends it again',
         );
         return;
       }

@@ -41,7 +41,7 @@ const MIN_STARTED_TOGETHER = 32;
 const MAX_WAIT_FOR_MORE_MS = 20;
 /** The time after which a run reads its channels again, in case a data key is being replaced. */
 const MAX_CACHED_MS = 300_000;
-/** The time after its start in which a debit may be sent. The rest of its lease is for the call and settlement. */
+/** A debit must be sent within this time after its start. The rest of its lease is for the call and the settlement. */
 const MAX_MS_BEFORE_SENDING = RENEWAL_LEASE_SECONDS * 1000 - DEBIT_DEADLINE_MS - 2_000;
 
 /** Mode A: debits the due orders of one payment channel, until none is left or its rate allows no more for now. */

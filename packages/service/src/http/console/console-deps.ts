@@ -6,14 +6,14 @@ import type { Role } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
 
-/** The database of the deps is for requests whose operator is not known yet. */
+/** `database` is for requests whose operator is not known yet. */
 export interface ConsoleDeps extends Tools, SignInDeps {
   readonly operator: Omit<OperatorWithGateways, 'actor'>;
   /** Returns the database within one operator's share of the console's connections. */
   readonly databaseOf: (personId: number) => Transactional;
   readonly log: Logger;
   readonly singleSignOn: SingleSignOnSettings | undefined;
-  /** Roles whose operators need a second factor to sign in by password. */
+  /** Roles that need a second factor, unless the identity provider has authenticated the operator. */
   readonly totpRoles: readonly Role[];
 }
 

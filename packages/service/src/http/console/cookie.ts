@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_HOURS } from '../../console/sessions/sessions-sql.js';
 
-/** The console's cookies. The state of a single sign-on is Lax, because the provider's site redirects here. */
+/** The console's cookies. `signOn` is Lax, because the identity provider's site redirects here. */
 const COOKIES = {
   session: { name: 'perennial', seconds: SESSION_HOURS * 3600, sameSite: 'Strict' },
   device: { name: 'perennial-device', seconds: 180 * 86_400, sameSite: 'Strict' },

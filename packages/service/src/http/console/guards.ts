@@ -50,7 +50,10 @@ export function requireOwnSite(headers: FastifyRequest['headers']): void {
   if (from !== undefined && from !== 'same-origin' && from !== 'none') throw new Problem('csrf');
 }
 
-/** Returns true if the operator must set up a second factor before anything else: the identity provider has its own. */
+/**
+ * Returns true if the operator must set up a second factor before anything else. Operators whom the identity provider
+ * has authenticated need none here.
+ */
 export const needsTotp = ({ totpRoles }: ConsoleDeps, { role, hasTotp, isBySingleSignOn }: SessionRow): boolean =>
   totpRoles.includes(role) && !hasTotp && !isBySingleSignOn;
 

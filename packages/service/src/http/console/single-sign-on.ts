@@ -53,7 +53,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
   return {
     name: settings.name,
     addRoutes(api: FastifyInstance, { visitorOf, signedIn }: SignOnPages): void {
-      // With `prove`, the provider asks for the password again, and the new session has a confirmed identity.
+      // With `prove`, the provider authenticates the operator again, and the new session has a confirmed identity.
       api.get<{ Querystring: { returnTo?: string; prove?: string } }>('/single-sign-on', async (request, reply) => {
         // Limited per address, because each request of an unknown client stores a row.
         begun.checkAndCount(visitorOf(request).address);
@@ -62,7 +62,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
         const state = client.randomState();
         const nonce = client.randomNonce();
         const isProof = request.query.prove !== undefined;
-        // Stored now, because the provider's redirect to this site comes without the session's cookie.
+        // Stores the session to replace now, because the provider's redirect comes without the session's cookie.
         const token = readCookie(request, 'session', isSecure());
         await insertSignOn(database, {
           stateHash: hashState(state),
@@ -102,7 +102,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
             expectedState: state,
             expectedNonce: taken.nonce,
             idTokenExpected: true,
-            // Requires an `auth_time` after the sign-in began. With 0, an operator who is slow to enter a code would fail.
+            // Requires an `auth_time` after the sign-in began. 0 would refuse operators who take long to enter a code.
             ...(taken.isProof ? { maxAge: taken.seconds } : {}),
           })
           .catch((err: unknown) => {

@@ -54,14 +54,14 @@ export const readJsonFile = (what: string) => (file: string) => () =>
     .then((text) => JSON.parse(text) as unknown)
     .catch(cannotRead(what));
 
-/** Writes a file that only the current user can read. Never overwrites one, because the former may be evidence. */
+/** Writes a file that only the current user can read. Fails if it exists, because the existing file may be evidence. */
 export async function writeNewJsonFile(file: string, value: object): Promise<void> {
   await writeNewFile(file, (handle) => handle.writeFile(`${JSON.stringify(value)}\n`)).catch((error: Error) => {
     throw new OperatorError(`the file cannot be written: ${error.message}`);
   });
 }
 
-/** Streams the bytes of a file, because it may be large. The console sends such a field as one text. */
+/** Streams the bytes of a file, because it may be large. The console sends the same field as one string. */
 export const readFileInPieces = (what: string) => (file: string) => () => pieces(what, file);
 
 async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
@@ -85,8 +85,8 @@ export const readPassword = () => async () => {
 };
 
 /**
- * Writes a file that only the current user can read, whatever the mode of a former file was. Writes under a temporary
- * name first, so that the file is always complete or the former one.
+ * Writes to a temporary file and then renames it, so that a reader sees either the former file or the complete new one.
+ * The new file is readable only by the current user, whatever the old mode was.
  */
 export async function savePrivately<T>(
   given: string,

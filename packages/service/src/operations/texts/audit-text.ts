@@ -12,8 +12,8 @@ export function auditTable(records: readonly AuditRecord[]): SafeText {
 
 const PROBLEMS: Readonly<Record<AuditProblem, string>> = {
   changed: 'the entry or one before it was changed or removed',
-  unsealed: 'the entry has no seal: an earlier release wrote it, or not the service',
-  replaced: 'the seal is wrong, or a noted entry is gone',
+  unsealed: 'the entry has no seal: a node of an earlier release wrote it, or somebody with access to the database',
+  replaced: 'the seal is wrong, or the entry that was seen under this number is gone',
 };
 
 export function verifiedText({
@@ -28,9 +28,9 @@ export function verifiedText({
 }: VerifiedAudit): SafeText {
   return record([
     ['entries', String(entries)],
-    ['verified now', String(checked)],
-    ['verified from the first', wholeAt ?? 'never'],
-    ['sealed from number', sealedFrom === null ? 'none' : String(sealedFrom)],
+    ['verified in this run', String(checked)],
+    ['last full verification', wholeAt ?? 'never'],
+    ['first sealed number', sealedFrom === null ? 'none' : String(sealedFrom)],
     ['last number', String(last.chainNo)],
     ['last hash', last.hash],
     [
@@ -46,7 +46,7 @@ export function headText({ chainNo, hash, sealedFrom, at, seal }: AuditHead): Sa
   return record([
     ['last number', String(chainNo)],
     ['last hash', hash],
-    ['sealed from number', sealedFrom === null ? 'none' : String(sealedFrom)],
+    ['first sealed number', sealedFrom === null ? 'none' : String(sealedFrom)],
     ['at', at],
     ['seal', seal],
   ]);

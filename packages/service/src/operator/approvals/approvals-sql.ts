@@ -22,18 +22,18 @@ export type ChangeEntry = Pick<AuditEntry, 'action' | 'subject' | 'detail'>;
 
 /** A change as it is stored until a second admin has decided. */
 export interface StoredChange {
-  /** The method and path of the operation, which find its step again. */
+  /** The method and path of the operation, by which its step is found. */
   readonly operation: string;
-  /** Removed when the change was made, declined, withdrawn or has failed, because it may name a user. */
+  /** Removed when the change was made, failed, or was declined or withdrawn, because it may name a user. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** What the step has written in a trial that was rolled back. */
+  /** The audit entries that the step wrote in a trial run, which was rolled back. */
   readonly entries: readonly ChangeEntry[];
 }
 
 /** Equals the condition of the partial index, so that PostgreSQL can use the index. */
 const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 
-/** The time after its approval in which the requester of a change can carry it out. */
+/** Hours after the approval in which the requester can carry out a change. */
 const OPEN_HOURS = 24;
 
 /** The first three conditions must match those of the partial index. */

@@ -84,8 +84,8 @@ export async function approve(
 }
 
 /**
- * Carries out the operator's own change, which another admin has approved, and returns the secrets that it shows. They
- * are shown to the requester, because an approver who had the link of a new account could act as two people.
+ * Carries out the operator's own change, which another admin has approved, and returns the secrets that it shows. Only
+ * the requester sees them, because an approver with the setup link of a new account could act as two operators.
  */
 export async function carryOutOwn(
   operator: OperatorWithGateways,
@@ -145,7 +145,7 @@ const DECIDED_BY = {
 };
 type Decided = keyof typeof DECIDED_BY;
 
-/** Stores a decision, and does what belongs to it in the same transaction. */
+/** Stores a decision, and runs `finish` in the same transaction. */
 async function decide(
   operator: Operator,
   input: DecideInput,
@@ -199,7 +199,10 @@ function auditSubject({ kind, subject }: Approval): string {
   return kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : `run-${subject}`;
 }
 
-/** Refuses operators of whom one has lately had the other's set-up link, or has given the other the right to approve. */
+/**
+ * Throws if one of the two operators has created, reset, promoted or enabled the other's account in the last seven
+ * days, because one person could then control both accounts.
+ */
 async function requireApart(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
   const until = await findApartUntil(tx, actor, requestedBy);
   if (until === undefined) return;
@@ -235,7 +238,10 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
   return approval;
 }
 
-/** Returns the entries of a change. Adds the id of a user, of whom entries have only a hash, for admins until the end. */
+/**
+ * Returns the audit entries of a change. Entries about a user contain only a hash of the user's id. For admins, adds
+ * the id as long as the input is stored.
+ */
 function describeChanges({ entries, input }: StoredChange, role: Role) {
   const channelUserId = input?.['channelUserId'];
   if (typeof channelUserId !== 'string' || !mayDo(role, 'admin')) return entries;

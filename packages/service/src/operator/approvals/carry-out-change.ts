@@ -16,7 +16,7 @@ export type FindStep = (operation: string) => {
 /** Returns the secrets to show. Call it after the commit. */
 type ShowSecrets = (operator: OperatorWithGateways) => Promise<Readonly<Record<string, string>>>;
 
-/** The step of an approved change refused. The transaction was rolled back. */
+/** Thrown if the step of an approved change refuses, to roll the transaction back. */
 export class StepRefused extends Error {
   constructor(readonly refused: OperatorError) {
     super(refused.message);
@@ -34,7 +34,7 @@ export async function carryOutChange(
   if (!(await isActiveAdmin(tx, requestedBy))) {
     throw refusal('requester-not-admin')`${requestedBy}, who has requested this, is no longer an active admin`;
   }
-  // An erasure removes the input of other requests about the user.
+  // The erasure of a user removes the input of all requests about the user.
   if (!change.input) throw new StepRefused(createNotFound('user', subject));
   await noteSecondPerson(tx, JSON.stringify({ approvalId: String(approvalId), approvedBy }));
   const showSecrets = await findStep(change.operation)

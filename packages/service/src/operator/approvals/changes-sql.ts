@@ -2,7 +2,7 @@ import { columns } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** Makes changes that need a second person one after the other, so that each sees the admins that the one before left. */
+/** Serializes changes that may need a second admin, so that each change sees the admins that the previous one left. */
 export const lockChanges: Query<[], void> = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('changes by two', 0))`,
   parameters: [],
@@ -13,7 +13,7 @@ export const isActiveAdmin: Query<[name: string], boolean> = declareHas({
   parameters: ['text'],
 });
 
-/** Returns true if there was an admin besides this account and the active ones. */
+/** Returns true if another admin's account is disabled, or if any admin was ever demoted. */
 export const hadOtherAdmin: Query<[name: string], boolean> = declareHas({
   text: `select from people where role = 'admin' and status = 'DISABLED' and name <> $1
      union all
@@ -24,8 +24,9 @@ export const hadOtherAdmin: Query<[name: string], boolean> = declareHas({
 const DAYS_APART = 7;
 
 /**
- * Returns when two operators may decide each other's requests: seven days after one of them has created, reset, promoted
- * or enabled the other's account. Undefined: now.
+ * Returns the time from which two operators may decide each other's requests: seven days after one of them has created,
+ * reset or enabled the other's account, or given it the role finance or admin. Returns undefined if they may decide
+ * now.
  */
 export const findApartUntil: Query<[one: string, other: string], string | undefined> = declareFind({
   text: `select ${shanghaiText(`at + interval '${DAYS_APART} days'`)} as until from audit_log

@@ -11,14 +11,17 @@ import { hadOtherAdmin, lockChanges } from './changes-sql.js';
 /** A step that changes only the database, in one transaction. */
 export interface ChangeStep<Result> extends Pick<Required<StoredChange>, 'operation' | 'input'> {
   readonly run: (operator: OperatorWithGateways) => Promise<Result>;
-  /** Returns fields for the stored input that the step has chosen, so that the approved change is the one that is made. */
+  /**
+   * Returns input fields whose values the step has chosen. They are stored, so the approved change uses the same
+   * values.
+   */
   readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
 }
 
-/** `console`: requests the approval. On the command line there is no second person, but there may be a reason. */
+/** `console`: requests the approval. A command has no second admin, but may give a reason to do without. */
 export type Asking = 'console' | { readonly withoutApproval: string | undefined };
 
-/** Audit actions that need a second admin, each with the entries that do. */
+/** Audit actions that may need a second admin. Each function decides by the detail of the entry. */
 const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail']) => boolean>> = {
   'person.create': ({ role }) => mayApprove(role),
   'person.reset': ({ role }) => mayApprove(role),
@@ -40,7 +43,7 @@ const rankOf = (role: unknown) => ROLES.indexOf(role as Role);
 
 const needsSecondAdmin = ({ action, detail }: ChangeEntry) => NEEDS_SECOND_ADMIN[action]?.(detail) ?? false;
 
-/** Rolls the trial back. */
+/** Thrown to roll the trial run back. */
 class Tried extends Error {
   constructor(
     readonly entry: ChangeEntry,
@@ -52,9 +55,9 @@ class Tried extends Error {
 }
 
 /**
- * Makes a change, or requests its approval. In production the step is tried first: what it writes to the audit log says
- * whether a second admin is needed, and shows that admin the old and new values. A request that its step would refuse is
- * refused at once.
+ * Makes a change, or requests its approval. In production the first run of the step is a trial: its audit entries show
+ * whether a second admin is needed, and show that admin the old and new values. The trial is rolled back if a second
+ * admin is needed, otherwise it is committed. If the step refuses, so does this function, and no approval is requested.
  */
 export async function makeChange<Result>(
   operator: OperatorWithGateways,
@@ -107,7 +110,7 @@ async function makeJudgedChange<Result>(
   throw refusal('change-waits')`approval ${judged.approvalId} waits for another admin; nothing was changed yet`;
 }
 
-/** Returns why no second person is asked, for the audit log. Undefined: one must be. */
+/** Returns why no second admin is asked, for the audit log. Returns undefined if a second admin must approve. */
 async function whyAlone(tx: Queryable, entry: ChangeEntry, asking: Asking): Promise<object | undefined> {
   if (await makesSecondAdmin(tx, entry)) return { secondPerson: 'none: only admin' };
   if (asking === 'console' || asking.withoutApproval === undefined) return undefined;
@@ -115,8 +118,8 @@ async function whyAlone(tx: Queryable, entry: ChangeEntry, asking: Asking): Prom
 }
 
 /**
- * Returns true if a new installation gets its second admin: at most one admin can sign in, and the change gives a link to
- * the only other one. An admin who has disabled or demoted the others is not the first.
+ * Returns true if the change gives a new installation its second admin: it creates or resets the only other admin, and
+ * at most one admin can sign in. Returns false if an admin was disabled or demoted before.
  */
 async function makesSecondAdmin(tx: Queryable, { action, subject, detail }: ChangeEntry): Promise<boolean> {
   if (!['person.create', 'person.reset'].includes(action) || detail['role'] !== 'admin') return false;
@@ -126,7 +129,7 @@ async function makesSecondAdmin(tx: Queryable, { action, subject, detail }: Chan
   return !(await hadOtherAdmin(tx, subject));
 }
 
-/** Stores the request, unless the same one waits already. Returns its number. */
+/** Stores the request, unless the same request already waits. Returns the approval's number. */
 async function requestChange(
   tx: Queryable,
   { actor }: Operator,

@@ -43,8 +43,9 @@ const ENTRY = joinColumns(
 type Entry = RowOf<typeof ENTRY>;
 
 /**
- * Returns entries after a number and id, because a database writer may give two the same number. The content is what
- * `audit_link` hashes. It is hashed here, because a writer may have replaced the function.
+ * Returns the entries after a number and id. The id is needed, because a database writer may give two entries the same
+ * number. `content` is the text that `audit_link` hashes. This process hashes it again, because a database writer may
+ * have replaced that function.
  */
 const listEntries = declareList({
   text: `select a.chain_no as "chainNo", a.chain, a.audit_id as "auditId", s.seal,
@@ -58,7 +59,7 @@ const listEntries = declareList({
   columns: ENTRY,
 });
 
-/** `fits` is false if the log has an entry after the head. */
+/** `fits` is false if the log has an entry after the head, or an entry without a number. */
 const findHead = declareFind({
   text: `select h.chain_no as "chainNo", h.chain,
        not exists (select from audit_log a where a.chain_no is null or a.chain_no > h.chain_no) as fits
@@ -77,7 +78,7 @@ const readNow = declareRequire({
   value: ({ micros }) => micros,
 });
 
-/** Few, because this process hashes them in one go. */
+/** The number of entries that this process hashes without a pause. It is small, so that requests do not wait. */
 const AT_ONCE = 500;
 
 /** The key of the advisory lock ('audi' in ASCII), which is held until the transaction ends. */
@@ -90,8 +91,8 @@ const lockVerifying = declareRequire({
 });
 
 /**
- * changed: the entry or one before it was changed or removed. unsealed: it has no seal, although earlier ones have.
- * replaced: its seal is wrong, or the log lacks an entry that was noted before.
+ * changed: the entry or one before it was changed or removed. unsealed: the entry has no seal, although an earlier
+ * entry has one. replaced: the seal is wrong, or the entry that was seen under this number is gone.
  */
 export type AuditProblem = 'changed' | 'unsealed' | 'replaced';
 interface Fault {
@@ -99,11 +100,11 @@ interface Fault {
   readonly problem: AuditProblem;
 }
 
-/** The end of the log, with a seal. To be stored elsewhere, because it reveals a log that was shortened or replaced. */
+/** The end of the log, with a seal. A copy that is stored elsewhere reveals a log that was shortened or replaced. */
 export interface AuditHead {
   readonly chainNo: number;
   readonly hash: string;
-  /** The first sealed entry. Earlier ones are of releases without seals. */
+  /** The first sealed entry. Releases without seals wrote the entries before it. */
   readonly sealedFrom: number | null;
   readonly at: string;
   readonly seal: string;
@@ -119,7 +120,7 @@ export interface VerifyAuditInput {
   readonly head?: AuditHead | undefined;
   /** An entry that this process has seen, which the log must still contain. */
   readonly seen?: Link | undefined;
-  /** True if a node verifies the log on its own. */
+  /** True if a node verifies the log on its schedule. */
   readonly isScheduled?: boolean;
 }
 
@@ -146,7 +147,7 @@ export async function verifyAudit({ database }: Pick<Operator, 'database'>, aske
     await database
       .transaction((tx) => storeCheckpoint(tx, requireSign(tx), next))
       .catch((error: unknown) => {
-        // A standby cannot store it.
+        // A standby cannot store the checkpoint.
         if (sqlState(error) !== READ_ONLY_STATE) throw error;
       });
   }
@@ -164,7 +165,7 @@ async function verifyInTransaction(
   if (head !== undefined && (!(head instanceof Object) || head.seal !== (await sealHead(sign, head)))) {
     throw refusal(
       'audit-head-foreign',
-    )`this is not a head of this installation, or it or the key of the log was changed`;
+    )`the file is not a head of this installation, or the file or the key of the log was changed`;
   }
   const now = await readNow(tx);
   const former = await findCheckpoint(tx, sign);
@@ -208,7 +209,7 @@ const least = (numbers: readonly (number | null | undefined)[]): number | null =
   return given.length === 0 ? null : Math.min(...given);
 };
 
-/** Returns the number of a noted entry that the log does not have any more, or has with a different hash. */
+/** Returns the number of an entry that was seen before and is now missing or has a different hash. */
 async function findLost(tx: Queryable, noted: readonly (Link | undefined)[]): Promise<number | undefined> {
   for (const one of noted) {
     if (!one || one.chainNo === 0) continue;
@@ -218,7 +219,7 @@ async function findLost(tx: Queryable, noted: readonly (Link | undefined)[]): Pr
   return undefined;
 }
 
-/** Verifies all entries after `start`, up to the head. Continues after a fault, so that later ones are counted. */
+/** Verifies all entries after `start`, up to the head. Continues after a fault, to count the faults. */
 async function walk(tx: Queryable, sign: Sign, start: Link, sealedFrom: number | null) {
   let last = start;
   let checked = 0;
@@ -269,7 +270,7 @@ function requireSign({ sign }: Queryable): Sign {
 const brokenLog = (at: number | string | null) =>
   refusal('audit-broken')`the audit log is broken at number ${at ?? ''}: see audit verify --all`;
 
-/** Returns the end of the log after a verification, with its seal. */
+/** Verifies the log and returns its end, with a seal. */
 export async function readAuditHead(operator: Operator): Promise<AuditHead> {
   const { head, brokenAt } = await verifyAudit(operator);
   if (!head) throw brokenLog(brokenAt);
@@ -281,7 +282,10 @@ const SCHEDULE_MICROS = 540e6;
 /** The same for a verification from the first entry: a day. */
 const WHOLE_SCHEDULE_MICROS = 86_400e6;
 
-/** Verifies the log, once a day from the first entry. Returns undefined if another node has done it, or without a key. */
+/**
+ * Verifies the log, once a day from the first entry. Returns undefined if another node has just verified it or is
+ * verifying it, or if the database cannot sign.
+ */
 export async function verifyAuditOnSchedule(
   operator: Pick<Operator, 'database'>,
   seen: Link | undefined,
@@ -303,7 +307,7 @@ export async function verifyAuditOnSchedule(
 
 /**
  * Seals the entries that nodes of an earlier release have written after the first seal. The operator vouches for them.
- * Refused if anything else is wrong with the log.
+ * Throws if anything else is wrong with the log.
  */
 export async function sealAudit(operator: Operator) {
   return inTransaction(operator, async (tx) => {

@@ -12,7 +12,7 @@ export interface AuditEntry {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** The change, without secrets. Texts about a user only in the fields `ERASABLE`. */
+  /** The change, without secrets. Only the fields in `ERASABLE` may contain texts about a user. */
   readonly detail: Readonly<Record<string, unknown>>;
   /** The client's address. Unset: the transaction's setting `perennial.address`. */
   readonly address?: string | null;
@@ -32,13 +32,16 @@ const RECORD_AUDIT = statement({
   columns: LINK,
 });
 
-/** Fields of a detail that may describe a user. They are stored apart, because an entry of the chain cannot be erased. */
+/**
+ * Free texts in a detail, which may describe a user. They are stored outside the chain, because a chained entry cannot
+ * be erased.
+ */
 const ERASABLE = new Set(['note', 'reason', 'withoutApproval']);
 
 export const hashTexts = (salt: Uint8Array, texts: string): string =>
   createHash('sha256').update(salt).update(texts).digest('hex');
 
-/** Replaces the erasable texts of a detail by a salted hash, which still proves them while they exist. */
+/** Takes the erasable texts out of a detail and puts a salted hash of them in their place. */
 function separateTexts(detail: AuditEntry['detail']) {
   const fields = Object.entries(detail);
   const erasable = fields.filter(([name, value]) => ERASABLE.has(name) && typeof value === 'string');
@@ -49,7 +52,9 @@ function separateTexts(detail: AuditEntry['detail']) {
   return { kept: { ...Object.fromEntries(kept), textsHash: hashTexts(salt, texts) }, salt, texts };
 }
 
-/** Writes an entry and seals it. Without a key it stays unsealed, which a verification reports. */
+/**
+ * Writes an entry and seals it. If the database cannot sign, the entry has no seal, and a verification reports that.
+ */
 export async function recordAudit(
   tx: Queryable,
   { actor, action, subject, detail, address = null }: AuditEntry,
@@ -59,7 +64,7 @@ export async function recordAudit(
   if (tx.sign) await storeSeal(tx, link.chainNo, await sealOf(tx.sign, link));
 }
 
-/** Adds these fields to the detail of every later entry of the transaction. */
+/** Adds these fields to the detail of every later entry of the transaction. They are chained and cannot be erased. */
 export const noteSecondPerson: Query<[note: string], void> = declareWrite({
   text: `select set_config('${NOTE}', $1, true)`,
   parameters: ['text'],
@@ -72,7 +77,7 @@ export const findLatestAuditId: Query<[], number> = declareRequire({
   value: ({ auditId }) => auditId,
 });
 
-/** Returns the entries that this transaction has written, if all have a higher number than the given one. */
+/** Returns the entries that this transaction has written, among those with a higher id than the given one. */
 export const findOwnEntries = declareList({
   text: `select action, subject, audit_detail(audit_log) as detail from audit_log
      where audit_id > $1 and xmin = pg_current_xact_id()::xid order by audit_id`,

@@ -13,17 +13,20 @@ import { epochMicros, fromEpochMicros } from '../../platform/db/time-sql.js';
 export const LINK = columns({ chainNo: 'bigint', chain: 'bytea' });
 export type Link = RowOf<typeof LINK>;
 
-/** Returns the seal of an entry. The hash contains every earlier entry, so the seal protects them too. */
+/** Returns the seal of an entry. The entry's hash covers all earlier entries, so the seal protects them too. */
 export const sealOf = (sign: Sign, { chainNo, chain }: Link): Promise<Buffer> =>
   sign(`entry ${chainNo} ${chain.toString('hex')}`);
 
-/** Replaces the seal of a removed entry, because a writer who removes entries must not stop operators. */
+/**
+ * Stores a seal. Overwrites the seal of a removed entry with the same number, because a database writer who removes
+ * entries must not be able to stop operators.
+ */
 export const storeSeal = declareWrite({
   text: 'insert into audit_seals (chain_no, seal) values ($1, $2) on conflict (chain_no) do update set seal = excluded.seal',
   parameters: ['bigint', 'bytea'],
 });
 
-/** Returns the first sealed entry, and a seal without its entry if there is one. */
+/** Returns the number of the first seal, and the number of the last seal if the log ends before it. */
 export const findSealedRange = declareRequire({
   text: `select min(chain_no) as first, case when max(chain_no) > (select max(chain_no) from audit_log) then max(chain_no) end as lost
      from audit_seals`,
@@ -31,14 +34,14 @@ export const findSealedRange = declareRequire({
   columns: columns({ first: 'bigint?', lost: 'bigint?' }),
 });
 
-/** Finds an entry by its number, the latest if a database writer has added one. */
+/** Finds an entry by its number. Returns the latest if a database writer has added another with the same number. */
 export const findLink = declareFind({
   text: 'select chain_no as "chainNo", chain from audit_log where chain_no = $1 order by audit_id desc limit 1',
   parameters: ['bigint'],
   columns: LINK,
 });
 
-/** How far the log was verified. Times are in Unix microseconds. */
+/** The position up to which the log was verified. Times are in Unix microseconds. */
 export interface Checkpoint extends Link {
   readonly sealedFrom: number | null;
   readonly scheduledAt: number | null;

@@ -6,8 +6,9 @@ import { inTransaction, type Operator, OperatorError, refusal } from '../operato
 import { type AuditEntry, recordAudit } from './audit.js';
 
 /**
- * Reads of personal data that the audit log records, with the most per operator and hour. Support takes a call a minute
- * at most. An operator who tries numbers to find four masked digits needs thousands: weeks, with an entry for each.
+ * Reads of personal data that the audit log records, with the limit per operator and hour. A support call takes at
+ * least a minute. Guessing four masked digits of a mobile number takes thousands of searches: at this limit about 80
+ * hours, with an audit entry for each.
  */
 const MOST_PER_HOUR = {
   'search.mobile': 60,
@@ -16,7 +17,7 @@ const MOST_PER_HOUR = {
   'orders.export': 20,
 } as const;
 
-/** A repeated read within this time, as by a page that refreshes itself, is one read. */
+/** The same read within this time, for example by a page that refreshes itself, is recorded once. */
 const SAME_READ_MINUTES = 10;
 
 export class TooManyReads extends OperatorError {}
@@ -30,8 +31,8 @@ const findReads = declareRequire({
 });
 
 /**
- * Records a read of personal data, before it is made. `what` is stored only as a keyed hash: an operator who looks for
- * the same value finds the same hash. Throws if the operator has made too many such reads.
+ * Records a read of personal data. Must run before the data is returned. `what` is stored only as a keyed hash, which
+ * is the same for the same value. Throws if the operator has made too many such reads in the last hour.
  */
 export async function traceRead(
   operator: Operator,

@@ -127,7 +127,7 @@ export const lockRun: Query<[runId: number], BulkRun | undefined> = declareFind(
 const OF_DISABLED = (run: string) =>
   `exists (select from people p where p.name = ${run}.requested_by and p.status = 'DISABLED')`;
 
-/** Returns the running runs of operators who were disabled since. */
+/** Returns the unfinished runs of operators who are disabled now. */
 export const findRunsOfDisabled: Query<[], { runId: number; requestedBy: string }[]> = declareList({
   text: `select r.run_id as "runId", r.requested_by as "requestedBy" from bulk_runs r
      where r.status = 'RUNNING' and ${OF_DISABLED('r')}`,
@@ -209,7 +209,7 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/** Leases a run to this node: of all free runs, the one whose last lease ended first. */
+/** Leases a run to this node. Of all free runs, takes the run whose last lease ended first. */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'
      where r.run_id = (

@@ -32,7 +32,7 @@ export async function rewrapKeys(operator: Operator) {
   const prefix = currentKeyPrefix(vault);
   const unbound = (await bindsKeys(database, vault)) ? 'refused' : 'accepted';
   let rewrapped = 0;
-  // In the transaction of the change, so that the audit log includes an interrupted run.
+  // Recorded with the keys in one transaction, so that the audit log also shows an interrupted run.
   const record = (tx: Queryable, detail: AuditEntry['detail']) =>
     recordAudit(tx, { actor, action: 'master-key.rewrap', subject: 'installation', detail: { ...detail, keyId } });
   const rewrapSome = async (tx: Queryable, at: KeyPlace, limit: number) => {
@@ -51,7 +51,7 @@ export async function rewrapKeys(operator: Operator) {
   }
   const isMoved = await inTransaction(operator, async (tx) => {
     if (!(await changeMasterKeyCheck(tx, vault))) return false;
-    // Keys that were stored in the earlier form meanwhile.
+    // Rewraps the keys that were stored in the earlier form meanwhile.
     for (const at of KEY_PLACES) rewrapped += await rewrapSome(tx, at, MAX_STORED_MEANWHILE);
     await record(tx, { place: 'check of the installation' });
     return true;
@@ -82,7 +82,7 @@ export async function readMasterKeyStatus({ database, vault }: Operator) {
     const open = async () => openCredentials(await openStoredKey(database, vault, dataKey, place), appId, row);
     if (await canOpen(open)) secrets += 1;
   }
-  // The channel's data key encrypts its secrets.
+  // A channel has three secrets. One data key encrypts them, so either all three open or none does.
   const channelSecrets = { count: sealed.length * 3, opened: secrets * 3 };
   const unbound = keys.reduce((sum, one) => sum + one.unbound, 0);
   return {
@@ -92,7 +92,7 @@ export async function readMasterKeyStatus({ database, vault }: Operator) {
     channelSecrets,
     allOpen: [...keys, channelSecrets].every(({ count, opened }) => count === opened),
     isRewrapped: unbound === 0 && keys.every(({ keyId }) => keyId === currentKeyId),
-    /** Keys in the form of earlier versions. */
+    /** The number of keys in the form of earlier versions, which are not bound to their rows. */
     unbound,
   };
 }

@@ -58,7 +58,7 @@ export const findWaitingWork: Query<[], WaitingWork[]> = declareList({
   columns: WAITING_WORK_COLUMNS,
 });
 
-/** Returns the erasures that this database knows. Later ones must be repeated. */
+/** Returns the number of erasures in this database and the time of the latest. Later erasures must be repeated. */
 export const findErasures = declareRequire({
   text: `select count(*) as count, ${shanghaiText('max(erased_at)')} as "latestAt" from erased_users`,
   parameters: [],

@@ -1,24 +1,26 @@
 /**
- * The words of which the most common passwords of twelve characters and more are made, in lists of leaked passwords.
- * Longer words come before words that they contain.
+ * Words of which the most common leaked passwords of twelve or more characters are made. Longer words come before words
+ * that they contain.
  */
 const WORDS =
   /administrator|password|passw|welcome|iloveyou|letmein|princess|football|baseball|superman|sunshine|whatever|starwars|computer|internet|michael|charlie|jennifer|jessica|liverpool|chelsea|barcelona|trustno|dragon|monkey|master|shadow|hello|login|admin|user|root|test|temp|default|secret|change|correct ?horse ?battery ?staple|woaini|wodemima|mima|qwertyuiop|qwerty|asdfghjkl|asdfgh|zxcvbnm|zxcvbn|qazwsxedc|qazwsx|1q2w3e4r5t6y|1q2w3e4r|1qaz2wsx3edc|1qaz2wsx|q1w2e3r4t5y6|q1w2e3r4|perennial|company|spring|summer|autumn|winter|monday|friday|january|december/g;
 
 const LEET: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', 0: 'o', 3: 'e', 4: 'a', 5: 's', 7: 't' };
 
-/** Returns true if every character follows the one before it, or precedes it, as in 123456 and fedcba, or repeats it. */
+/**
+ * Returns true if each character is the next or the previous one of the alphabet, as in 123456 and fedcba, or the same.
+ */
 function isSequence(text: string): boolean {
   const steps = [...text].slice(1).map((character, place) => character.charCodeAt(0) - text.charCodeAt(place));
   return steps.every((step) => Math.abs(step) <= 1) || /^(?:0?1234567890?|9876543210?)+\d*$/.test(text);
 }
 
-/** Fewer characters than these, beside common words, do not make a password: years and exclamation marks are guessed. */
+/** A password with common words needs this many different other characters. Years and 123… do not count. */
 const MIN_OWN = 6;
 
 /**
  * Returns true if the password is common: it repeats a short part, is a sequence, or is made of common words with few
- * other characters. Rules instead of a long list, because lists of leaked passwords are words with digits added.
+ * other characters. Uses rules instead of a long list, because most leaked passwords are words with digits added.
  */
 export function isCommonPassword(password: string): boolean {
   const lower = password.normalize('NFKC').toLowerCase();

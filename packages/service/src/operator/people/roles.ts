@@ -5,7 +5,7 @@ export type Role = (typeof ROLES)[number];
 /** Returns true if the role may approve what others request. */
 export const mayApprove = (role: unknown): boolean => role === 'finance' || role === 'admin';
 
-/** Roles that may look for a user by their id. Viewers see ids masked, and could confirm those that they guess. */
+/** Roles that may look for a user by id. Viewers may not: they see masked ids, and a hit would confirm a guessed id. */
 export const ROLES_FOR_USERS: readonly Role[] = ['support', 'finance'];
 
 /** Returns true if `role` includes the needed role, or at least one of several needed roles. */

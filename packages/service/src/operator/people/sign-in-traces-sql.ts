@@ -1,12 +1,12 @@
 import { columns } from '../../platform/db/database.js';
 import { declareList, declareRequire, type Query } from '../../platform/db/declared.js';
 
-/** The most names and addresses that one minute keeps apart, so that an attacker cannot flood the audit log. */
+/** The most pairs of name and address that are counted separately per minute, so that the audit log is not flooded. */
 const MAX_APART = 20;
 
 /**
  * Counts a failed sign-in and returns the name if an account has it. A name without an account is not stored, because
- * operators mistype passwords into the field of the name.
+ * operators sometimes type their password into the name field.
  */
 export const traceFailure: Query<[name: string, address: string], { readonly name: string | null }> = declareRequire({
   text: `with known as (

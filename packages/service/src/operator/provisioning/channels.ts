@@ -140,14 +140,15 @@ function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: 
 }
 
 /**
- * Replaces the data key of a channel. Announces the new key here; the engine then switches to it and seals everything
- * under it again, while the channel is served. The hashes for look-ups keep their key, which is stored from now on.
+ * Begins to replace the data key of a channel: stores the new key beside the current one. The engine then switches to
+ * it and seals the channel's values under it again, while the channel is served. Hashes for look-ups keep their key,
+ * which is stored from now on.
  */
 export async function rotateDataKey(operator: Operator, { appId }: { readonly appId: string }) {
   const { vault } = operator;
   return changeChannel(operator, appId, 'channel.rotate-data-key', async (tx, channel) => {
     if (!(await bindsKeys(tx, vault))) {
-      throw refusal('keys-not-bound')`run master-key rewrap first, once no node of an earlier version runs`;
+      throw refusal('keys-not-bound')`run master-key rewrap first, when no node of an earlier version runs`;
     }
     if (channel.otherDataKey !== null) {
       throw refusal('data-key-in-rotation')`the data key of ${quoted(appId)} is already being replaced`;

@@ -104,7 +104,7 @@ function wrapGatewayKey(tx: Queryable, { vault }: Operator, code: string, to: Ad
   return wrapStoredKey(tx, vault, key, bridgePlace(code, to));
 }
 
-/** Returns the stored key if it belongs to one of the addresses, and undefined if there is none. */
+/** Returns the stored key, 'misplaced' if it belongs to none of the addresses, or undefined if there is no key. */
 async function findFormerKey(tx: Queryable, { vault }: Operator, code: string, ...of: readonly Addressed[]) {
   const wrapped = await findGatewayKey(tx, code);
   if (wrapped == null) return undefined;
@@ -130,7 +130,7 @@ export async function updatePaymentChannel(
     const detail = describeChange<PaymentChannelFields>(former, to);
     if (!detail) return { ...former, changed: false };
     if (to.gatewayUrl !== former.gatewayUrl) {
-      // A key that belongs to neither address is removed: the address was changed in the database, the key may be another's.
+      // Removes a key that belongs to neither address: the database was changed, and the key may be another bridge's.
       const key = await findFormerKey(tx, operator, subject, former, to);
       const isKept = key !== undefined && key !== 'misplaced';
       await storeGatewayKey(tx, subject, isKept ? await wrapGatewayKey(tx, operator, subject, to, key) : null);

@@ -165,7 +165,7 @@ export const findChannelsByPrefix = declareList({
   columns: columns({ appId: 'text', name: 'text', status: 'text' }),
 });
 
-/** Returns what hashes the mobiles of each channel. */
+/** Returns the wrapped keys of all channels from which the hashes of mobile numbers are computed. */
 export const listLookUpKeys = declareList({
   text: `select c.channel_id as "channelId", c.app_id as "appId", c.data_key as "dataKey", c.look_up_key as "lookUpKey"
      from channels c order by c.app_id`,

@@ -65,7 +65,7 @@ export interface Database extends Transactional {
    * changes between statements. Throws DatabaseReadOnly if `mustWrite` is true and the server cannot write.
    */
   inspect(options?: { readonly mustWrite?: boolean }): Promise<ServerFacts>;
-  /** Lets the transactions of this database sign. */
+  /** Sets the function with which transactions of this database sign. */
   signWith(sign: Sign): void;
   close(): Promise<void>;
 }

@@ -17,11 +17,11 @@ const CLAIM_INSTALLATION = statement({
 
 /** Where the master keys come from. */
 export interface MasterKeySource {
-  /** Keys of the settings. */
+  /** The master keys of the settings. */
   readonly local: readonly Uint8Array[];
-  /** Wraps another one. */
+  /** The key service, which wraps another master key. */
   readonly service?: KeyService | undefined;
-  /** True if that is the current one. Otherwise the first of the settings is. */
+  /** True if the key of the key service is the current master key. Otherwise the first of `local` is. */
   readonly isServiceCurrent?: boolean;
 }
 
@@ -31,7 +31,9 @@ function toVault({ local, isServiceCurrent = false }: MasterKeySource, external:
     ? [...known, ...local]
     : [...local.slice(0, 1), ...known, ...local.slice(1)];
   if (first) return openVault([first, ...others]);
-  throw new InstallationError('this database has a MASTER_KEY: set it as MASTER_KEY_PREVIOUS, beside KEY_SERVICE');
+  throw new InstallationError(
+    'this database was created with a MASTER_KEY: set that key as MASTER_KEY_PREVIOUS, beside KEY_SERVICE',
+  );
 }
 
 /**
@@ -55,7 +57,7 @@ export async function claimInstallation(
   return checkInstallation(installation, environment, keys);
 }
 
-/** Opens the vault. Throws if the database belongs to another environment or to unknown master keys. */
+/** Opens the vault. Throws if the database belongs to a different environment, or if this node lacks its master key. */
 export async function checkInstallation(
   installation: Installation,
   environment: Environment,
@@ -135,7 +137,7 @@ export async function checkWrappedKeys(database: Queryable, vault: Vault): Promi
 }
 
 const UNBOUND_KEYS =
-  'the keys in this database are not bound to their rows: run master-key rewrap once no older version runs';
+  'the keys in this database are not bound to their rows: run master-key rewrap when no older version runs';
 
 export type Installation = RowOf<typeof FIND_INSTALLATION>;
 

@@ -37,7 +37,7 @@ export interface OpenOptions extends DatabaseEvents {
   readonly role: 'service' | 'tool';
   /** The name in the database's list of sessions. Default: depends on the role. */
   readonly name?: string;
-  /** Refuses an embedded folder without a database. By default, one is created. */
+  /** True: throws if an embedded folder contains no database. By default, a database is created. */
   readonly mustExist?: boolean;
   readonly log: (line: string) => void;
   /** Called with the reason, repeatedly, while the start waits. `isDecision` is true if an operator must decide. */
@@ -133,7 +133,10 @@ async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<vo
   );
 }
 
-/** Throws if the database belongs to another installation. The vault is undefined if it belongs to none yet. */
+/**
+ * Throws if the database belongs to a different installation. Runs before any change. The vault is undefined if the
+ * database belongs to no installation yet.
+ */
 async function checkBeforeChange({ database, keys }: OpenConnection, settings: Settings) {
   const installation = await findInstallation(database);
   const vault = installation && (await checkInstallation(installation, settings.environment, keys));
@@ -142,7 +145,7 @@ async function checkBeforeChange({ database, keys }: OpenConnection, settings: S
 
 type Prepared = Pick<OpenedDatabase, 'currency' | 'vault'>;
 
-/** May be repeated, because each step detects that it is done. */
+/** Prepares a database for use. May be called again after a failure, because each step detects that it is done. */
 async function prepareDatabase(opened: OpenConnection, settings: Settings, options: OpenOptions): Promise<Prepared> {
   const { database, databaseUrl, keys } = opened;
   await checkBeforeChange(opened, settings);
@@ -152,12 +155,12 @@ async function prepareDatabase(opened: OpenConnection, settings: Settings, optio
   const currency = await claimCurrency(database, settings.currency);
   // A command repairs nothing here, so that on a copy of the database it only reports.
   if (options.role !== 'service') return { currency, vault };
-  // A read-only node may use a copy.
+  // A read-only node may use a copy of the database, so it does not claim the database.
   const warnings = [
     settings.readsOnly ? undefined : await claimDatabase(database),
     await checkWrappedKeys(database, vault),
   ];
-  // Creates the key here, because the transaction that first needs it has taken a connection already.
+  // Creates the key now, because the transaction that first needs it would already hold a connection.
   await readOrCreateInstallationKey(database, vault, 'audit log');
   for (const warning of warnings) if (warning !== undefined) options.log(`Warning: ${warning}`);
   for (const sequence of await moveLaggingSequences(database))
@@ -229,7 +232,7 @@ async function retryWhileUnavailable<T>(
 /** Describes an error whose cause may pass without a change of the settings. Returns undefined for other errors. */
 function describePassing(error: unknown): string | undefined {
   if (error instanceof UnconfirmedCopy || error instanceof KeyServiceError) return error.message;
-  // A restore or a migration locks the tables while it runs.
+  // Happens while a restore or a migration has locked the tables.
   if (error instanceof HeldUp) return `another session has locked tables of the database (${sqlState(error)})`;
   return error instanceof Unavailable && permanentReason(error) === undefined ? describeUnreachable(error) : undefined;
 }

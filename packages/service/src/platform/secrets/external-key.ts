@@ -14,8 +14,8 @@ const storeWrappedMasterKey = declareHas({
 });
 
 /**
- * Has the key service wrap the master key again, under the service's newest key. Without a service, deletes the wrapped
- * form, because the database then belongs to another master key. Returns true if something changed.
+ * Lets the key service wrap the master key again, under the service's newest key. Without a key service, deletes the
+ * wrapped master key, because all keys are then under another master key. Returns true if something changed.
  */
 export async function rewrapMasterKey(tx: Queryable, service: KeyService | undefined): Promise<boolean> {
   const wrapped = await lockWrappedMasterKey(tx);

@@ -9,7 +9,7 @@ export interface KeyService {
   unwrap(wrapped: string): Promise<Uint8Array>;
 }
 
-/** Thrown if the key service does not answer or refuses. It may answer later. */
+/** Thrown if the key service does not answer, or refuses. A later attempt may succeed. */
 export class KeyServiceError extends PlainError {
   constructor(why: string, options?: ErrorOptions) {
     super(`the key service of KEY_SERVICE cannot be used (${why})`, options);
@@ -19,7 +19,7 @@ export class KeyServiceError extends PlainError {
 const TIMEOUT_MS = 10_000;
 const KEY_BYTES = 32;
 
-/** Remembers the last key that was unwrapped, so that a start asks once. */
+/** Remembers the last key that was unwrapped, so that a start calls the service once. */
 export function createKeyService(settings: KeyServiceSettings): KeyService {
   const call = settings.kind === 'vault' ? createTransitCall(settings) : createCommandCall(settings);
   let known: { readonly wrapped: string; readonly key: Uint8Array } | undefined;
@@ -41,13 +41,13 @@ type Call = (act: 'wrap' | 'unwrap', text: string) => Promise<string>;
 /** Runs `PATH wrap` or `PATH unwrap`: the text goes to its standard input and comes from its standard output. */
 function createCommandCall({ path }: { readonly path: string }): Call {
   return async (act, text) => {
-    // Its messages belong in the log of this process; they are not ours to repeat.
+    // The command's error output goes to the error output of this process.
     const child = spawn(path, [act], { stdio: ['pipe', 'pipe', 'inherit'], timeout: TIMEOUT_MS });
     let answer = '';
     child.stdout.setEncoding('utf8').on('data', (part: string) => {
       answer += part;
     });
-    // A command that ends without reading its input breaks the pipe. Its exit code says why.
+    // A command that ends without reading its input breaks the pipe. Its exit code is reported instead.
     child.stdin.on('error', () => undefined).end(`${text}\n`);
     const ended = await new Promise<string>((resolve) => {
       child.on('error', (error) => resolve(error.message));
@@ -69,7 +69,9 @@ interface TransitSettings {
   readonly tokenFile: string;
 }
 
-/** Calls the transit engine of HashiCorp Vault or OpenBao. Reads the token for each call, because an agent renews it. */
+/**
+ * Calls the transit engine of HashiCorp Vault or OpenBao. Reads the token for each call, because an agent renews it.
+ */
 function createTransitCall({ url, keyName, tokenFile }: TransitSettings): Call {
   return async (act, text) => {
     const { path, given, got } = TRANSIT[act];

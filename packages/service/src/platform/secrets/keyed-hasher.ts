@@ -6,7 +6,7 @@ import { createKey, type Vault } from './vault.js';
 
 export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes' | 'audit log' | 'reads';
 
-/** Chooses the form in the statement that stores it, because the caller may have no transaction (stored-keys.ts). */
+/** The statement itself chooses the bound or the unbound form, because the caller may have no transaction. */
 const INSERT_LOOK_UP_KEYS = statement({
   text: `with form as (select master_key_check = any($4::text[]) as unbound from installation for share)
      insert into look_up_keys (purpose, wrapped)

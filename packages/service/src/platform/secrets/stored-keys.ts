@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { columns, type Queryable, queryOne, statement } from '../db/database.js';
 import { isBoundKey, MisplacedKey, type Vault } from './vault.js';
 
-/** Places of wrapped keys. A key opens only at its place, so a place names everything that must not change under it. */
+/**
+ * Places of wrapped keys. A key opens only for its place, so the place contains all values that the key is bound to.
+ */
 export const keyPlaces = {
   dataKey: (appId: string) => `data key of channel ${appId}`,
   otherDataKey: (appId: string) => `other data key of channel ${appId}`,
@@ -15,8 +17,9 @@ export const keyPlaces = {
 } as const;
 
 /**
- * Returns a hash of each known master key, by which the database recognizes its own, and whether its keys are bound. A
- * database writer cannot compute the hash of a form that this database never had.
+ * Returns a hash of each master key that this node has. The database stores one of these hashes, to recognize its
+ * master key. The hash also tells whether the database's keys are bound. A database writer cannot compute the hash of
+ * the other form, because that needs the master key.
  */
 export function computeMasterKeyChecks(vault: Vault, form: 'bound' | 'unbound'): string[] {
   const purpose = form === 'bound' ? 'installation check, bound keys' : 'installation check';
@@ -25,10 +28,10 @@ export function computeMasterKeyChecks(vault: Vault, form: 'bound' | 'unbound'):
 
 const CHECK = { parameters: [], columns: columns({ check: 'text' }) };
 const READ_CHECK = statement({ text: 'select master_key_check as "check" from installation', ...CHECK });
-/** Waits for a rewrap that changes the form, and holds the form until the transaction ends. */
+/** Waits for a rewrap that changes the form, and prevents such a rewrap until the transaction ends. */
 const HOLD_CHECK = statement({ text: 'select master_key_check as "check" from installation for share', ...CHECK });
 
-/** Vaults of databases whose keys are bound. This never ends. */
+/** Vaults of databases whose keys are bound. Bound keys never become unbound again. */
 const binding = new WeakSet<Vault>();
 
 async function isBinding(db: Queryable, vault: Vault, read: typeof READ_CHECK): Promise<boolean> {
@@ -39,7 +42,7 @@ async function isBinding(db: Queryable, vault: Vault, read: typeof READ_CHECK): 
   return true;
 }
 
-/** Returns true if every key of the database is bound to its place, so that nodes refuse others. */
+/** Returns true if every key of the database is bound to its place, so that nodes refuse unbound keys. */
 export const bindsKeys = (db: Queryable, vault: Vault): Promise<boolean> => isBinding(db, vault, READ_CHECK);
 
 /** Wraps a key that the same transaction stores, in the form that all nodes of the installation can read. */

@@ -8,11 +8,13 @@ import { PlainError } from '../plain-error.js';
  * change (docs/decisions/0004-secrets.md).
  */
 export interface Vault {
-  /** Wraps a key for one place: it opens nowhere else. Undefined: in the form of earlier versions, which opens anywhere. */
+  /**
+   * Wraps a key, bound to a place. Without a place, uses the unbound form of earlier versions, which opens anywhere.
+   */
   wrapKey(key: Uint8Array, place: string | undefined): string;
-  /** Throws MisplacedKey if the key was wrapped for another place, or is unbound and that is not accepted. */
+  /** Throws MisplacedKey if the key was wrapped for another place, or if it is unbound and unbound keys are refused. */
   unwrapKey(wrapped: string, place: string, unbound?: 'refused' | 'accepted'): Uint8Array;
-  /** Ids of the known master keys, the current one first. */
+  /** The ids of the known master keys, the current key first. */
   readonly keyIds: readonly [current: string, ...previous: string[]];
   /**
    * Returns the keys derived for one purpose, one from each master key. The key from the current master key comes
@@ -23,10 +25,10 @@ export interface Vault {
 
 export class VaultError extends PlainError {}
 
-/** Thrown for a value that does not belong to its place. */
+/** Thrown for a value that does not open: it was sealed for another place or under another key, or was changed. */
 export class MisplacedKey extends VaultError {}
 
-/** The second part of a key that is bound to its place. The form of earlier versions has two parts. */
+/** The second of three parts of a key that is bound to its place. Keys of earlier versions have two parts. */
 const BOUND = '2';
 
 export const isBoundKey = (wrapped: string): boolean => wrapped.split('.')[1] === BOUND;

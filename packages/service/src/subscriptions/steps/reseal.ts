@@ -70,7 +70,7 @@ export async function resealNextRows(tx: Queryable, vault: Vault): Promise<Resea
   return { appId, did: 'resealed', unreadable };
 }
 
-/** Makes the announced key the data key. The credentials are sealed under it at once, the rest in rounds. */
+/** Makes the new key the data key. Seals the credentials under it; rounds seal the other values. */
 async function switchKeys(
   tx: Queryable,
   vault: Vault,

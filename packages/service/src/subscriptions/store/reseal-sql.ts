@@ -1,26 +1,27 @@
 import { columns, declareFind, declareList, declareWrite, type RowOf } from '../../platform/db/database.js';
 
 /**
- * A row with values that are sealed under a channel's data key. They are null if the row is of another channel or has
- * no such value.
+ * A row with values that are sealed under a channel's data key. They are null if the row belongs to another channel.
  */
 export type SealedRow = RowOf<typeof SEALED_ROW>;
 
 const SEALED_ROW = columns({
-  /** Position of the row in the walk. */
+  /** The position of the row in the order of the table. */
   key: 'text',
   /** The user whose mobile it is. Null if the key names the owner. */
   userId: 'text?',
   first: 'text?',
   second: 'text?',
-  /** True for a binding in progress, because its writes are recognized by the sealed text. */
+  /**
+   * True for a binding in progress. It must not be sealed again yet, because its next write compares the sealed text.
+   */
   isBusy: 'boolean',
 });
 
-/** The channel, the key of the row before, the number of rows. */
+/** Parameters: the channel, the key of the last row of the previous page, the number of rows. */
 const PAGE = { parameters: ['bigint', 'text', 'bigint'], columns: SEALED_ROW } as const;
 
-/** The channel, and for each row its key, the values found, and the same sealed again. */
+/** Parameters: the channel and, for each row, its key, the values found, and the same values sealed again. */
 const RESEALED = {
   parameters: {
     channelId: 'bigint',
@@ -33,9 +34,9 @@ const RESEALED = {
 } as const;
 
 /**
- * The tables in the order of a round. `list` walks the keys of a table: in `users` those of the channel, in the other
- * tables those of all channels. A `store` skips rows that are locked, because it must not wait while it holds other
- * locks, and rows that were changed since.
+ * The tables in the order of a round. `list` reads a table by an index. If no index begins with the channel, it reads
+ * the rows of all channels. `store` skips locked rows, because it must not wait while it holds locks itself. It also
+ * skips rows that were changed since they were read.
  */
 export const SEALED_TABLES = [
   {
@@ -109,11 +110,11 @@ export const SEALED_TABLES = [
 
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
-/** Nodes learn of the new key when they next use the channel, and runs of renewals within five minutes. */
+/** Longer than a node may use a cached channel without the new key. Runs of renewals cache it for five minutes. */
 const ANNOUNCED_FOR = `interval '10 minutes'`;
-/** Longer than anything that was in flight at the switch. */
+/** Longer than any request or job that was in flight at the switch. */
 const FORMER_KEY_KEPT_FOR = `interval '1 day'`;
-/** Bindings are no longer in progress then. */
+/** Longer than a binding counts as in progress. */
 const BETWEEN_ROUNDS = `interval '15 minutes'`;
 
 /** Announces a new data key. */
@@ -154,7 +155,7 @@ export const storePosition = declareWrite({
   parameters: ['bigint', 'integer', 'text?', 'boolean'],
 });
 
-/** Ends a round. The next one is the last if this one has found nothing. */
+/** Ends a round. If it found nothing, the next round is the last one and begins a day after the switch, or later. */
 export const endRound = declareWrite({
   text: `update data_key_rotations set stage = 0, after_row = null, found = false, is_last = is_last or not $2,
        not_before = case when $2 then now() + ${BETWEEN_ROUNDS} else greatest(now(), switched_at + ${FORMER_KEY_KEPT_FOR}) end

@@ -70,7 +70,7 @@ async function writeReport(
   input: SettlementReportInput,
   file: FileHandle,
 ): Promise<SettlementSummary> {
-  // Loaded lazily, because it loads the schemas of the interface.
+  // Loaded lazily, because this module loads all schemas of the API.
   const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
   return writeSettlementReport(operator, input, (text) => file.appendFile(text));
 }

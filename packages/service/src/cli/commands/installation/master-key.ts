@@ -14,7 +14,7 @@ export function addMasterKeyCommands(perennial: Command, { perform }: CommandLin
   addCommand(
     masterKey,
     'rewrap',
-    'protect every other key with the current master key and bind it to its row, once no older version runs',
+    'protect every other key with the current master key, bound to its row; run it when no older version runs',
     ['rewrap'],
   ).action((options: JsonOption) =>
     perform(
@@ -47,10 +47,10 @@ function statusText(status: MasterKeyStatus): SafeText {
 
 function verdictText({ allOpen, isRewrapped, unbound }: MasterKeyStatus): string {
   if (!allOpen) {
-    return 'NOT ALL OPEN: add the missing master key to MASTER_KEY_PREVIOUS; keys under a known one were changed in the database';
+    return 'NOT ALL OPEN: add the missing master key to MASTER_KEY_PREVIOUS; keys that a known master key does not open were changed in the database';
   }
   if (unbound > 0)
-    return `ALL OPEN, but ${unbound} not bound to their rows: run master-key rewrap once no older version runs`;
+    return `ALL OPEN, but ${unbound} not bound to their rows: run master-key rewrap when no older version runs`;
   return isRewrapped
     ? 'ALL OPEN: everything is under the current key'
     : 'ALL OPEN, but not all under the current key: run master-key rewrap before you remove the previous key';

@@ -5,18 +5,18 @@ import { sumRefundsAlone } from './second-person-sql.js';
 
 /** Limits above which a refund needs a second operator. 0: no limit. */
 export interface RefundLimits {
-  /** The refunds of one period. */
+  /** The sum of the refunds of one period. */
   readonly refundApprovalCent: number;
-  /** The refunds that one person makes alone in 24 hours. */
+  /** The sum of the refunds that one operator makes alone in 24 hours. */
   readonly refundDailyCent: number;
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * Returns true if a refund exceeds a limit: together with the period's earlier refunds, so that splitting it does not
- * help, or with those that the operator has made alone. The caller holds the lock of the operator's refunds if it makes
- * one.
+ * Returns true if a refund needs a second operator, because it exceeds a limit. Earlier refunds of the period count, so
+ * splitting a refund does not avoid the approval. Refunds that the operator made alone in the last 24 hours count
+ * towards the daily limit. A caller that makes the refund must hold `lockRefundsOf`.
  */
 export async function needsSecondPerson(
   db: Queryable,

@@ -36,8 +36,9 @@ import {
 } from './user-data-sql.js';
 
 /**
- * Erases a user's personal data and keeps orders, periods and amounts under a pseudonym. All in one transaction, so a
- * crash leaves everything or nothing, and the erasure can be repeated. Throws while something of the user is open.
+ * Erases a user's personal data and keeps orders, periods and amounts under a pseudonym. One transaction does all of
+ * it, so after a crash the erasure is complete or not begun, and can be repeated. Throws if an order, a binding, a
+ * debit or a refund of the user is still open.
  */
 export async function eraseUser(operator: Operator, input: UserInput & { readonly reason: string }) {
   const { appId, channelUserId } = input;
@@ -61,7 +62,7 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
     requireEndedAgreements(agreements);
     requireNothingOpen(await findOpenMoney(tx, orderNos));
 
-    // Random and stored nowhere else, so it does not lead back to the user.
+    // Random, so it does not lead back to the user.
     const pseudonym = `erased-${randomBytes(16).toString('hex')}`;
     await renameOrders(tx, orderNos, pseudonym);
     await renameExternalOrders(tx, channelId, channelUserId, pseudonym);
@@ -74,7 +75,7 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
     await renameInBulkFilters(tx, appId, channelUserId, pseudonym);
     await forgetRequests(tx, appId, channelUserId);
     for (const erase of [...deleteReceiversAnswers, ...deleteTexts]) await erase(tx, orderNos);
-    // The channel has stored something since the orders were listed.
+    // Rows are left if the channel has stored some since the orders were listed.
     if (await hasRowsOfUser(tx, channelId, channelUserId)) {
       throw refusal('busy-records', BusyError)`a request of this user is in progress; nothing was changed, try again`;
     }
@@ -89,7 +90,7 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
   });
 }
 
-/** The id as in stored answers, which are JSON without spaces. */
+/** Returns the id as it is written in stored answers, which are JSON without spaces. */
 const toIdField = (channelUserId: string) => `"channelUserId":${JSON.stringify(channelUserId)}`;
 
 function requireEndedOrders(orders: Awaited<ReturnType<typeof lockOrdersOfUser>>): void {

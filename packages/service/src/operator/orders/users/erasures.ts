@@ -4,7 +4,10 @@ import { eraseUser } from './erase-user.js';
 import { hashUser, requireChannelOf } from './find-user.js';
 import { listErasedUsers, listUserIds } from './user-data-sql.js';
 
-/** An erased user by the hash of the id. Kept outside the database, it allows to repeat erasures after a restore. */
+/**
+ * An erased user, identified by a hash of the id. Operators store the list outside the database, to repeat erasures
+ * after a restore.
+ */
 export interface Erasure {
   readonly appId: string;
   readonly userHash: string;
@@ -18,8 +21,8 @@ export async function listErasures({ database }: Operator): Promise<Erasure[]> {
 export type RepeatedErasures = Awaited<ReturnType<typeof repeatErasures>>;
 
 /**
- * Erases the listed users whose data is in this database again, because it was restored from an older backup. Users
- * whose rows are later than their erasure have come back, and stay.
+ * Erases the listed users whose data is in the database again after the restore of an older backup. Skips users whose
+ * rows are later than their erasure, because they have returned since.
  */
 export async function repeatErasures(operator: Operator, erasures: readonly Erasure[]) {
   const refused: { appId: string; userHash: string; reason: string }[] = [];
@@ -56,7 +59,10 @@ function groupByChannel(erasures: readonly Erasure[]): Map<string, Map<string, s
   return groups;
 }
 
-/** Yields the ids page by page. An erasure deletes rows that were read, so it does not disturb the next page. */
+/**
+ * Yields the ids page by page. Erasures between two pages do no harm: they delete or rename rows, but do not change the
+ * keys by which the pages are ordered.
+ */
 async function* readUserIds(db: Queryable, channelId: number) {
   for (const { first, list } of listUserIds) {
     for (let place: string | undefined = first; place !== undefined; ) {

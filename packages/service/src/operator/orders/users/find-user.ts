@@ -14,22 +14,24 @@ export async function requireChannelOf({ database, vault }: Operator, appId: str
   return channel;
 }
 
-/** Some channels have one user id for all their customers. More orders than this are not one person's. */
+/** The most orders of one user. A user with more is no single person: some channels use one id for all customers. */
 export const MAX_ORDERS_OF_USER = 10_000;
 
 export function requireFewOrders({ appId, channelUserId }: UserInput, orderNos: readonly number[]): void {
   if (orderNos.length <= MAX_ORDERS_OF_USER) return;
   throw refusal(
     'user-of-too-many-orders',
-  )`user ${quoted(channelUserId)} of ${appId} has more than ${MAX_ORDERS_OF_USER} orders, and is not one person`;
+  )`user ${quoted(channelUserId)} of ${appId} has more than ${MAX_ORDERS_OF_USER} orders, so it is not a single person`;
 }
 
 export function createNoSuchUser({ appId, channelUserId }: UserInput): NotFoundError {
   return refusal('no-such-user', NotFoundError)`channel ${appId} has no user ${quoted(channelUserId)}`;
 }
 
-/** The hash of a user's id, which only the holder of the channel's key can compute. */
+/** Returns a hash of a user's id, which only a holder of the channel's key can compute. */
 export const hashUser = ({ sealing }: Channel, channelUserId: string): Buffer => sealing.hash(channelUserId, 'user');
 
-/** The subject of audit entries about a user. The id would stay in the chain after an erasure. */
+/**
+ * Returns the subject of audit entries about a user: a hash, because the id would stay in the chain after an erasure.
+ */
 export const userSubject = (hash: Buffer): string => `user-${hash.toString('hex')}`;

@@ -22,7 +22,7 @@ export async function showUser(
   { appId, channelUserId }: UserInput,
   role: Role,
 ) {
-  // Read again, because no admission compares its version here.
+  // Reads the channel again, because the console has no admission that would notice a new version of the channel.
   const channel = await channels.reload(appId);
   if (!channel) throw createNotFound('channel', appId);
   const { channelId } = channel;

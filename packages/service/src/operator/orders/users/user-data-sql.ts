@@ -10,7 +10,7 @@ import {
 } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
 
-/** Returns one number more than `limit` if the user has more orders. */
+/** Returns `limit` + 1 order numbers if the user has more than `limit` orders. */
 export const listOrderNosOfUser = declareList({
   text: `select order_no as "orderNo" from external_orders where user_key = key_of($2) and channel_id = $1
      order by order_no limit $3::bigint + 1`,
@@ -19,7 +19,7 @@ export const listOrderNosOfUser = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-/** Locks by ascending number, orders before agreements, as every transaction does. */
+/** Locks by ascending number, and orders before agreements, like all other transactions. */
 export const lockOrdersOfUser = declareList({
   text: `select order_no as "orderNo", status from orders where order_no = any($1::bigint[]) order by order_no for update`,
   parameters: ['bigint[]'],
@@ -40,7 +40,9 @@ export const lockAgreementsOfUser = declareList({
   }),
 });
 
-/** Finds a period, as `orderNo-cycleNo`, with a debit or a refund without a result, or a refund that waits for approval. */
+/**
+ * Finds a period, as `orderNo-cycleNo`, with a debit or a refund without a result, or a refund that waits for approval.
+ */
 export const findOpenMoney = declareFind({
   text: `select order_no || '-' || cycle_no as period from debit_attempts
          where order_no = any($1::bigint[]) and status = 'STARTED'
@@ -53,13 +55,11 @@ export const findOpenMoney = declareFind({
   value: ({ period }) => period,
 });
 
-/** Lets one erasure of a user at a time run. Held until the transaction ends. */
+/** Allows one erasure of a user at a time, until the transaction ends. */
 export const lockErasure = declareWrite({
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
   parameters: ['text'],
 });
-
-/** Statements of an erasure. `pseudonym` replaces the user's id. */
 
 export const renameOrders = declareWrite({
   text: `update orders set channel_user_id = $2, unsubscribe_reason = null, channel_agreement_ref = null
@@ -104,7 +104,7 @@ export const deleteReceiversAnswers = [
   declareWrite({ text: eventIs(`t.outcome <> 'ACCEPTED'`), parameters: ['bigint[]'] }),
 ];
 
-/** Replaces a piece of JSON in stored answers, which replays return. */
+/** Replaces a piece of JSON in stored answers, which resends return. */
 export const renameInAnswers = declareWrite({
   text: `update idempotency set data = replace(data, $2, $3) where channel_id = $1 and position($2 in data) > 0`,
   parameters: ['bigint', 'text', 'text'],
@@ -116,7 +116,10 @@ export const renameInBulkFilters = declareWrite({
   parameters: ['text', 'text', 'text'],
 });
 
-/** The order of a number of an attempt, a refund or a claim: without its letter and its last six digits. */
+/**
+ * Matches the numbers of the orders, and of their attempts, refunds and claims. The latter are the number of the order
+ * between an optional letter and six digits.
+ */
 const isOfOrders = (number: string) => `(ltrim(${number}, 'RC') = any($1::bigint[]::text[])
        or left(ltrim(${number}, 'RC'), -6) = any($1::bigint[]::text[]))`;
 
@@ -130,7 +133,10 @@ export const deleteTexts = [
   `update reconciliation_differences set closing_note = '****' where closing_note is not null and ${isOfOrders('number')}`,
 ].map((text) => declareWrite({ text, parameters: ['bigint[]'] }));
 
-/** Returns the number of entries of earlier versions, whose texts are part of the chain. */
+/**
+ * Deletes the texts of the audit entries about these subjects. Returns the number of entries of earlier versions, whose
+ * texts are part of the chain and stay.
+ */
 export const deleteAuditTexts = declareRequire({
   text: `with entries as (select audit_id, detail from audit_log where subject = any($1::text[])),
        deleted as (delete from audit_texts where audit_id in (select audit_id from entries))
@@ -172,7 +178,7 @@ export const listErasedUsers = declareList({
 
 const USER_ID_COLUMNS = columns({ channelUserId: 'text', since: 'text', place: 'text' });
 
-/** Pages of a channel's user ids, each with the time of its row. Users of failed bindings have only agreements. */
+/** Lists a channel's user ids with the time of each row. Users of failed bindings have agreements only. */
 export const listUserIds = [
   {
     first: '',
@@ -194,7 +200,7 @@ export const listUserIds = [
   },
 ];
 
-/** Columns that an export leaves out: hashes, and what only the engine uses. */
+/** Columns that an export leaves out: hashes, and columns that only the engine uses. */
 const LEFT_OUT = `'{channel_id,mobile_hash,card_hash,certificate_hash,institution_hash,ask_at,asked,unused_since}'::text[]`;
 
 /** A row of any table as JSON, by the names of its columns. */

@@ -8,7 +8,7 @@ export interface ChannelQueueLimits {
   readonly total?: number;
   /** The maximum time in ms that a task waits for its turn. */
   readonly waitMs: number;
-  /** How long a task's place stays empty after it, relative to the task's own time. Default: 0. */
+  /** The time for which a task's place stays empty after the task, as a multiple of the task's duration. Default: 0. */
   readonly rest?: number;
 }
 
@@ -22,7 +22,7 @@ export class TooManyAtOnce extends Rejection {
 /** Maximum number of waiting tasks of a channel, so that no channel fills the memory. Further tasks are refused. */
 const MAX_WAITING = 1_000;
 
-/** The longest rest after a task. A task of minutes would otherwise keep its place for many more. */
+/** The longest rest after a task. Otherwise the place of a task of minutes would stay empty for minutes. */
 const MAX_REST_MS = 1_000;
 
 interface Waiting {

@@ -16,8 +16,8 @@ export function connectionShareLimits(pool: number): ChannelQueueLimits {
 
 /**
  * Limits the console to a quarter of the connections, and one operator to half of that, both at least 1. Operators take
- * turns like channels. After a statement its place stays empty for three times as long, because statements of the
- * console take CPU from the API too.
+ * turns like channels. After a statement its place stays empty for three times the statement's duration, because the
+ * console's statements take CPU from the API too.
  */
 export function consoleShareLimits(pool: number): ChannelQueueLimits {
   const total = Math.max(Math.floor(pool / 4), 1);

@@ -32,7 +32,7 @@ export async function storeRefund(
   tx: Queryable,
   { order, payment, refunds }: PeriodToRefund,
   asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'requestedBy' | 'startedAt'> & {
-    /** Null: one operator alone, or a channel. */
+    /** Null: the refund had no approval. */
     readonly approvalId: number | null;
   },
 ): Promise<Refund> {
