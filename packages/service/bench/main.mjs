@@ -158,7 +158,7 @@ function ratiosOf({ results }) {
   return results.flatMap(({ row, beside, measured, references = [] }) =>
     references.flatMap(({ name, ratio, measured: reference }) => [
       { row, of: name, ratio },
-      // Beside the console the CPU of the database is not only the row's.
+      // Beside the console, the CPU time of the database includes the viewer's statements.
       beside === 'quiet'
         ? { row, of: `${name}, p99`, ratio: reference.p99 / measured.p99 }
         : { row, of: `${name}, CPU`, ratio: cpuOf(reference, beside) / cpuOf(measured, beside) },

@@ -74,7 +74,7 @@ const KINDS = [
   },
 ];
 
-/** The load beside a row: a viewer of the console with every GET, as many at a time as there are connections. */
+/** The load beside a row: a viewer of the console who requests all GET paths in turn, over many connections. */
 export const VIEWER = { name: 'viewer', connections: 60, request: getAnything };
 
 /** Rows that are measured on a growing database. They use the loaded orders, of which the channel has a third. */

@@ -3,7 +3,7 @@ import { OPERATIONS } from '../dist/operations/table.js';
 import { findPerson, insertPerson } from '../dist/operator/people/people-sql.js';
 import { VIEWER } from './rows.mjs';
 
-/** Creates an operator with the lowest role, with a session and the paths that they may request. */
+/** Creates an operator with the lowest role. Returns the cookie of a session and the paths to request. */
 export async function createViewer({ database, vault }) {
   const name = 'bench-viewer';
   await insertPerson(database, { name, role: 'viewer', by: 'bench' });

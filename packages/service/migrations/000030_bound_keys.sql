@@ -20,7 +20,7 @@ create table data_key_rotations (
   -- The position of the round: the table, and the last row that was checked.
   stage       smallint not null default 0,
   after_row   text,
-  -- Whether the round has found anything under the former key.
+  -- True if the round has found a value under the former key.
   found       boolean not null default false,
   not_before  timestamptz not null
 );

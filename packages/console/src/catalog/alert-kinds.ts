@@ -223,8 +223,8 @@ const KINDS = {
   'peer-refused': [
     ['Address of a bridge or supplier refused', '桥接服务或供应商地址被拒绝'],
     [
-      'The address or the key of a payment channel or a benefit’s supplier was changed in the database, not by this service. Nothing is sent to it.',
-      '支付通道或权益供应商的地址、密钥在数据库中被改动，并非通过本系统设置，系统已停止向其发送请求。',
+      'The address or the key of a bridge or supplier was changed in the database, not by the service; or an address in production is not https. Nothing is sent there.',
+      '桥接服务或供应商的地址、密钥在数据库中被改动，并非通过本系统设置；或生产环境中的地址不是 https。系统已停止向其发送请求。',
     ],
     [
       'Find out who changed the database. Set the right address again, and reset the key if it may be known.',
@@ -232,13 +232,13 @@ const KINDS = {
     ],
   ],
   'audit-chain-broken': [
-    ['Audit log was tampered with', '审计日志异常'],
+    ['Audit log is broken', '审计日志异常'],
     [
       'An entry of the audit log was changed or removed, or was not written by the service.',
       '审计日志中有记录被篡改、删除，或并非由系统写入。',
     ],
     [
-      'Run audit verify --all and compare the entry with a backup. Find out who can write to the database.',
+      'Run audit verify --all and compare the first wrong entry with a backup. Find out who can write to the database.',
       '请执行 audit verify --all，将该条日志与备份比对，并排查拥有数据库写权限的人员。',
     ],
   ],

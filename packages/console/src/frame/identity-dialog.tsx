@@ -15,7 +15,7 @@ import { takeSession, useResumption, useSession } from '../session/session.ts';
 const useTexts = dictionary({
   title: ['Confirm your identity', '身份验证'],
   why: [
-    'Actions that move money, reveal data or a secret, or change a setting or an account need it. You will not be asked again for five minutes.',
+    'Actions that move money, reveal personal data or a secret, or change a setting or an account need this. You will not be asked again for five minutes.',
     '涉及资金、密钥、个人信息、配置或账号的操作需验证身份，5 分钟内无需重复验证。',
   ],
   password: ['Password', '密码'],
@@ -28,7 +28,7 @@ const useTexts = dictionary({
   ],
   go: ['Continue', '继续'],
   bySingleSignOn: [
-    'You have no password here. Sign in at your identity provider again in a new tab, then return to this one.',
+    'You have no password here. Sign in at your identity provider again in a new tab, then return to this tab.',
     '您没有设置密码，请在新标签页中重新通过单点登录验证，然后返回此页。',
   ],
   singleSignOn: ['Confirm in a new tab', '在新标签页中验证'],
@@ -113,7 +113,10 @@ function Question() {
   );
 }
 
-/** For operators without a password here. The provider asks for theirs, and the other tab begins a proven session. */
+/**
+ * Asks an operator without a password to sign in at the identity provider again, in another tab. That sign-in begins a
+ * session with a confirmed identity.
+ */
 function SingleSignOn() {
   const t = useTexts();
   const { provenUntil } = useSession();

@@ -58,7 +58,7 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'peer-refused|not-https': '地址不是 https，系统已停止向其发送请求',
   'audit-chain-broken': '第 {1} 条或之前的日志被篡改或删除，异常共 {2} 条',
   'audit-chain-broken|unsealed': '第 {1} 条日志没有签章，异常共 {2} 条',
-  'audit-chain-broken|replaced': '第 {1} 条日志的签章错误，或已记录的日志缺失，异常共 {2} 条',
+  'audit-chain-broken|replaced': '第 {1} 条日志的签章错误，或此前存在的该条日志已缺失，异常共 {2} 条',
   'due-now': '已设为立即扣款',
   'due-already': '已到扣款时间',
   'order-is': '订单{1}',

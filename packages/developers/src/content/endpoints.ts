@@ -62,8 +62,8 @@ debited on the new one. The earlier \`bindOrderNo\` then refers to the new bindi
     group: 'Agreements',
     title: "A user's cards",
     text: `Returns agreements that have been bound, including those that have ended. Filter by user, card or identity document; all given
-filters must match. Card data is encrypted with the current \`aesKey\` of your channel. Some time after an agreement has ended, by default 30
-days, its values are masked: \`****\` and the last four digits of the card.`,
+filters must match. Card data is encrypted with the current \`aesKey\` of your channel. Values of an ended
+agreement are masked after some time, by default 30 days: the card number is \`****\` and its last four digits, the others are \`****\`.`,
   },
   'agreements/replace': {
     group: 'Agreements',

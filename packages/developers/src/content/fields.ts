@@ -123,7 +123,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
 
   'SharedAgreement.paymentChannelCode': 'A payment channel with `shareEnabled`, else 403004.',
   'SharedAgreement.sharedAgreementNo':
-    "The agreement's number at the payment institution. Spaces around it, full-width characters and invisible characters make no other number. If another channel uses the number, the answer is 403004.",
+    "The agreement's number at the payment institution. Numbers that differ only in spaces, full-width characters or invisible characters are the same number. If another channel uses the number, the answer is 403004.",
   'SharedAgreement.channelUserId': "Must equal the order's `channelUserId`, else 400001.",
 
   'OrdersCreateRequest.settlementMode': 'Who charges the user. It is fixed for the order.',

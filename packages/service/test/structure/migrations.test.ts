@@ -38,7 +38,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000027_one_journey.sql': '8349341b581b4032',
   '000028_audit_chain.sql': '82988484491085b0',
   '000029_second_person.sql': 'be64353b9184d70d',
-  '000030_bound_keys.sql': 'ddf9f0bf61e936a9',
+  '000030_bound_keys.sql': 'c4a0b779b3e4dec0',
   '000031_traces.sql': '132322c0d811b6ed',
   '000032_retention.sql': 'd3d02d5c4bfa2443',
 };

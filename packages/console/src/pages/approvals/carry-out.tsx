@@ -13,7 +13,7 @@ interface CarryOutProps {
   onDecided(approval: Approval): void;
 }
 
-/** Lets the requester carry an approved change out, and shows the secrets, which only the answer contains. */
+/** Lets the requester carry out an approved change. Shows the secrets, which only the answer contains. */
 export function CarryOut({ approval, onDecided }: CarryOutProps) {
   const t = useTexts();
   const { approvalId } = approval;

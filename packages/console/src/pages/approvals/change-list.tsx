@@ -8,7 +8,7 @@ import { Facts } from '../../parts/page.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
-/** The fields of audit entries that changes by two admins have. Others are shown by their name. */
+/** The names of fields in audit entries of changes by two admins. Other fields are shown by their key. */
 const useFieldTexts = dictionary({
   'channel.resume': ['Status', '状态'],
   'channel.set-callback': ['Callback address', '回调地址'],
@@ -57,12 +57,15 @@ const useFieldTexts = dictionary({
   versionOf: ['First version', '首个版本'],
 });
 
-/** More would be unreadable, such as each channel of a replaced product. */
+/** The most entries shown. A replaced product has an entry for each of its channels. */
 const MAX_SHOWN = 10;
 
 type Changes = NonNullable<Approval['changes']>;
 
-/** Shows what a change does, with old and new values. The title of the approval names a single one. */
+/**
+ * Shows the audit entries of a change, with old and new values. A single entry has no heading, because the title of the
+ * approval names it.
+ */
 export function ChangeList({ changes }: { readonly changes: Changes }) {
   const t = useTexts();
   const valuesOf = useValues();

@@ -27,7 +27,7 @@ export const useTexts = dictionary({
   'channel.set-callback': ['Change a callback address of channel {subject}', '修改渠道 {subject} 的回调地址'],
   'user.export': ['Export a user’s data', '导出用户个人信息'],
   'user.erase': ['Erase a user’s data', '删除用户个人信息'],
-  // These come with a change above, in one request.
+  // These actions can be part of the same request as an action above.
   'channel.suspend': ['Suspend channel {subject}', '停用渠道 {subject}'],
   'channel.resume': ['Resume channel {subject}', '启用渠道 {subject}'],
   'channel.set-ip-list': ['Change the IP allow-list of channel {subject}', '修改渠道 {subject} 的 IP 白名单'],
@@ -45,8 +45,8 @@ export const useTexts = dictionary({
   moreChanges: ['And {count} more.', '另有 {count} 项。'],
   carryOut: ['Carry out and show', '执行并查看'],
   carryOutHint: [
-    'Approved. Carry it out within a day of the approval. What it shows is shown only to you, once.',
-    '已批准，请在批准后一天内执行。密钥或链接仅向您显示一次。',
+    'Approved. Carry it out within a day of the approval. Only you see the result, once.',
+    '已批准，请在批准后一天内执行，结果仅向您显示一次。',
   ],
   carriedOut: ['Done', '已执行'],
   exported: ['Personal data exported. Delete the file when you no longer need it.', '已导出个人信息，使用后请删除文件'],
@@ -68,7 +68,7 @@ export const useTexts = dictionary({
   decidedAt: ['Decided', '审批时间'],
   decisionNote: ['Decision note', '审批意见'],
   result: ['Result', '执行结果'],
-  // The English texts omit this, because the service's sentences already say it.
+  // The English texts add nothing, because the service's sentences already say that nothing was done.
   changeNotMade: ['{why}', '未执行：{why}'],
   notRefunded: ['{why}', '未退款：{why}'],
   own: [

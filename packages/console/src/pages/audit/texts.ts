@@ -32,11 +32,11 @@ export const useTexts = dictionary({
     '第 {entry} 条与前一条不匹配，该条或之前的日志可能被篡改或删除。',
   ],
   unsealed: [
-    'Entry {entry} has no seal. An earlier release wrote it, or not the service.',
-    '第 {entry} 条没有签章，可能由旧版本写入，或并非由系统写入。',
+    'Entry {entry} has no seal. A node of an earlier release wrote it, or somebody with access to the database.',
+    '第 {entry} 条没有签章，可能由旧版本节点写入，或被人直接写入数据库。',
   ],
   replaced: [
-    'Entry {entry} has a wrong seal, or was verified before and is gone.',
-    '第 {entry} 条的签章错误，或已校验过的日志缺失。',
+    'Entry {entry} has a wrong seal, or the entry that was verified under this number is gone.',
+    '第 {entry} 条的签章错误，或此前校验过的该条日志已缺失。',
   ],
 });

@@ -16,7 +16,7 @@ const useTexts = dictionary({
   erase: ['Erase data', '删除个人信息'],
   eraseTitle: ['Erase the personal data of {id}?', '删除 {id} 的个人信息？'],
   eraseHint: [
-    'Mobile number, card data, notes and reasons are deleted. Orders, payments and refunds stay for the books, under a random user ID. This cannot be undone.',
+    'Mobile number, card data, notes and reasons are deleted. Orders, payments and refunds stay for accounting, under a random user ID. This cannot be undone.',
     '将删除手机号、银行卡信息、备注和各项原因；订单、扣款和退款作为账务记录保留，用户 ID 替换为随机值。此操作不可撤销。',
   ],
   erased: [

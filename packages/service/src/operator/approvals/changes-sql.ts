@@ -24,9 +24,9 @@ export const hadOtherAdmin: Query<[name: string], boolean> = declareHas({
 const DAYS_APART = 7;
 
 /**
- * Returns the time from which two operators may decide each other's requests: seven days after one of them has created,
- * reset or enabled the other's account, or given it the role finance or admin. Returns undefined if they may decide
- * now.
+ * Returns the time from which two operators may decide each other's requests, or undefined if they may decide now. They
+ * may not for seven days after one of them has created, reset or enabled the other's account, or has given it the role
+ * finance or admin.
  */
 export const findApartUntil: Query<[one: string, other: string], string | undefined> = declareFind({
   text: `select ${shanghaiText(`at + interval '${DAYS_APART} days'`)} as until from audit_log

@@ -146,7 +146,7 @@ export const approval = Type.Object({
   subject: Type.String(),
   orderNo: textOrNull,
   runId: textOrNull,
-  /** Of a change: the audit entries that it would write, with old and new values. */
+  /** The audit entries that a change would write, with old and new values. Null for refunds and bulk runs. */
   changes: Type.OrNull(
     Type.Array(
       Type.Object({
