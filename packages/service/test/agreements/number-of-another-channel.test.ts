@@ -56,7 +56,7 @@ describe('a number in another spelling', () => {
     number.replaceAll(/[0-9A-Z]/g, (one) => String.fromCodePoint(0xfee0 + (one.codePointAt(0) ?? 0))),
   ];
 
-  it('is the same number: another channel cannot share it, and the institution gets it without the difference', async () => {
+  it('is the same number: another channel cannot share it, and the institution gets the usual spelling', async () => {
     const number = unique('N-');
     created(await share(channel, number));
     for (const spelling of spellings(number)) {

@@ -68,7 +68,7 @@ describe('a file that a command writes is readable only by its owner', () => {
     expect(await readdir(folder)).toEqual(before);
   });
 
-  it('user export --output: everything about a user in clear, and without the option on standard output', async () => {
+  it('user export writes everything about a user, decrypted, to --output or to standard output', async () => {
     const request = collectRequest(channel);
     await channel.call('orders/create', request);
     const { channelUserId, externalOrderNo } = request;

@@ -106,7 +106,7 @@ describe('the audit log', () => {
     expect((await ann.get('/audit/verify')).body).toMatchObject({ brokenAt: null });
   });
 
-  it('is verified from the last verified entry on, unless all is asked for', async () => {
+  it('is verified from the last verified entry on, unless all entries are requested', async () => {
     for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);
     expect(await verifyAudit(service.operator)).toMatchObject({ entries: 5, checked: 5, sealedFrom: 1 });
     await write('entry 6');
@@ -148,7 +148,7 @@ const RELINK = `do $$
     end loop;
     update audit_head set chain = hash;
   end $$`;
-/** SQL of a database writer who removes everything after entry 2, so that the rest fits together. */
+/** SQL of a database writer who removes everything after entry 2 and makes the rest consistent. */
 const TRUNCATE_LOG = `delete from audit_log where chain_no > 2;
   update audit_head set (chain_no, chain) = (select chain_no, chain from audit_log where chain_no = 2)`;
 const TRUNCATE = `${TRUNCATE_LOG}; delete from audit_seals where chain_no > 2`;
@@ -196,7 +196,7 @@ describe('a database writer', () => {
     }
   });
 
-  it('restores an earlier state: detected by a node that has seen the end, and by a noted head', async () => {
+  it('restores an earlier state: detected by a node that has seen the end, and by a stored head', async () => {
     const { last } = await verify();
     const head = await readAuditHead(service.operator);
     expect(await verify({ head })).toMatchObject({ brokenAt: null });
@@ -237,7 +237,7 @@ describe('a node', () => {
   const sender = { environment: 'sandbox', service: 'https://pay.example' };
   const findAlerts = () => service.fresh.database.query(`select detail from alerts where kind = 'audit-chain-broken'`);
 
-  it('reports the end of the log once, in its log and by webhook, and repeats a message that was not taken', async () => {
+  it('reports the end of the log once, in its log and by webhook, and resends a message that was not accepted', async () => {
     const captured = capturedLog();
     const taken: AlertMessage[] = [];
     let isDown = true;
@@ -273,7 +273,7 @@ describe('a node', () => {
     expect(taken).toMatchObject([{}, { head: { chainNo: 2 } }]);
   });
 
-  it('raises an alert if the log is broken, and again if more of it is', async () => {
+  it('raises an alert if the log is broken, and again if more entries are wrong', async () => {
     const run = createAuditJob({ database: service.fresh.database, log: capturedLog().log });
     for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);
     await run();

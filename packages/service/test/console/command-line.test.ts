@@ -67,7 +67,7 @@ describe('npx perennial audit verify', () => {
     expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('broken at number 2')]);
   });
 
-  it('--head compares with a file of audit head, which never overwrites one', async () => {
+  it('--head compares the log with a file of audit head, which never overwrites a file', async () => {
     await run('operator', 'create', 'ann', '--role', 'viewer');
     const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-head-'));
     onTestFinished(() => rm(folder, { recursive: true }));

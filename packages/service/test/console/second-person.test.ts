@@ -23,7 +23,7 @@ async function newAdmin(name: string, stage = on): Promise<ConsoleClient> {
 let names = 0;
 const newName = (prefix: string) => `${prefix}-${++names}`;
 
-/** Returns two admins of their own for a test. */
+/** Creates two admins for one test. */
 async function twoAdmins(): Promise<[ConsoleClient, ConsoleClient]> {
   return [await newAdmin(newName('ada')), await newAdmin(newName('carl'))];
 }
@@ -83,7 +83,7 @@ describe('accounts that may approve', () => {
     const [ada, carl] = await twoAdmins();
     const name = newName('fin');
     const approvalId = waits(await ada.post('/people', { name, role: 'finance' }));
-    // The same request again is the same approval.
+    // A repeated request returns the same approval.
     expect(waits(await ada.post('/people', { name, role: 'finance' }))).toBe(approvalId);
     const path = `/approvals/${approvalId}`;
     expect((await carl.get(path)).body).toMatchObject({
@@ -137,7 +137,7 @@ describe('accounts that may approve', () => {
     });
   });
 
-  it('nothing is done if it is declined, withdrawn, or not possible any more', async () => {
+  it('a change that is declined, withdrawn or no longer possible is not made', async () => {
     const [ada, carl] = await twoAdmins();
     const [first, second, third] = [newName('fin'), newName('fin'), newName('helper')];
     const declined = waits(await ada.post('/people', { name: first, role: 'finance' }));
@@ -160,7 +160,7 @@ describe('accounts that may approve', () => {
     expect([first, second, third].filter((name) => all.has(name))).toEqual([]);
   });
 
-  it('a request of somebody who is no admin any more is not carried out', async () => {
+  it('the request of an operator who is no longer an admin is not carried out', async () => {
     const [ada, carl] = await twoAdmins();
     const name = newName('helper');
     await consoleClient(on.service, 'support', name);
@@ -208,7 +208,7 @@ describe('the seven days', () => {
       const { approvalId: back } = (await refund(puppet, other)).body;
       expect((await ada.post(`/approvals/${back}/approve`)).body.code).toBe('decides-for-each-other');
       expect(on.bank.booked.size).toBe(0);
-      // Somebody else may, and they may after a week.
+      // A third admin may decide now, and these two may decide after a week.
       expect((await carl.post(`/approvals/${back}/approve`)).body).toMatchObject({ status: 'APPROVED' });
       await on.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = $1`, [puppet.name]);
       expect((await puppet.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
@@ -216,8 +216,8 @@ describe('the seven days', () => {
   );
 });
 
-describe('the refunds of one person in 24 hours', () => {
-  it('beyond the daily sum need a second person, even if twenty are made at once', async () => {
+describe('the refunds of one operator in 24 hours', () => {
+  it('above the daily limit need a second operator, even if twenty are made at once', async () => {
     const person = await consoleClient(on.service, 'finance', newName('fin'));
     const orders = await Promise.all(Array.from({ length: 20 }, () => on.paidOrder()));
     const replies = await Promise.all(orders.map((orderNo) => refund(person, orderNo, { amountCent: 1_000 })));
@@ -227,7 +227,7 @@ describe('the refunds of one person in 24 hours', () => {
     const preview = await person.get(`/orders/${orders[0]}/periods/1/refund/preview?amountCent=1`);
     expect(preview.body).toMatchObject({ needsApproval: true });
 
-    // Refunds that a second person approved do not count, and those of yesterday do not count any more.
+    // Approved refunds do not count, and yesterday's refunds no longer count.
     const { approvalId } = replies.find(({ body }) => body.status === 'WAITING')?.body ?? {};
     await on.bob.post(`/approvals/${approvalId}/approve`);
     await on.sql(
@@ -255,7 +255,7 @@ describe('bridges, prices, callback addresses and secrets', () => {
     amountCent: 1_990,
     benefits: [],
   };
-  /** Creates what is changed. Returns its code, and what must not change. */
+  /** Creates a payment channel and a product with the same code. `stored` reads the values that must not change. */
   async function setUp() {
     const code = newName('UNI').toUpperCase().replace('-', '_');
     await createPaymentChannel(on.operator, { code, ...bridge });
@@ -294,7 +294,7 @@ describe('bridges, prices, callback addresses and secrets', () => {
     for (const { change } of kept) expect(change).not.toMatch(/setup#|[A-Za-z0-9+/]{43}=/);
   });
 
-  it('one admin still changes the other settings, and repeats what is set already', async () => {
+  it('one admin still changes the other settings, and may set the current address again', async () => {
     const [ada] = await twoAdmins();
     const { code, appId } = await setUp();
     expect((await ada.put(`/payment-channels/${code}`, { displayName: 'Uni Plus' })).body).toMatchObject({
@@ -307,7 +307,7 @@ describe('bridges, prices, callback addresses and secrets', () => {
     expect((await ada.put(`/channels/${appId}`, limits)).body).toMatchObject({ changed: true });
   });
 
-  it('refuses at once what its step refuses', async () => {
+  it('a request that its step refuses is refused at once', async () => {
     const [ada] = await twoAdmins();
     const { code } = await setUp();
     expect((await ada.post('/payment-channels', { code, ...bridge })).body.code).toBe('payment-channel-exists');
@@ -412,7 +412,7 @@ describe('personal data of a user', () => {
 describe('the only admin who can sign in', () => {
   const alone = ofFile(() => operatorStage({ environment: 'production' }));
 
-  it('may create one further admin, and nothing else that needs two', async () => {
+  it('may create one other admin, but make no other change that needs two', async () => {
     const ada = await newAdmin('ada', alone);
     await alone.sql(`update people set role = 'viewer' where role = 'admin' and name <> 'ada'`);
     const needs = async (reply: Promise<{ body: { code: string } }>) =>
@@ -427,7 +427,7 @@ describe('the only admin who can sign in', () => {
       [bea],
     );
     expect(entries).toEqual([{ actor: 'ada', detail: { role: 'admin', secondPerson: 'none: only admin' } }]);
-    // A link that was lost is made again.
+    // A lost link can be replaced.
     expect((await ada.post(`/people/${bea}/reset`)).status).toBe(200);
     await alone.sql(`update people set password_hash = 'set' where name = $1`, [bea]);
     waits(await ada.post(`/people/${bea}/reset`));
@@ -456,7 +456,7 @@ describe('the command line in production', () => {
     MASTER_KEY: randomBytes(32).toString('base64'),
   });
 
-  it('needs a reason for what needs two admins in the console, except for the first two', async () => {
+  it('needs a reason for changes that need two admins in the console, except for the first two admins', async () => {
     for (const name of ['ann', 'bo']) {
       expect(await run('operator', 'create', name, '--role', 'admin')).toMatchObject({ code: 0 });
     }

@@ -236,7 +236,7 @@ describe('codes of an authenticator app', () => {
     const isProven = async () => (await ann.post('/orders/1/unmask', { reason: 'call' })).status !== 403;
     service.clock.advance(60_000);
     const code = totpCode(secret, totpStep(service.clock.now()));
-    // Asking for the code is no wrong attempt, so it never locks the session.
+    // A request without a code is no wrong attempt, so it never locks the session.
     for (let n = 0; n < 7; n += 1) expect(type(await prove({ password: PASSWORD }))).toBe('code-needed');
     expect(type(await prove({ code }))).toBe('wrong-proof');
     expect(type(await prove({ password: 'wrong password', code }))).toBe('wrong-proof');
@@ -479,7 +479,7 @@ describe('operators', () => {
       'abcdefghijkl',
     ],
     ...['1q2w3e4r5t6y', 'iloveyou1234', 'abcdeabcdeabcde', 'correct horse battery staple', 'ｐａｓｓｗｏｒｄ1234'],
-  ])('have no password that is guessed first: %s', async (password) => {
+  ])('cannot choose a common password: %s', async (password) => {
     await expect(createPerson(service.operator, { name: 'ann', role: 'viewer', password })).rejects.toThrow(
       'guessed first',
     );

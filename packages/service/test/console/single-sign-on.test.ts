@@ -160,7 +160,7 @@ describe('single sign-on', () => {
     );
   });
 
-  it('proves the identity only if the provider has asked for the password since, and replaces the session', async () => {
+  it('confirms the identity only if the provider has authenticated the operator since, and replaces the session', async () => {
     await createPerson(service.operator, { name: 'ann@example.com', role: 'admin' });
     const ann = { sub: '1', email: 'ann@example.com', email_verified: true };
     const now = () => Math.floor(Date.now() / 1000);

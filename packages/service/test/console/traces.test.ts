@@ -5,7 +5,7 @@ import { collectRequest, mobileOf } from '../support/demo.js';
 import { operatorStage } from './operators.js';
 import { ask, consoleClient, createPersonWithPassword } from './support.js';
 
-/** What people do in the console leaves a trace, and what they may look for is limited. */
+/** The console records failed sign-ins and reads of personal data, and limits these reads. */
 
 const on = ofFile(operatorStage);
 const traced = async (action: string) =>
@@ -44,7 +44,7 @@ describe('failed sign-ins', () => {
     ]);
   });
 
-  it('of many addresses are few entries', async () => {
+  it('from many addresses make few entries', async () => {
     await on.sql(`insert into sign_in_traces (minute, name, address)
       select date_trunc('minute', now()) + m * interval '1 minute', '', '192.0.2.' || n
       from generate_series(0, 2) m, generate_series(1, 20) n`);
@@ -82,7 +82,7 @@ describe('reads of personal data', () => {
     await client.get(`/orders.csv?appId=test_demo&channelUserId=${channelUserId}`);
     const hash = expect.stringMatching(/^[0-9a-f]{16}$/);
     const by = { actor: client.name, address: '127.0.0.1' };
-    // The same number again is the same read.
+    // A repeated search is recorded once.
     expect(await traced('search.mobile')).toEqual(Array(2).fill({ ...by, subject: 'mobile', detail: { hash } }));
     const subject = expect.stringMatching(/^user-[0-9a-f]{64}$/);
     expect(await traced('user.open')).toEqual([{ ...by, subject, detail: { hash, appId: 'test_demo' } }]);
@@ -91,7 +91,7 @@ describe('reads of personal data', () => {
     for (const value of [mobile, channelUserId]) expect(row?.text).not.toContain(value);
   });
 
-  it('cannot fill masked digits: sixty mobile numbers an hour, also at once', async () => {
+  it('cannot reveal masked digits: sixty mobile numbers an hour, also concurrently', async () => {
     const client = await consoleClient(on.service, 'support');
     await on.sql(
       `insert into audit_log (at, actor, action, subject, detail)

@@ -19,7 +19,7 @@ const MAX_KILLS = 3;
 const PATIENCE_MS = 240_000;
 const fresh = ofFile(freshDatabase);
 
-it('a data key is replaced while the node is killed in between and sells on: no value is lost', async () => {
+it('no value is lost if the node is killed again and again while it replaces a data key and sells', async () => {
   const masterKey = randomBytes(32);
   const { database } = fresh;
   const vault = await claimInstallation(database, 'sandbox', { local: [masterKey] });

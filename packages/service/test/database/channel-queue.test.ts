@@ -107,7 +107,7 @@ describe('turns', () => {
     }
   });
 
-  it('with a rest, a place stays empty for a multiple of the time of its task, at most a second', async () => {
+  it('with a rest, a place stays empty for a multiple of the task’s duration, at most a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const { begun, start, end } = controlled({ perChannel: 1, waitMs: PATIENT, rest: 3 });

@@ -33,7 +33,7 @@ const daysLater = (days: number) =>
        data_deleted_at = data_deleted_at - $1 * interval '1 day', unused_since = unused_since - $1 * interval '1 day'`,
     [days],
   );
-/** Starts the agreements' time at the database's, because the service's clock is months behind. */
+/** Sets the agreements' times to the database's time, because the clock of the service is months behind. */
 const asOfNow = () => sql('update agreements set changed_at = now() where data_deleted_at is null');
 
 const REAL = {
@@ -50,7 +50,7 @@ const cardsOf = async (channelUserId: string) =>
   );
 
 describe('card, document, name and bank mobile', () => {
-  it('of a canceled or replaced agreement are masked 30 days after its end; tail, hash and status stay', async () => {
+  it('of a canceled or replaced agreement are masked 30 days after its end; last digits, hash and status stay', async () => {
     const channelUserId = unique('user');
     const orderNo = (await create(sharedRequest(channel, { channelUserId }))).orderNo;
     await channel.call('agreements/replace', { orderNo, newSharedAgreement: sharedAgreement(channel, channelUserId) });
@@ -84,7 +84,7 @@ describe('card, document, name and bank mobile', () => {
     expect(await cardsOf(channelUserId)).toEqual([MASKED, REAL]);
   });
 
-  it('of a shared agreement are masked 30 days after its order was seen to have ended', async () => {
+  it('of a shared agreement are masked 30 days after the job found that its order had ended', async () => {
     const channelUserId = unique('user');
     const { orderNo } = await create(sharedRequest(channel, { channelUserId }));
     await daysLater(400);

@@ -52,7 +52,7 @@ async function call(name: string, body: object, idempotencyKey = unique('key')) 
   return reply.data;
 }
 
-/** Lets a user order in all three ways and operators write about it. Everything has ended. */
+/** Creates a user who has ordered in all three ways, with texts of operators about the user. All orders have ended. */
 async function endedUser(who = somebody()) {
   const { channelUserId, said } = who;
   const shared = sharedRequest(on.channel, {
@@ -96,7 +96,7 @@ async function endedUser(who = somebody()) {
 const erase = ({ channelUserId }: Pick<Somebody, 'channelUserId'>, operator = on.operator) =>
   eraseUser(operator, { appId: 'test_demo', channelUserId, reason: 'asked for by letter' });
 
-/** Everything by which somebody who has the database could find the user, also if they guess the value. */
+/** Returns the values by which a reader of the database could find the user, and hashes of these values. */
 async function tracesOf(who: Somebody): Promise<Record<string, string>> {
   const { database } = on.service.fresh;
   const channel = await createChannelRegistry(database, on.service.vault).get('test_demo');
@@ -104,7 +104,7 @@ async function tracesOf(who: Somebody): Promise<Record<string, string>> {
     channel?.sealing.hash(text, purpose).toString('hex') ?? '';
   const { channelUserId, mobile, bankCardNo, certificateNo, realName, bankMobile, said } = who;
   return {
-    // As in JSON within the JSON of the dump, and in plain.
+    // The id as it appears in JSON within the JSON of the dump, and its first word as plain text.
     id: JSON.stringify(JSON.stringify(channelUserId).slice(1, -1)).slice(1, -1),
     plainId: channelUserId.split(' ')[0] ?? '',
     idHash: createHash('sha256').update(channelUserId).digest('hex'),
@@ -120,7 +120,7 @@ async function foundIn(text: string, who: Somebody): Promise<string[]> {
   return Object.entries(await tracesOf(who)).flatMap(([what, value]) => (text.includes(value) ? [what] : []));
 }
 
-/** The books: everything about money that must not change. */
+/** Returns everything about money, which must not change. */
 const books = (orderNos: readonly string[]) =>
   sql(
     `select o.order_no, o.external_order_no, o.product_code, o.status, o.created_at, o.unsubscribed_at, o.paid_amount_cent,
@@ -132,7 +132,7 @@ const books = (orderNos: readonly string[]) =>
   );
 
 describe('an erasure', () => {
-  it('leaves no trace of the user in any table, keeps the books, and the audit chain verifies', async () => {
+  it('leaves no trace of the user in any table, keeps everything about money, and the audit chain verifies', async () => {
     const { who, orderNo, orderNos } = await endedUser();
     const before = await books(orderNos);
     const present = await foundIn(await dump(on.service.fresh.database), who);
@@ -221,7 +221,7 @@ describe('an erasure', () => {
     expect(both.map(({ changed }) => changed).toSorted()).toEqual([false, true]);
   });
 
-  it('leaves other users, and the same id at another time, alone', async () => {
+  it('does not affect other users, or a user who returns under the same id', async () => {
     const { who } = await endedUser();
     const other = await endedUser();
     await erase(who);
@@ -294,11 +294,11 @@ describe('an erasure is refused, and changes nothing,', () => {
 });
 
 describe('after a restore', () => {
-  it('listed erasures are repeated, users who came back later stay, and refusals are reported', async () => {
+  it('listed erasures are repeated, users who returned later stay, and refusals are reported', async () => {
     const [erased, returned, active] = [await endedUser(), await endedUser(), await endedUser()];
     const list: { appId: string; userHash: string; erasedAt: string }[] = [];
     for (const { who } of [erased, returned, active]) {
-      // Rolled back: the database is as it was before the erasure, and the list has it.
+      // The erasure is rolled back: the list has it, but the database is as before, like a restored backup.
       await on.service.fresh.database
         .transaction(async (tx) => {
           const { appId, userHash, erasedAt } = await erase(who, {
@@ -338,7 +338,7 @@ describe('after a restore', () => {
 });
 
 describe('an export', () => {
-  it('has everything about the user in clear, and leaves an audit entry without the id in the chain', async () => {
+  it('has everything about the user, decrypted, and leaves an audit entry without the id in the chain', async () => {
     const { who, orderNo, orderNos, bindOrderNo } = await endedUser();
     const { channelUserId, said } = who;
     const all = await readUserData(on.operator, await recordExport(on.operator, { appId: 'test_demo', channelUserId }));
@@ -370,7 +370,7 @@ describe('an export', () => {
 });
 
 describe('in the console', () => {
-  it('an admin who confirmed their identity exports and erases a user, and nobody else does', async () => {
+  it('only an admin with a confirmed identity exports and erases a user’s data', async () => {
     const { who } = await endedUser();
     const [admin, support] = [await consoleClient(on.service, 'admin'), await consoleClient(on.service, 'support')];
     const user = { appId: 'test_demo', channelUserId: who.channelUserId };

@@ -49,13 +49,13 @@ async function dataKey(): Promise<Uint8Array> {
   return (await openChannelKeys(on.service.fresh.database, on.service.vault, row)).dataKey;
 }
 
-/** Everything that is sealed, as a channel, a user and an operator see it. */
+/** Expects that a channel, a user and an operator still get every sealed value. */
 async function expectServed(): Promise<void> {
   const data = await on.channel.call('agreements/user-data', { channelUserId: user });
   expect(data.data.bankDataList, data.text).toHaveLength(1);
   const byCard = { bankCardNoEncrypted: encrypted(on.channel, CARD) };
   expect((await on.channel.call('agreements/user-data', byCard)).data.bankDataList).toHaveLength(1);
-  // Recognized by its mobile, and refused with another.
+  // The user is recognized by the mobile number, and refused with another number.
   await on.order({ channelUserId: user });
   await expect(
     on.order({ channelUserId: user, mobileEncrypted: encrypted(on.channel, '13911112222') }),
@@ -95,7 +95,7 @@ it('replaces the data key while the channel is served, and nothing opens under t
   expect(before).toBeGreaterThanOrEqual(5);
   await rotate();
   await expectServed();
-  // Announced only: nodes that do not know the new key yet must be able to read everything.
+  // Before the switch, nodes that do not know the new key yet must be able to read everything.
   await work();
   expect(await dataKey()).toEqual(former);
   await expect(rotate()).rejects.toThrow('already being replaced');
@@ -120,7 +120,7 @@ it('replaces the data key while the channel is served, and nothing opens under t
     'channel.rotate-data-key',
   ]);
 
-  // Again, with the look-up key that was stored the first time.
+  // A second rotation uses the look-up key that the first one has stored.
   await rotate();
   await skipWait();
   await work();
@@ -134,7 +134,7 @@ it('finds values that were written under the former key afterwards, before it de
   await rotate();
   await skipWait();
   await work();
-  // As a request does that was in flight at the switch.
+  // Writes like a request that was in flight at the switch.
   const row = createUserRow(stale, 'late', '13900000000');
   await query('insert into channel_users (channel_id, channel_user_id, mobile_hash, mobile) values ($1, $2, $3, $4)', [
     stale.channelId,
@@ -174,7 +174,7 @@ it('does not disturb a binding in progress', async () => {
   expect(await opened(await dataKey())).toBeGreaterThanOrEqual(7);
 });
 
-it('leaves what opens under neither key as it is, and says so', async () => {
+it('keeps values that open under neither key, and logs a warning', async () => {
   await query(`update channel_users set mobile = 'damaged' where channel_user_id = 'ann'`);
   await rotate();
   await skipWait();

@@ -23,7 +23,7 @@ import { type TestService, testService } from '../support/service.js';
 
 const CARD = '6222020000004321';
 
-/** A server that records what it receives. It answers nothing that the service accepts. */
+/** Starts a server that records its requests. The service accepts none of its answers. */
 async function recorder() {
   const received: string[] = [];
   const server: Server = createServer(async (request, response) => {
@@ -156,7 +156,7 @@ describe('a database writer does not get card data', () => {
 });
 
 describe('keys of an earlier version', () => {
-  it('work until master-key rewrap, which binds them; a node that runs meanwhile refuses them from then on', async () => {
+  it('work until master-key rewrap, which binds them; running nodes refuse unbound keys from then on', async () => {
     await begin({}, 'unbound');
     await bindCard();
     expect(hasCard(bridge)).toBe(true);
@@ -171,7 +171,7 @@ describe('keys of an earlier version', () => {
     const refused = await bindCard();
     expect(thief.received).toEqual([]);
     expect(refused.code).not.toBe('0');
-    // A rewrap does not make it valid.
+    // Another rewrap does not make the unbound key valid.
     await expect(rewrapKeys(service.operator)).rejects.toThrow('not bound to its place');
   });
 
@@ -181,12 +181,12 @@ describe('keys of an earlier version', () => {
     expect(service.vault.unwrapKey(await bridgeKey(), 'anywhere', 'accepted')).toHaveLength(32);
   });
 
-  it('a key that is stored while the rewrap ends is not left behind', async () => {
+  it('a key that is stored while the rewrap ends is bound too', async () => {
     await begin({}, 'unbound');
     const { database } = service.fresh;
     let rewrap: Promise<unknown> | undefined;
     await database.transaction(async (tx) => {
-      // As another node does it: reads the form, and then stores a key in that form.
+      // Acts like another node: reads the form, and then stores a key in that form.
       await tx.query('select from installation for share');
       rewrap = rewrapKeys(service.operator);
       await expect.poll(() => waitsForLock()).toBe(true);
@@ -223,7 +223,7 @@ describe('operators', () => {
     await bindCard();
     expect(hasCard(moved)).toBe(true);
 
-    // Another address than that of the key: the key may be somebody else's, and is removed.
+    // The key belongs to neither the stored nor the new address, so it is removed.
     await sql('update payment_channels set gateway_url = $1 where code = $2', [thief.url, 'BRIDGE']);
     await updatePaymentChannel(service.operator, { code: 'BRIDGE', gatewayUrl: bridge.url });
     bridge.received.length = 0;

@@ -83,7 +83,7 @@ describe('KEY_SERVICE', () => {
     expect(() => readSettings({ KEY_SERVICE })).toThrow(why);
   });
 
-  it('holds the master key: only its wrapped form is stored, and a start asks for it once', async () => {
+  it('protects the master key: only its wrapped form is stored, and a start calls the service once', async () => {
     const vault = await fakeVault(TOKEN);
     const env = { KEY_SERVICE: vault.setting, VAULT_TOKEN_FILE: await fileOf('token', `${TOKEN}\n`) };
     const { keyId } = await startNode(env);
@@ -96,7 +96,7 @@ describe('KEY_SERVICE', () => {
     await expect(startNode({ MASTER_KEY: newKey() })).rejects.toThrow('MASTER_KEY is not the key of this database');
   });
 
-  it('is asked by nodes that start at the same time, which get the same key', async () => {
+  it('gives nodes that start at the same time the same key', async () => {
     const vault = await fakeVault(TOKEN);
     const env = { KEY_SERVICE: vault.setting, VAULT_TOKEN_FILE: await fileOf('token', TOKEN) };
     const nodes = await Promise.all(Array.from({ length: 4 }, () => startNode(env)));
@@ -118,7 +118,7 @@ describe('KEY_SERVICE', () => {
     expect(ran.stderr).toContain(`the key service of KEY_SERVICE cannot be used (${script} unwrap: ended with 3)`);
   });
 
-  it('master-key rewrap has it wrap the master key under its newest key', async () => {
+  it('wraps the master key again under its newest key at master-key rewrap', async () => {
     const vault = await fakeVault(TOKEN);
     const env = { KEY_SERVICE: vault.setting, VAULT_TOKEN_FILE: await fileOf('token', TOKEN) };
     const { keyId } = await startNode(env);
@@ -151,14 +151,14 @@ describe('KEY_SERVICE', () => {
     expect(`${ran.stderr}${refused.stderr}${said}`).not.toContain('hvs.');
   });
 
-  it('takes over from MASTER_KEY and gives it back, each by a rewrap', async () => {
+  it('replaces MASTER_KEY and is replaced by MASTER_KEY, each with a rewrap', async () => {
     const vault = await fakeVault(TOKEN);
     const [first, second] = [newKey(), newKey()];
     const service = { KEY_SERVICE: vault.setting, VAULT_TOKEN_FILE: await fileOf('token', TOKEN) };
     const { keyId: firstId } = await startNode({ MASTER_KEY: first });
     await succeed(['channel', 'create', '--name', 'First'], { MASTER_KEY: first });
     await expect(startNode(service)).rejects.toThrow('set it as MASTER_KEY_PREVIOUS, beside KEY_SERVICE');
-    // Beside MASTER_KEY the service's key is only known, so that nodes can be restarted one by one.
+    // Beside MASTER_KEY, nodes know the service's key but wrap nothing under it, so they can be restarted one by one.
     expect((await startNode({ ...service, MASTER_KEY: first })).keyId).toBe(firstId);
     const { keyId } = await startNode({ ...service, MASTER_KEY_PREVIOUS: first });
     expect(keyId).not.toBe(firstId);

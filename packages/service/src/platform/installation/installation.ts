@@ -32,7 +32,7 @@ function toVault({ local, isServiceCurrent = false }: MasterKeySource, external:
     : [...local.slice(0, 1), ...known, ...local.slice(1)];
   if (first) return openVault([first, ...others]);
   throw new InstallationError(
-    'this database was created with a MASTER_KEY: set that key as MASTER_KEY_PREVIOUS, beside KEY_SERVICE',
+    'this database was created with a MASTER_KEY: set it as MASTER_KEY_PREVIOUS, beside KEY_SERVICE',
   );
 }
 
