@@ -1,5 +1,5 @@
 import { type Database, statement } from '../../platform/db/database.js';
-import { declareDailyWalk } from './daily-walk.js';
+import { declareDailyScan } from './daily-scan.js';
 
 const EXPIRE_BENEFITS_IN_PAGES = statement({
   text: `update benefits set status = 'EXPIRED' where ctid = any(array(
@@ -14,5 +14,5 @@ const EXPIRE_BENEFITS_IN_PAGES = statement({
  * clocks differ.
  */
 export const createBenefitExpiry = (database: Database) =>
-  walkBenefits(database, async ({ from, to }) => (await database.query(EXPIRE_BENEFITS_IN_PAGES, [from, to])).length);
-const walkBenefits = declareDailyWalk('benefits-expired', 'benefits');
+  scanBenefits(database, async ({ from, to }) => (await database.query(EXPIRE_BENEFITS_IN_PAGES, [from, to])).length);
+const scanBenefits = declareDailyScan('benefits-expired', 'benefits');

@@ -4,7 +4,7 @@ import { columns, type Database, declareList, declareWrite, statement } from '..
 import { DEBITABLE_ORDER_STATUSES } from '../../subscriptions/domain/orders/order-states.js';
 import { sealMaskedCard } from '../../subscriptions/store/agreements/card.js';
 import { orderStatusIs } from '../../subscriptions/store/statuses-sql.js';
-import { declareDailyWalk } from './daily-walk.js';
+import { declareDailyScan } from './daily-scan.js';
 
 /** Periods after which personal data is deleted. docs/privacy.md lists the data. */
 export const NOTE_DAYS = 730;
@@ -45,7 +45,7 @@ const STORE_MASKED = statement({
  * last four digits.
  */
 export const createAgreementMasking = (database: Database, channels: ChannelRegistry, days: number) =>
-  walkAgreements(database, async (pages) => {
+  scanAgreements(database, async (pages) => {
     await markUnused(database, pages.from, pages.to);
     const ended = await listEnded(database, pages.from, pages.to, days);
     const channelsOf = new Map<number, Channel>();
@@ -60,7 +60,7 @@ export const createAgreementMasking = (database: Database, channels: ChannelRegi
     const details = ended.map((one) => one.details);
     return (await database.query(STORE_MASKED, [ids, details, masked])).length;
   });
-const walkAgreements = declareDailyWalk('agreements-masked', 'agreements');
+const scanAgreements = declareDailyScan('agreements-masked', 'agreements');
 
 const DELETE_USERS_IN_PAGES = statement({
   text: `delete from channel_users where ctid = any(array(
@@ -73,8 +73,8 @@ const DELETE_USERS_IN_PAGES = statement({
        for update skip locked)) returning 1`,
   parameters: ['tid', 'tid'],
 });
-const walkUsers = declareDailyWalk('users-deleted', 'channel_users');
+const scanUsers = declareDailyScan('users-deleted', 'channel_users');
 
 /** Deletes the login mobiles of users who have no order and no binding, after 90 days. */
 export const createUserDeletion = (database: Database) =>
-  walkUsers(database, async ({ from, to }) => (await database.query(DELETE_USERS_IN_PAGES, [from, to])).length);
+  scanUsers(database, async ({ from, to }) => (await database.query(DELETE_USERS_IN_PAGES, [from, to])).length);

@@ -23,7 +23,7 @@ import {
 } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
 import { carryOutChange, type FindStep, failChange, StepRefused } from './carry-out-change.js';
-import { findApartUntil } from './changes-sql.js';
+import { findDependentUntil } from './changes-sql.js';
 
 /** The operator who views approvals. */
 interface Onlooker {
@@ -174,7 +174,7 @@ async function decide(
       if (!mayDo(role, deciderOf(kind))) {
         throw refusal('admin-decides', NotAllowedError)`only an admin can decide about this change`;
       }
-      if (operator.environment === 'production') await requireApart(tx, actor, requestedBy);
+      if (operator.environment === 'production') await requireIndependent(tx, actor, requestedBy);
     }
     const result = await decideKind(tx, approval, status);
     const decided = await storeDecision(tx, approvalId, status, actor, note, result);
@@ -203,8 +203,8 @@ function auditSubject({ kind, subject }: Approval): string {
  * Throws if one of the two operators has created, reset, promoted or enabled the other's account in the last seven
  * days, because one person could then control both accounts.
  */
-async function requireApart(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
-  const until = await findApartUntil(tx, actor, requestedBy);
+async function requireIndependent(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
+  const until = await findDependentUntil(tx, actor, requestedBy);
   if (until === undefined) return;
   throw refusal(
     'decides-for-each-other',

@@ -21,16 +21,16 @@ export const hadOtherAdmin: Query<[name: string], boolean> = declareHas({
   parameters: ['text'],
 });
 
-const DAYS_APART = 7;
+const DEPENDENT_DAYS = 7;
 
 /**
  * Returns the time from which two operators may decide each other's requests, or undefined if they may decide now. They
  * may not for seven days after one of them has created, reset or enabled the other's account, or has given it the role
  * finance or admin.
  */
-export const findApartUntil: Query<[one: string, other: string], string | undefined> = declareFind({
-  text: `select ${shanghaiText(`at + interval '${DAYS_APART} days'`)} as until from audit_log
-     where (subject = $1 and actor = $2 or subject = $2 and actor = $1) and at > now() - interval '${DAYS_APART} days'
+export const findDependentUntil: Query<[one: string, other: string], string | undefined> = declareFind({
+  text: `select ${shanghaiText(`at + interval '${DEPENDENT_DAYS} days'`)} as until from audit_log
+     where (subject = $1 and actor = $2 or subject = $2 and actor = $1) and at > now() - interval '${DEPENDENT_DAYS} days'
        and (action in ('person.create', 'person.reset', 'person.enable')
          or action = 'person.set-role' and detail ->> 'to' in ('finance', 'admin'))
      order by at desc limit 1`,

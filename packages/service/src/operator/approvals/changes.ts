@@ -43,8 +43,8 @@ const rankOf = (role: unknown) => ROLES.indexOf(role as Role);
 
 const needsSecondAdmin = ({ action, detail }: ChangeEntry) => NEEDS_SECOND_ADMIN[action]?.(detail) ?? false;
 
-/** Thrown to roll the trial run back. */
-class Tried extends Error {
+/** Thrown to roll the trial run back. `entry` is the audit entry that needs a second admin. */
+class SecondAdminNeeded extends Error {
   constructor(
     readonly entry: ChangeEntry,
     readonly entries: readonly ChangeEntry[],
@@ -72,24 +72,24 @@ export async function makeChange<Result>(
       const result = await step.run({ ...operator, ...joined });
       const entries = await findOwnEntries(tx, before);
       const needed = entries.find(needsSecondAdmin);
-      if (needed) throw new Tried(needed, entries, step.chosen?.(result) ?? {});
+      if (needed) throw new SecondAdminNeeded(needed, entries, step.chosen?.(result) ?? {});
       return result;
     });
   } catch (error) {
-    if (!(error instanceof Tried)) throw error;
-    return makeJudgedChange(operator, step, asking, error);
+    if (!(error instanceof SecondAdminNeeded)) throw error;
+    return makeAloneOrRequest(operator, step, asking, error);
   }
 }
 
-async function makeJudgedChange<Result>(
+async function makeAloneOrRequest<Result>(
   operator: OperatorWithGateways,
   step: ChangeStep<Result>,
   asking: Asking,
-  { entry, entries, chosen }: Tried,
+  { entry, entries, chosen }: SecondAdminNeeded,
 ): Promise<Result> {
   const judged = await inTransaction(operator, async (tx, joined) => {
     await lockChanges(tx);
-    const why = await whyAlone(tx, entry, asking);
+    const why = await findReasonToSkipApproval(tx, entry, asking);
     if (why) {
       await noteSecondPerson(tx, JSON.stringify(why));
       return { result: await step.run({ ...operator, ...joined }) };
@@ -111,7 +111,11 @@ async function makeJudgedChange<Result>(
 }
 
 /** Returns why no second admin is asked, for the audit log. Returns undefined if a second admin must approve. */
-async function whyAlone(tx: Queryable, entry: ChangeEntry, asking: Asking): Promise<object | undefined> {
+async function findReasonToSkipApproval(
+  tx: Queryable,
+  entry: ChangeEntry,
+  asking: Asking,
+): Promise<object | undefined> {
   if (await makesSecondAdmin(tx, entry)) return { secondPerson: 'none: only admin' };
   if (asking === 'console' || asking.withoutApproval === undefined) return undefined;
   return { withoutApproval: requireName('the reason', asking.withoutApproval) };

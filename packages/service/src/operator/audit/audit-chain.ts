@@ -175,7 +175,7 @@ async function verifyInTransaction(
   const lost = (await findLost(tx, noted)) ?? sealed.lost ?? undefined;
   const isWhole =
     all || head !== undefined || former === undefined || lost !== undefined || former.sealedFrom !== sealed.first;
-  const { last, checked, ...found } = await walk(tx, sign, isWhole ? BEGINNING : former, sealedFrom);
+  const { last, checked, ...found } = await verifyEntries(tx, sign, isWhole ? BEGINNING : former, sealedFrom);
   const replaced: Fault | undefined = lost ? { at: Math.min(lost, last.chainNo + 1), problem: 'replaced' } : undefined;
   const fault = found.fault ?? replaced;
   const wholeAt = isWhole && !fault ? now : (former?.wholeAt ?? null);
@@ -220,7 +220,7 @@ async function findLost(tx: Queryable, noted: readonly (Link | undefined)[]): Pr
 }
 
 /** Verifies all entries after `start`, up to the head. Continues after a fault, to count the faults. */
-async function walk(tx: Queryable, sign: Sign, start: Link, sealedFrom: number | null) {
+async function verifyEntries(tx: Queryable, sign: Sign, start: Link, sealedFrom: number | null) {
   let last = start;
   let checked = 0;
   let fault: Fault | undefined;
@@ -314,7 +314,7 @@ export async function sealAudit(operator: Operator) {
     const sign = requireSign(tx);
     await lockHead(tx);
     const { first } = await findSealedRange(tx);
-    const { fault, last } = await walk(tx, sign, BEGINNING, null);
+    const { fault, last } = await verifyEntries(tx, sign, BEGINNING, null);
     if (fault) throw brokenLog(fault.at);
     const unsealed = await listUnsealed(tx, first ?? last.chainNo + 1);
     for (const link of unsealed) await storeSeal(tx, link.chainNo, await sealOf(sign, link));

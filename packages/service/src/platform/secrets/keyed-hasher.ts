@@ -1,6 +1,6 @@
 import { hmacSha256 } from '@perennial/wire';
 import { columns, type Database, type Queryable, queryOne, statement } from '../db/database.js';
-import { oneSpelling } from '../one-spelling.js';
+import { normalizeNumber } from '../normalize-number.js';
 import { computeMasterKeyChecks, keyPlaces, openStoredKey } from './stored-keys.js';
 import { createKey, type Vault } from './vault.js';
 
@@ -55,7 +55,7 @@ export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpo
       key.catch(() => {
         key = undefined;
       });
-      const hashed = purpose === 'institution numbers' ? oneSpelling(text).replaceAll(/\s/g, '') : text;
+      const hashed = purpose === 'institution numbers' ? normalizeNumber(text).replaceAll(/\s/g, '') : text;
       return Buffer.from(hmacSha256(await key, hashed));
     },
   };

@@ -1,7 +1,7 @@
 import { Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
-import { oneSpelling } from '../../../platform/one-spelling.js';
+import { normalizeNumber } from '../../../platform/normalize-number.js';
 import type { AgreementRow } from '../../store/agreements/agreements-sql.js';
 import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../store/agreements/card.js';
 
@@ -14,7 +14,7 @@ export function readSharedAgreement(
   shared: SharedAgreement,
   field: 'sharedAgreement' | 'newSharedAgreement',
 ): { readonly card: CardDetails; readonly shared: SharedAgreement } {
-  const sharedAgreementNo = oneSpelling(shared.sharedAgreementNo);
+  const sharedAgreementNo = normalizeNumber(shared.sharedAgreementNo);
   if (sharedAgreementNo === '' || /\p{C}/u.test(sharedAgreementNo))
     throw new Rejection('PARAM_INVALID', `${field}.sharedAgreementNo contains a character that is not allowed`);
   return { card: readCard(channel, shared, `${field}.`), shared: { ...shared, sharedAgreementNo } };

@@ -2,4 +2,4 @@
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Returns one spelling of a number: full-width characters as ASCII, without invisible characters and outer spaces. */
-export const oneSpelling = (text: string): string => text.normalize('NFKC').replaceAll(INVISIBLE, '').trim();
+export const normalizeNumber = (text: string): string => text.normalize('NFKC').replaceAll(INVISIBLE, '').trim();

@@ -15,7 +15,7 @@ const PAGES_PER_STEP = 64;
  * row regardless of its times. One node a day reads the table. If that node stops, the remaining pages are read the
  * next day.
  */
-export function declareDailyWalk(
+export function declareDailyScan(
   job: string,
   table: string,
 ): (database: Database, workOn: (pages: Pages) => Promise<number>) => () => Promise<number> {
@@ -23,7 +23,7 @@ export function declareDailyWalk(
    * Begins to read the table. Returns its page numbers, or undefined if a node has begun in the last 24 hours. Ignores
    * a start time in the future, which a wrong clock has left.
    */
-  const beginWalk = declareFind({
+  const beginScan = declareFind({
     text: `insert into job_marks as m (job, reached_at) values ('${job}', now())
      on conflict (job) do update set reached_at = excluded.reached_at
        where m.reached_at <= excluded.reached_at - interval '24 hours'
@@ -33,15 +33,15 @@ export function declareDailyWalk(
     columns: columns({ page: 'integer', end: 'bigint' }),
   });
   return (database, workOn) => {
-    let walk: { page: number; readonly end: number } | undefined;
+    let scan: { page: number; readonly end: number } | undefined;
     return async () => {
       let done = 0;
-      walk ??= await beginWalk(database);
-      for (let step = 1; walk && step <= MAX_STEPS; step += 1) {
-        const end = walk.page + PAGES_PER_STEP;
-        done += await workOn({ from: `(${walk.page},0)`, to: `(${end},0)` });
-        walk.page = end;
-        if (end >= walk.end) walk = undefined;
+      scan ??= await beginScan(database);
+      for (let step = 1; scan && step <= MAX_STEPS; step += 1) {
+        const end = scan.page + PAGES_PER_STEP;
+        done += await workOn({ from: `(${scan.page},0)`, to: `(${end},0)` });
+        scan.page = end;
+        if (end >= scan.end) scan = undefined;
       }
       return done;
     };
