@@ -118,7 +118,7 @@ export function readSettings(env: Env = process.env) {
      * still be wrapped. Undefined: a key file is created in `dataDir`.
      */
     masterKeys,
-    /** Wraps another master key. It is the current one unless MASTER_KEY or MASTER_KEY_FILE is set too. */
+    /** Wraps another master key, which is the current one unless MASTER_KEY or MASTER_KEY_FILE is set. */
     keyService: keyService && { ...keyService, isCurrent: !isFirst },
     /** auto: a node migrates the schema when it starts. never: only the command `migrate` does. */
     migrate: readChoice(env, 'MIGRATE', MIGRATE_MODES, isProduction ? 'never' : 'auto'),

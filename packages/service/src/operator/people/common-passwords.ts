@@ -8,7 +8,8 @@ const WORDS =
 const LEET: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', 0: 'o', 3: 'e', 4: 'a', 5: 's', 7: 't' };
 
 /**
- * Returns true if each character is the next or the previous one of the alphabet, as in 123456 and fedcba, or the same.
+ * Returns true if neighbouring characters differ by at most one, as in 123456, fedcba and aaa, or if 1234567890
+ * repeats.
  */
 function isSequence(text: string): boolean {
   const steps = [...text].slice(1).map((character, place) => character.charCodeAt(0) - text.charCodeAt(place));

@@ -2,7 +2,7 @@
 export const ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Returns true if the role may approve what others request. */
+/** Returns true if the role may approve requests of other operators. */
 export const mayApprove = (role: unknown): boolean => role === 'finance' || role === 'admin';
 
 /** Roles that may look for a user by id. Viewers may not: they see masked ids, and a hit would confirm a guessed id. */

@@ -48,6 +48,6 @@ export const auditVerified = Type.Object({
   /** The first entry that is missing or has a wrong hash or seal. Null if the log is intact. */
   brokenAt: textOrNull,
   problem: Type.OrNull(oneOf('changed', 'unsealed', 'replaced')),
-  /** When every entry was last verified. A verification by an operator begins with the last verified entry. */
+  /** When all entries were last verified. A verification in the console begins with the last verified entry. */
   wholeAt: timeOrNull,
 });
