@@ -33,7 +33,7 @@ export const auditOperations = [
     method: 'GET',
     path: '/audit/verify',
     role: 'admin',
-    summary: 'Check the entries since the last verification: whether one was changed or removed',
+    summary: 'Verify the entries of the audit log since the last verification',
     answer: schema.auditVerified,
     run: (operator) => verifyAudit(operator),
     toAnswer: ({ entries, brokenAt, problem, wholeAt }) => ({ entries, brokenAt, problem, wholeAt }),
