@@ -239,7 +239,7 @@ const KINDS = {
     ],
     [
       'Run audit verify --all and compare the first wrong entry with a backup. Find out who can write to the database.',
-      '请执行 audit verify --all，将该条日志与备份比对，并排查拥有数据库写权限的人员。',
+      '请执行 audit verify --all，将首条异常日志与备份比对，并排查拥有数据库写权限的人员。',
     ],
   ],
 } as const satisfies Readonly<Record<string, readonly [name: Text, meaning: Text, remedy: Text]>>;

@@ -56,7 +56,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'day-not-over': '{1} 尚未结束（北京时间）',
   'debit-hours-empty': '扣款时段 {1}-{2} 无效，结束须晚于开始',
   'decides-for-each-other':
-    '{1} 与 {2} 中的一方在 7 天内创建、重置、提升或启用过另一方的账号，{3} 自 {4} 起可审批此申请',
+    '{1} 与 {2} 中的一方在 7 天内创建、重置、启用过另一方的账号或提升过其角色，{3} 自 {4} 起可审批此申请',
   'decides-own-request': '申请人 {1} 不能审批自己的申请',
   'event-gone': '事件 {1} 已不存在',
   'gateway-without-address': '{1} 接入方式无需填写地址',
@@ -125,7 +125,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'refund-declined': '{1} 已拒绝这笔退款',
   'refund-key-asked': '请求 {1} 已用于退款申请 {2}',
   'refund-key-used': '请求 {1} 已用于退款 {2}（{3}）',
-  'refund-needs-approval': '单期退款超过 {1}，或个人 24 小时内退款合计超过 {2}，须经审批，请在控制台提交申请',
+  'refund-needs-approval': '单期退款超过 {1}，或同一操作员 24 小时内退款合计超过 {2}，须经审批，请在控制台提交申请',
   'refund-not-made': '{1} 已批准这笔退款，但执行失败：{2}',
   'refund-refused': '支付机构拒绝了退款 {1}：{2}',
   'refund-result-not-stored': '退款 {1} 已发出，但结果未能写入，系统会继续处理',
