@@ -38,7 +38,7 @@ export async function openPeerKey(
       'the address of a bridge or supplier is refused: nothing is sent to it',
     );
     // Not awaited, because the caller may hold a connection. If all connections had such callers, none would be free.
-    raiseAlertOnce(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
+    raiseAlertDaily(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
       log?.error({ err: error }, 'an alert could not be stored'),
     );
     throw err;

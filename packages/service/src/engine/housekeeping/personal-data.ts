@@ -41,8 +41,8 @@ const STORE_MASKED = statement({
 });
 
 /**
- * Masks the card number, document, name and bank mobile of agreements that ended `days` ago. Keeps the hashes and the
- * last four digits.
+ * Masks the card number, document, name and bank mobile of agreements that ended, or were left unbound or without an
+ * order, `days` ago. Keeps the hashes and the last four digits.
  */
 export const createAgreementMasking = (database: Database, channels: ChannelRegistry, days: number) =>
   scanAgreements(database, async (pages) => {
@@ -75,6 +75,9 @@ const DELETE_USERS_IN_PAGES = statement({
 });
 const scanUsers = declareDailyScan('users-deleted', 'channel_users');
 
-/** Deletes the login mobiles of users who have no order and no binding, after 90 days. */
+/**
+ * Deletes login mobiles after USER_WITHOUT_ORDER_DAYS, if their user never ordered and has no agreement that is bound
+ * or being bound.
+ */
 export const createUserDeletion = (database: Database) =>
   scanUsers(database, async ({ from, to }) => (await database.query(DELETE_USERS_IN_PAGES, [from, to])).length);

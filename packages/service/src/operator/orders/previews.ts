@@ -56,7 +56,7 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   };
 }
 
-/** Previews a refund, and whether it needs a second operator. */
+/** Previews a refund, and whether it exceeds one of the limits above which a second operator is needed. */
 export async function previewRefund(
   operator: OperatorWithClock,
   input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },

@@ -1,7 +1,8 @@
 import { columns, declareFind, declareList, declareWrite, type RowOf } from '../../platform/db/database.js';
 
 /**
- * A row with values that are sealed under a channel's data key. They are null if the row belongs to another channel.
+ * A row with values that are sealed under a channel's data key. They are null if the row belongs to another channel or
+ * has no such value.
  */
 export type SealedRow = RowOf<typeof SEALED_ROW>;
 
