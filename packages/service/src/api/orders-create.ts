@@ -82,8 +82,8 @@ async function createCollectedOrder(
     deps.clock.now(),
   );
   const { order, payment } = created;
-  const redeemable = product.benefits.length > 0;
-  const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable })));
+  // The API promises a link in mode B, even for a product without benefits.
+  const done = answer(createOrderDescription(order, [payment], deps.links.termsFor({ order, redeemable: true })));
   const row = {
     order: toOrderInsert(order, payment, {
       mobile: { hash: user.mobileHash.toString('hex'), sealed: user.mobile },

@@ -148,20 +148,6 @@ describe('orders/create in mode B', () => {
     expect((await create(collectRequest(channel, { productCode: 'DEDUCT_ONLY' }))).code).toBe('420009');
   });
 
-  it('0: no link for a product without benefits, as in orders/query', async () => {
-    const productCode = 'NO_BENEFITS';
-    await createProduct(service.operator, {
-      ...PRODUCT,
-      productCode,
-      settlementModes: ['CHANNEL_COLLECT'],
-      benefits: [],
-    });
-    await authorizeProduct(service.operator, { appId: 'test_demo', productCode });
-    const { data } = await create(collectRequest(channel, { productCode }));
-    expect(data).toMatchObject({ orderStatus: 'ACTIVE', redeemUrl: null });
-    expect((await channel.call('orders/query', { orderNo: data.orderNo })).data.redeemUrl).toBeNull();
-  });
-
   it('0: channelAgreementRef is stored, even if empty; if absent it is null', async () => {
     for (const [given, kept] of [
       [{ channelAgreementRef: '合同 7' }, '合同 7'],
