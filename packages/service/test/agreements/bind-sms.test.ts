@@ -155,8 +155,8 @@ describe('agreements/bind-sms, encrypted fields', () => {
   it.each(FIELDS)("400002: %s under another channel's key", async (field) => {
     const stranger = await service.channel();
     const who = person();
-    // Decryption with a wrong key sometimes yields valid padding. The text is then not valid UTF-8, which gets the same
-    // answer.
+    // Decryption with a wrong key sometimes yields valid padding. The text is then almost certainly not valid UTF-8,
+    // which gets the same answer.
     const reply = await sendCode(channel, who, { [field]: encrypt(stranger, 'a text of three whole blocks of AES!') });
     expect(reply.code).toBe('400002');
     expect(service.gateway.sends).toEqual([]);

@@ -61,7 +61,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     institution,
-    /** Runs the job that cancels agreements at their institution, one time. */
+    /** Makes all waiting cancellations at the institution due, and runs their job once. */
     async cancelAgreements() {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);

@@ -14,7 +14,7 @@ import {
   stored,
 } from './support.js';
 
-/** Simulates a node that dies between its two transactions: its institution never answers, and its lease is short. */
+/** Simulates a node that dies between its two transactions: its institution is late or throws, its lease is short. */
 const { service, channel } = agreementsOfFile({ environment: 'production' });
 const stuck = institution();
 let at: (channel: ChannelClient) => ChannelClient;
@@ -31,13 +31,20 @@ beforeEach(() => {
   between = gate();
 });
 
-/** Returns the user's agreements, or the user's rows of another table. */
+/** Returns the ids of the user's agreements, or one null for each of the user's rows in another table. */
 const stand = async (table = 'agreements') => {
   const rows = await service.fresh.database.query<{ id?: string }>(
     `select to_jsonb(t) ->> 'agreement_id' as id from ${table} t where channel_user_id = $1`,
     [who.channelUserId],
   );
   return rows.map(({ id }) => id);
+};
+/** Makes the institution accept requests for codes and answer only when the test allows it. */
+const hangs = () => {
+  stuck.onSend = async () => {
+    await between.stand();
+    return { kind: 'sent', reference: 'lost' };
+  };
 };
 const breaks = async () => {
   throw new Error('a bug');

@@ -18,7 +18,7 @@ import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/dem
 
 /** Checks that a request costs only a few look-ups, however many agreements exist for the same number or card. */
 const CROWD = 400;
-/** The maximum number of rows that a request may fetch from all tables. */
+/** A look-up must fetch fewer rows than this from all tables. */
 const FEW = 12;
 const PLANS = ['auto', 'force_generic_plan'] as const;
 

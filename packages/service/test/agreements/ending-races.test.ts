@@ -12,8 +12,9 @@ import type { Node } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 
 /**
- * Concurrently runs everything that locks orders and agreements, on a few agreement numbers that many orders share.
- * There must be no deadlock, and no order may run or be debited on an agreement that has ended.
+ * Concurrently creates, renews and unsubscribes orders, and replaces and ends their agreements, on a few agreement
+ * numbers that many orders share. There must be no deadlock, and no order may run or be debited on an agreement that
+ * has ended.
  */
 
 const ROUNDS = soakSize('ENDING_ROUNDS', 8, 12);

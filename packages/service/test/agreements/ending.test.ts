@@ -24,7 +24,7 @@ const { on } = stageOfFile();
 const node = clockedEngineOfFile(on, MARCH, { debitDeadlineMs: 60_000 });
 let database: Database;
 let notBound: () => Promise<string[]>;
-/** The service's time when the tests begin. An order created at that time has its second period due in March. */
+/** The service's time when the tests begin. At MARCH, the second period of an order created at that time is due. */
 let january: number;
 beforeAll(async () => {
   january = on.service.clock.now();
@@ -234,7 +234,7 @@ describe('all in one transaction', () => {
     const statements = async (count: number) => {
       const number = unique('number');
       const orderNo = await shared(number);
-      // One of the orders waits for a retry.
+      // The order and its copies wait for a retry.
       await sql(`update orders set latest_payment_status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await sql(`update payments set status = 'FAIL_RETRY' where order_no = $1`, [orderNo]);
       await copyOrder(database, orderNo, count - 1);

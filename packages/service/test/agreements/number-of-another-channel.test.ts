@@ -123,7 +123,7 @@ describe('orders/create with a number that another channel has', () => {
     expect(seen).toEqual([{ seen: 2 }]);
   });
 
-  /** Each row has one more error than the row after it. */
+  /** The first row has every error, the last row only the wrong mobile. */
   it('the first code in the list of codes wins if several apply', async () => {
     const number = unique('N');
     const externalOrderNo = unique('taken');

@@ -9,7 +9,7 @@ beforeEach(async () => {
   channel = await service.inMemory(client);
 });
 
-/** Returns the stored agreement of an order. */
+/** Returns the stored agreement of a user. */
 async function storedOf({ channelUserId }: Person) {
   const [row] = await service.fresh.database.query<{
     agreementId: number;

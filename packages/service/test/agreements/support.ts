@@ -23,8 +23,8 @@ export type PaymentChannelName = 'PAY' | 'BANK' | 'SOME';
 
 export interface ChannelOptions {
   /**
-   * The payment channels to create. Defaults to PAY, BANK and SOME. PAY is the default payment channel unless
-   * `isDefault` is false.
+   * The payment channels to authorize. Defaults to PAY, BANK and SOME. PAY is the channel's default unless `isDefault`
+   * is false.
    */
   readonly paymentChannels?: readonly PaymentChannelName[];
   readonly isDefault?: boolean;
@@ -36,7 +36,7 @@ export interface AgreementsOptions {
   readonly sandbox?: boolean;
 }
 
-/** The three agreements endpoints over real HTTP and a real database, with a fake institution and clock. */
+/** Starts a service over real HTTP and a real database, with a manual clock and, by default, a fake institution. */
 export async function agreementsService(options: AgreementsOptions = {}) {
   const { environment = 'sandbox', sandbox = false } = options;
   const gateway = institution();
@@ -61,14 +61,14 @@ export async function agreementsService(options: AgreementsOptions = {}) {
     log,
     /** The hasher by which the service recognises a phone number. */
     bankMobiles: createKeyedHasher(fresh.database, vault, 'bank mobiles'),
-    /** Returns a client of the same channel with its own token. */
+    /** Returns another client of a channel, with its own token. */
     client: (credentials: ChannelCredentials) => channelClient(baseUrl, credentials, () => clock.now()),
     async channel(options: ChannelOptions = {}) {
       const client = await service.channel();
       await authorize(operator, client.credentials.appId, options);
       return client;
     },
-    /** Starts another node on the same database, and returns a client of it. */
+    /** Starts another node on the same database. Returns a function that creates its clients. */
     async node(another: Gateway, idempotency: IdempotencyOptions = {}) {
       const gateways = { of: async () => another };
       const node = await anotherNode(service, { ...own, testLimits: { idempotency }, gateways });
@@ -131,7 +131,7 @@ async function authorize(operator: Operator, appId: string, options: ChannelOpti
 
 const digits = (count: number) => Array.from({ length: count }, () => randomInt(10)).join('');
 
-/** A user with a card. No mobile ends in 9, because the sandbox sends no codes to such numbers. */
+/** A user with a card. By default no mobile ends in 9, because the sandbox sends no codes to such numbers. */
 export interface Person {
   readonly channelUserId: string;
   readonly mobile: string;

@@ -17,7 +17,7 @@ const encrypted = (version: EncryptionVersion) =>
   encryptField('6222020000001234567', Buffer.from(channel.credentials.aesKey, 'base64'), version);
 const right = (by = channel) => card(encrypt(by, '6222020000001234567'), by);
 /**
- * Returns a ciphertext with a changed last block. An attacker with the appSecret but without the aesKey can make such a
+ * Returns a ciphertext with a changed last byte. An attacker with the appSecret but without the aesKey can make such a
  * ciphertext.
  */
 function tampered(by = channel, version: EncryptionVersion = 'v1'): string {

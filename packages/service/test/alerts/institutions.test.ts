@@ -39,7 +39,7 @@ describe('an institution behind a bridge', () => {
     };
     await until('a reading', async () => (await silence()) === 0);
 
-    // Nothing listens there.
+    // Nothing listens at the bridge's port yet.
     for (let n = 0; n < 3; n += 1) expect(await createAt('BRIDGE')).toBe('INITIALIZING');
     await until('three failures', async () => (await failures()) >= 3);
     expect(await alerts()).toEqual([]);

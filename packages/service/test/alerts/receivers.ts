@@ -12,7 +12,7 @@ export interface Taken {
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** The messages about alerts. Nodes also send the head of the audit log, at their own times. */
+  /** The accepted messages about alerts. Leaves out the head of the audit log, which nodes send at their own times. */
   readonly taken: Taken[];
   /** The HTTP status of the receiver's answers from now on. */
   status: number;
@@ -51,7 +51,7 @@ export interface Mail {
 export interface MailServer {
   readonly url: string;
   readonly mails: Mail[];
-  /** The answer with which the server refuses a mail. Undefined: it accepts the mail. */
+  /** The answer with which the server refuses every mail. Undefined: it accepts mails. */
   refusal: string | undefined;
   /** The refused addresses, with the server's answers. */
   readonly refusedPeople: Map<string, string>;

@@ -101,7 +101,7 @@ function givenFor(name: FaultName, tail: string): string[] {
 // `delay`.
 const TAILS = FAULTS.filter(({ name }) => name !== 'delay');
 
-it.each(TAILS)('$name: breaks its rule and no other', async ({ name, tail }) => {
+it.each(TAILS)('$name: breaks only its own rule, if it has one', async ({ name, tail }) => {
   const { code, broken, left, useless } = await check(...givenFor(name, tail));
   const expected = BREAKS[name] ?? [];
   expect(broken).toEqual(expected);

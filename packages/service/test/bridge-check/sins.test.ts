@@ -10,7 +10,7 @@ function checkSinful(...sins: readonly Sin[]): Promise<Checked> {
   return check(bridge);
 }
 
-/** Runs with all options. */
+/** Runs check-bridge with all options. Leaves out --restart for faults that have nothing to do with it. */
 async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Checked> {
   const { sins } = bridge;
   await bridge.start();

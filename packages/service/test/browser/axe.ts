@@ -16,8 +16,8 @@ export interface Violation {
 }
 
 /**
- * A long run checks the contrast of every text. A short run checks at most two texts of the same style on a page, and no style
- * that the context has shown before, because contrast takes four fifths of axe's time.
+ * A long run checks the contrast of every visible text. A short run checks at most two texts of the same style on a
+ * page, and no style that was checked in the context before, because contrast takes four fifths of axe's time.
  */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const ALIKE_ON_A_PAGE = isLong ? 1_000_000 : 2;
@@ -55,7 +55,10 @@ export async function runAxe(page: Page, { without = [] }: Inspection = {}): Pro
   return violations;
 }
 
-/** Runs in the page: returns the elements to check, with their marks. A mark is a hash of text style, background and ancestors. */
+/**
+ * Runs in the page: returns the elements to check, with their marks. A mark is a hash of text style, background and
+ * ancestors.
+ */
 const CHOOSE_TEXTS = `(judged, most) => {
   const grounds = new Map();
   const groundOf = (element) => {

@@ -187,7 +187,7 @@ async function faultsOf(page: Page, without: readonly string[]): Promise<string[
   return [...(await whatSticksOut(page)), ...(await everyViolation(page, { without }))];
 }
 
-/** Returns the elements wider than the screen. Polls, because a page needs a moment to shrink to its screen. */
+/** Returns the elements beyond the right edge. Polls, because a page needs a moment to shrink to its screen. */
 async function whatSticksOut(page: Page): Promise<string[]> {
   const fits = expect.poll(() => scrollsSideways(page)).toBe(false);
   return fits.then(

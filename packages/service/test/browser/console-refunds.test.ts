@@ -101,7 +101,7 @@ describe('a refund', () => {
     const refunded = page.locator('dl').filter({ hasText: 'Refunded' }).first();
     await refunded.getByText('¥3.00 in progress').waitFor();
 
-    // The overview counts this refund and links to it.
+    // The overview counts this refund and a debit without a result, and links to both orders.
     const waiting = await on.paidOrder();
     const usual = on.institution.onDebit;
     on.institution.onDebit = async () => ({ kind: 'unknown' });

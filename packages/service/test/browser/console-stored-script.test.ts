@@ -65,7 +65,7 @@ async function provideShop(): Promise<ChannelClient> {
   return channelClient(on.service.baseUrl, created, () => on.service.clock.now());
 }
 
-/** Creates an order whose number, user and decline reason are scripts. */
+/** Creates an order whose external number, user, agreement number and decline reason are scripts. */
 async function placeOrder(): Promise<string> {
   on.institution.onDebit = async (request) => paid(request, { institutionRef: SCRIPT });
   const { data, text } = await shop.call(
@@ -84,7 +84,7 @@ async function placeOrder(): Promise<string> {
   return data.orderNo;
 }
 
-/** Writes notes, reasons and comments as operators of every role. Returns the id of a bulk run. */
+/** Writes notes, reasons and comments as support and finance operators. Returns the id of a bulk run. */
 async function letPeopleWrite(): Promise<string> {
   const wrote = async (reply: Promise<{ status: number; body: unknown }>) => {
     const { status, body } = await reply;

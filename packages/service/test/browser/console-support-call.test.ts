@@ -13,7 +13,7 @@ const browser = browserOfFile();
 const on = ofFile(() => operatorStage({ ...ON_THIS_MACHINE, localCallbacks: true }));
 const receiver = ofFile(() => registerReceiver(on.service, on.channel));
 
-it('support finds a user by mobile, sees why a debit failed, retries it, refunds a part and writes a note', async () => {
+it('an admin finds a user by mobile, sees why a debit failed, retries it, refunds a part and writes a note', async () => {
   const channelUserId = unique('caller');
   const orderNo = await on.paidOrder({ channelUserId });
   const words = '余额不足 (insufficient funds)';

@@ -11,13 +11,13 @@ export const ON_THIS_MACHINE = { publicUrl: () => 'http://127.0.0.1' };
 /** Timeout for a page on a busy machine. */
 const PATIENCE_MS = 20_000;
 
-/** Opens pages of a service's console. Errors of a page fail the test that opened it. */
+/** Opens pages of a service's console. Errors of a page fail its test, or the file if tests share the page. */
 export function consoleBrowser(browser: Windows, service: () => TestService) {
   // Pages of earlier tests, without cookies and settings. They are reused because they have compiled the console's scripts.
   const free: Page[] = [];
   const usual: BrowserContextOptions = { ...DESKTOP, locale: 'en-GB', reducedMotion: 'reduce' };
 
-  /** Returns a signed-out page that several tests can share, and its errors. */
+  /** Returns a signed-out page that several tests can share, and its errors, which the caller has to check. */
   async function open(more?: BrowserContextOptions) {
     const context = { ...usual, baseURL: service().baseUrl, ...more };
     const page = (more ? undefined : free.pop()) ?? (await (await browser.newContext(context)).newPage());
@@ -50,7 +50,7 @@ export function consoleBrowser(browser: Windows, service: () => TestService) {
       await signIn(page, service(), role, name);
       return page;
     },
-    /** Returns an operator's page for the tests of a file. It is loaded once, and each test navigates in it. */
+    /** Returns an operator's page for the tests of a file. Each test navigates in it. A failed test closes it. */
     loaded(role: Role, name: string): (path: string) => Promise<Page> {
       let opened: Awaited<ReturnType<typeof open>> | undefined;
       afterAll(async () => {

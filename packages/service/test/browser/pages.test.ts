@@ -23,7 +23,10 @@ async function expectGood(page: Page): Promise<void> {
 }
 
 const LOCALES = ['en-GB', 'zh-CN'];
-/** A long run checks every screen in both languages. A short run checks three screens, with all widths, in alternating languages. */
+/**
+ * A long run checks every screen in both languages. A short run checks three screens, with all widths, in alternating
+ * languages.
+ */
 const isLong = process.env['LONG_RUNS'] === 'on';
 
 describe.each(SCREENS.slice(0, isLong ? 5 : 3))('on %s', (name, screen) => {

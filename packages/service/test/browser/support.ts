@@ -2,7 +2,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { type Inspection, runAxe, type Violation } from './axe.js';
 
-/** Headless Chromium. `npm test` sets CHROMIUM. */
+/** The path of headless Chromium. `npm test` sets CHROMIUM. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 export const PHONE: BrowserContextOptions = {
@@ -32,7 +32,7 @@ export function browserOfFile(): Windows {
   return { newContext: (options) => browser.newContext(options), newPage: (options) => browser.newPage(options) };
 }
 
-/** Opens a page of a phone in its own context. Errors of the page fail the test. */
+/** Opens a page in its own context, by default on a phone. Errors of the page fail the test. */
 export async function phone(browser: Windows, more: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ ...PHONE, locale: 'en-GB', ...more });
   const page = await context.newPage();
@@ -49,7 +49,7 @@ export function gatherComplaints(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // Ignores failed responses (4xx), which Chromium also logs as errors, because tests cause some.
+    // Ignores failed responses, which Chromium also logs as errors, because tests cause some.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });

@@ -44,7 +44,7 @@ async function printed(...args: readonly string[]): Promise<string> {
 }
 const linesOf = (text: string) => text.split('\n').length;
 
-/** Creates orders with `text` in every field that the channel can set and operators see. */
+/** Creates two orders with `text` in fields that the channel sets, and `more` in their reasons and in an alert. */
 async function orderWith(text: string, more = text) {
   const shared = await create(sharedRequest, { channelUserId: unique(text), externalOrderNo: unique(text) });
   const collected = await create(collectRequest, {

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-/** Removes a migration's record, as if the database was of the previous release. */
+/** Removes a migration's record, as if the migration had not been applied. */
 const forget = (version: number) => fresh.database.query('delete from schema_migrations where version = $1', [version]);
 
 describe('perennial migrate', () => {

@@ -31,7 +31,7 @@ function collected() {
   return { stream, text: () => Buffer.concat(chunks).toString() };
 }
 
-/** Runs the built command line as a process, with only these settings. */
+/** Runs the built command line as a process, with only these settings, PATH and HOME. */
 export function perennialProcess(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,

@@ -191,7 +191,7 @@ describe('settlement', () => {
       200,
       { ...before, status: 'CLOSED', closedBy: finance.name, closedAt: expect.any(String) },
     ]);
-    // The institution reports a debit and a refund of January.
+    // The institution reports two debits and a refund of January.
     await put(3, '2026-01-31 23:59:59');
     await put(4, '2026-01-31 23:59:59', {
       ...{ amountCent: 50, refunds: [{ amountCent: 10, at: at('2026-01-31 10:00:00') }] },
@@ -263,7 +263,7 @@ describe('settlement', () => {
     expect((await viewer.get('/settlement/2026-05')).status).toBe(200);
   });
 
-  it('is closed by one of two concurrent operators', async () => {
+  it('is closed by one of three concurrent requests', async () => {
     const replies = await Promise.all([close('2026-01'), close('2026-01'), close('2026-01')]);
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
   });

@@ -401,7 +401,7 @@ describe('a run', () => {
 
 describe('the engine of a node', () => {
   it('processes started runs, follows pending items, and finishes interrupted approvals', async () => {
-    // The institution was down when this refund was sent, and answers from now on.
+    // The institution is down when this refund is sent, and answers later.
     const undecided = await prepare(on.ann, 'REFUND', { items: (await many(1)).map((one) => `${one}-1`) });
     const { approvalId } = (await start(on.ann, undecided.body)).body;
     await on.bob.post(`/approvals/${approvalId}/approve`);

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await on.sql('update channels set created_at = now()');
 });
 
-/** Returns the figures that are not zero, summed over all hours or days. */
+/** Returns the figures that are not zero, summed over the hours or days that match `where`. */
 async function counted(table: 'hourly_figures' | 'daily_figures' = 'hourly_figures', where = 'true') {
   const sums = FIGURE_NAMES.map((name) => `coalesce(sum(${FIGURE_COLUMNS[name]}), 0)::integer as "${name}"`);
   const [row = {}] = await on.sql<Partial<Record<FigureName, number>>>(
@@ -36,7 +36,7 @@ async function renew(orderNo: string): Promise<void> {
   await on.renew();
 }
 
-/** Makes an order and all its records `hours` hours older. */
+/** Makes an order, its debits and its payments `hours` hours older. Deletes its events. */
 async function moveBack(orderNo: string, hours: number): Promise<void> {
   const by = `interval '1 hour' * ${hours}`;
   await on.sql(`update external_orders set created_at = created_at - ${by} where order_no = $1`, [orderNo]);

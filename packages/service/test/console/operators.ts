@@ -27,7 +27,7 @@ export async function operatorStage(more: Partial<ServiceDeps> = {}) {
     viewer,
     admin,
     sql: <Row>(text: string, values: readonly unknown[] = []) => database.query<Row>(text, values),
-    /** Makes the next period of the order due and debits it. The debit succeeds unless `decline` is given. */
+    /** Makes the next period of the order due and debits it. With `decline`, the institution declines the debit. */
     async renewNow(orderNo: string, decline?: 'retryable' | 'final') {
       const usual = institution.onDebit;
       if (decline) institution.onDebit = async () => declined(decline);

@@ -33,7 +33,7 @@ export async function readStage() {
   };
 }
 
-/** Operators of each role, who sign in again when the clock was changed. */
+/** Operators of each role, who sign in again when the clock was moved by ten minutes or more. */
 function createPeople({ service }: RefundStage) {
   const signedIn = new Map<Role, { readonly at: number; readonly client: ConsoleClient }>();
   return {

@@ -208,7 +208,7 @@ describe('the seven days', () => {
       const { approvalId: back } = (await refund(puppet, other)).body;
       expect((await ada.post(`/approvals/${back}/approve`)).body.code).toBe('decides-for-each-other');
       expect(on.bank.booked.size).toBe(0);
-      // A third admin may decide now, and these two may decide after a week.
+      // Another admin may decide, and the two accounts may after a week.
       expect((await carl.post(`/approvals/${back}/approve`)).body).toMatchObject({ status: 'APPROVED' });
       await on.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = $1`, [puppet.name]);
       expect((await puppet.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
@@ -227,7 +227,7 @@ describe('the refunds of one operator in 24 hours', () => {
     const preview = await person.get(`/orders/${orders[0]}/periods/1/refund/preview?amountCent=1`);
     expect(preview.body).toMatchObject({ needsApproval: true });
 
-    // Approved refunds do not count, and yesterday's refunds no longer count.
+    // Refunds that a second person approved do not count. Those of more than 24 hours ago count no longer.
     const { approvalId } = replies.find(({ body }) => body.status === 'WAITING')?.body ?? {};
     await on.bob.post(`/approvals/${approvalId}/approve`);
     await on.sql(
@@ -255,7 +255,7 @@ describe('bridges, prices, callback addresses and secrets', () => {
     amountCent: 1_990,
     benefits: [],
   };
-  /** Creates a payment channel and a product with the same code. `stored` reads the values that must not change. */
+  /** Creates a bridge and a product with the same code. `stored` reads what one admin alone must not change. */
   async function setUp() {
     const code = newName('UNI').toUpperCase().replace('-', '_');
     await createPaymentChannel(on.operator, { code, ...bridge });
@@ -350,7 +350,7 @@ describe('bridges, prices, callback addresses and secrets', () => {
 });
 
 describe('personal data of a user', () => {
-  /** Returns a user without active orders. */
+  /** Ends the order and its user's agreements, and returns the user. */
   async function userOf(orderNo: string): Promise<{ appId: string; channelUserId: string }> {
     await on.admin.post(`/orders/${orderNo}/unsubscribe`, { reason: 'moved away' });
     await on.sql(

@@ -5,7 +5,7 @@ import { collectRequest, mobileOf } from '../support/demo.js';
 import { operatorStage } from './operators.js';
 import { ask, consoleClient, createPersonWithPassword } from './support.js';
 
-/** The console records failed sign-ins and reads of personal data, and limits these reads. */
+/** Failed sign-ins and reads of personal data are in the audit log. Searches by mobile number are limited. */
 
 const on = ofFile(operatorStage);
 const traced = async (action: string) =>
@@ -20,7 +20,7 @@ describe('failed sign-ins', () => {
   });
   const fail = (name: string) =>
     ask(on.service.baseUrl, 'POST', '/session', { body: { name, password: 'wrong password' } });
-  /** Ends the minute of the failures. */
+  /** Ends the minute of the failures, and reports them. */
   const report = async () => {
     await on.sql(`update sign_in_traces set minute = minute - interval '10 minutes'`);
     await reportFailedSignIns(on.service.fresh.database);

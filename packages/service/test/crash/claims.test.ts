@@ -123,7 +123,7 @@ async function agree(buttons: readonly Button[], supplier: TestSupplier): Promis
   expect(alerts).toEqual([{ kind: 'claim-refused' }]);
 }
 
-/** Presses every button one time, and every fifth button twice concurrently. */
+/** Presses every button once, except every fifth, which is pressed twice concurrently. */
 async function pressAll(buttons: readonly Button[], node: KeptAlive): Promise<void> {
   const queue = [...buttons.entries()];
   let answered = 0;

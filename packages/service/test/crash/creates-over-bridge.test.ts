@@ -61,7 +61,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
   );
   expect(node.kills()).toBeGreaterThanOrEqual(Math.floor(ORDERS / NAMED_EVERY));
 
-  // Waits until the engine has queried every open debit.
+  // Waits until every debit has a result.
   await until(
     'every debit known',
     async () => {

@@ -81,7 +81,7 @@ function stripe(): Side {
 
 const fateOf = (n: number): Fate => FATES[n % FATES.length] ?? PAID;
 
-/** Plays Stripe's part after an event: sends the event one time, and finishes the payments that are processing. */
+/** Plays Stripe's part after an event: sends the event once, and finishes all open payments and refunds. */
 function goOn(event: FakeEvent, webhookUrl: string, failing: ReadonlySet<string>): void {
   for (const payment of fake.payments.filter(({ status }) => status === 'processing')) {
     const isFailing = failing.has(`${payment.customer}/${payment.payment_method}`);
@@ -103,7 +103,10 @@ async function tell({ body }: FakeEvent, webhookUrl: string): Promise<boolean> {
   );
 }
 
-/** Counts every PaymentIntent of an attempt as a debit, paid or not. An attempt must have exactly one PaymentIntent. */
+/**
+ * Returns the booked amounts by attempt. An attempt must have one PaymentIntent, which counts if it succeeded. If there
+ * are several, all count, paid or not.
+ */
 function readLedger(): ReadonlyMap<string, Booked> {
   const numbers = new Set(fake.payments.map(attemptNoOf));
   return new Map([...numbers].map((attemptNo) => [attemptNo, readBooked(attemptNo)]));

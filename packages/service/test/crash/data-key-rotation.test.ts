@@ -59,7 +59,7 @@ it('no value is lost if the node is killed again and again while it replaces a d
   await rotateDataKey(operator, { appId });
   await database.query('update data_key_rotations set not_before = now()');
 
-  // Each position that the round stores is a point at which the node is killed.
+  // Each new position of the round is a point at which the node is killed, up to MAX_KILLS kills.
   const position = async () => {
     const [row] = await database.query<{ at: string }>(
       `select stage || ' ' || coalesce(after_row, '') || ' ' || is_last as at from data_key_rotations`,

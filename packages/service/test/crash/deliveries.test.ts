@@ -151,7 +151,7 @@ function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): 
 
 /**
  * Checks that the first push of an order's first event came before the first push of its second event. Leaves out
- * orders whose first push timed out: on a busy machine the receiver may read that push after later pushes.
+ * orders of which a first push timed out: on a busy machine the receiver may read that push after later pushes.
  */
 async function toldInOrder(arrivals: readonly Arrival[]): Promise<void> {
   const first = new Map<number, number>();

@@ -152,7 +152,7 @@ async function nothingLeft(): Promise<boolean> {
 
 /**
  * Considers only attempts whose node died and that met no other fault. Returns the longest time from such an attempt's
- * lease to its settlement.
+ * start to its settlement.
  */
 async function slowestTakeOver(): Promise<number> {
   const [row] = await fresh.database.query<{ slowest: number | null }>(

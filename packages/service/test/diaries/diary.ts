@@ -31,12 +31,12 @@ const DECLINES: Readonly<Record<'short' | 'blocked' | 'gone', Decline>> = {
   gone: 'agreement-invalid',
 };
 
-/** A test service whose institution is behind a bridge, so that time travel really calls the institution. */
+/** A test service with a payment channel of the gateway `bridge`, so that time travel calls the fake institution. */
 export interface Book extends Stage {
   card: Card;
-  /** Creates a product with the given periods, at 1000 cents per period. */
+  /** Creates a product, by default with 12 monthly periods of 1000 cents. */
   product(cycle: Partial<Parameters<typeof createProduct>[1]>): Promise<string>;
-  /** Creates an order in mode A.2 on its first day. */
+  /** Creates an order in mode A.2. */
   open(when: string, productCode: string, paymentChannelCode?: string): Promise<Diary>;
   /** Creates an order in mode A.1, on a card bound that day. */
   openBound(when: string, productCode: string): Promise<Diary>;
@@ -46,7 +46,7 @@ export interface Book extends Stage {
 
 export interface Diary {
   readonly orderNo: string;
-  /** The number that the institution gave the order's first agreement. */
+  /** The institution's number of the order's first agreement. Empty in mode B. */
   readonly sharedAgreementNo: string;
   readonly entries: readonly Entry[];
   /** Moves the time to the next due step and runs it: a period, a retry, or the end of an order of one period. */

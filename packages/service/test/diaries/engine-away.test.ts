@@ -4,8 +4,8 @@ import { book, useBook } from './diary.js';
 useBook();
 
 /**
- * Uses the real clock of the database, as in production. The orders of January 2026 are four months old and were never
- * renewed.
+ * Uses the real clock of the database, as in production. By this clock all periods of the orders of January 2026 are
+ * overdue.
  */
 describe('the engine was away for three months', () => {
   it('mode A: it catches up one period after another, each on its own', async () => {

@@ -210,7 +210,7 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or ser
   });
 });
 
-/** Returns the calls that an example printed, each with its names and values. The last value of a repeated name wins. */
+/** Returns the calls that an example printed, with their names and values. The last value of a repeated name counts. */
 function callsIn(text: string): { endpoint: string; shown: Record<string, string> }[] {
   return [...text.matchAll(/^([a-z-]+\/[a-z-]+) \{.*\n((?: {2}.*\n)*)/gm)].map(([, endpoint = '', lines = '']) => ({
     endpoint,
