@@ -39,7 +39,7 @@ beforeAll(async () => {
      from orders`,
   );
   // The oldest agreements belong to one card and one owner. Each of them replaced the one before it. Half of the other
-  // agreements were never bound.
+  // agreements have no agreement number, as if they were never bound.
   await database.query(
     `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
        card_hash, certificate_hash, card_tail, details)

@@ -52,7 +52,7 @@ async function record(recordedAt: string, count = 1): Promise<void> {
   await fresh.database.query('truncate undelivered_events');
 }
 
-/** Returns the partition of each event, oldest first. */
+/** Returns the partition of each event, by event number. */
 const places = async () =>
   (
     await fresh.database.query<{ place: string }>(

@@ -18,8 +18,8 @@ let serial = 0;
 let code: string;
 
 /**
- * Creates a product with one benefit whose codes come from an empty pool. Returns a function that creates such a
- * benefit.
+ * Sets an empty pool as the source of codes for a new benefit code. Returns a function that creates a benefit with this
+ * code.
  */
 async function freshPool(): Promise<() => Promise<BenefitReference>> {
   serial += 1;

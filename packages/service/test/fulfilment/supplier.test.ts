@@ -44,7 +44,7 @@ async function askedAfter({ orderNo }: BenefitReference): Promise<number | undef
   return SCHEDULE.find((pause) => seconds <= pause);
 }
 
-/** Makes the next query due and runs it. */
+/** Makes the next queries of all pending claims due and runs them. */
 async function askNow(): Promise<number> {
   await on.database.query('update claims set ask_at = now() where ask_at is not null');
   return on.node.ask('VIP_PASS');

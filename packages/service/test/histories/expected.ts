@@ -14,7 +14,7 @@ export interface Reachable {
 export interface Circumstances {
   readonly orderNo: number;
   readonly heard: readonly Heard[];
-  /** The time at which the jobs last ran, if they ran: everything due by then has happened. */
+  /** The time at which the jobs last ran, if they ran. Everything due by then may have happened. */
   readonly ranAt: number | undefined;
   /** Whether the agreement had ended before this step. */
   readonly agreementEnded: boolean;

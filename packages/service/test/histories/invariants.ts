@@ -7,7 +7,7 @@ import type { Bank } from './bank.js';
 import type { StoredOrder } from './observe.js';
 import { type OrderModel, required } from './order.js';
 
-/** Invariants that are true at any time. Each check returns a line per violation. */
+/** Invariants of orders. Each check returns the violations as lines. */
 
 const PAID = `('SUCCESS', 'REFUND_PART', 'REFUND_FULL', 'BILLED')`;
 

@@ -20,7 +20,7 @@ import {
 
 /**
  * The model of one order: pure, small, and written from the interface and the decisions, not from the tested code.
- * Every function returns the order after one event, such as a debit's result.
+ * A function such as `settled` returns the order after one event, here a debit's result.
  */
 export type Outcome =
   | { readonly kind: 'success'; readonly paidAt: number }
@@ -169,8 +169,8 @@ function over(order: OrderModel, cycleNo: number, at: number): OrderModel {
 
 function nextTryAt(order: OrderModel, attempt: Attempt, decline: string, at: number): number | undefined {
   const isReplaced = attempt.agreement !== currentAgreement(order);
-  // Only a final failure on the current agreement prevents a retry. A failure on a former agreement says nothing about
-  // the current one.
+  // A failure on the current agreement is retried only if it is retryable. A failure on a former agreement says nothing
+  // about the current one.
   if (!isReplaced && decline !== 'retryable') return undefined;
   const waits = !isReplaced || attempt.retryBySchedule;
   const delay = waits ? order.product.retryDelays[attempt.tryNo - 1] : 0;
@@ -243,7 +243,7 @@ export function refundSettled(order: OrderModel, refund: Refund, refundedAt: num
 }
 
 /**
- * Revokes benefits whose face values fit into the refunded amount, the newest first. Benefits revoked earlier use up a
+ * Revokes benefits whose face values fit into the refunded amount, the last first. Benefits revoked earlier use up a
  * part of the amount. Returns all benefits of the period.
  */
 function revokedFor({ benefits }: Period, refundCent: number): Benefit[] {

@@ -13,7 +13,7 @@ import { type Expected, pick } from './writes.js';
 
 type Disturbed<T> = T & { readonly asksAgain: boolean };
 
-/** Makes a refund as an operator does, and repeats the request after a crash. */
+/** Makes a refund as an operator does. After a crash, the step decides whether the request is repeated. */
 export async function refund(history: History, step: Disturbed<Refund>): Promise<Expected> {
   const { world } = history;
   const tracked = pick(history.orders, step.order);

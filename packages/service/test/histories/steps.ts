@@ -63,7 +63,7 @@ const create = fc.record({
   mode: fc.constantFrom('A2' as const, 'A2' as const, 'A2' as const, 'A1' as const, 'B' as const),
   product: fc.constantFrom<number[]>(0, 0, 0, 1, 1, 1, 2, 3),
   bank: number,
-  /** Whether the order uses an agreement that the user already has. */
+  /** Whether the order uses the agreement that several orders of the history share. */
   sameAgreement: fc.boolean(),
   debits: fc.oneof({ weight: 3, arbitrary: fc.constant([undefined]) }, { weight: 2, arbitrary: debits }),
   /** Whether the engine runs before the retry after a crash. */

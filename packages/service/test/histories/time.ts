@@ -23,7 +23,7 @@ export async function historyTime(start: number): Promise<HistoryTime> {
   const fresh = await freshDatabase({ migrated: false });
   let time = start;
   const databaseTime = await databaseClock(fresh, start);
-  // Durability is not needed: other tests cover power cuts.
+  // Durability is not needed: other tests cover crashes of the server.
   const settings = { synchronous_commit: 'off' };
   const database = openDatabase({ url: databaseTime.url, pool: 8, name: 'history', settings });
   await migrate(databaseTime.url);

@@ -188,7 +188,7 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** Records all answers of an institution, even if the calling node dies before it receives them. */
+/** Records an institution's answers about debits and refunds, even if the calling node dies before it receives them. */
 function listenedTo(gateway: Gateway, heard: Heard[], clock: Clock): Gateway {
   const note = async <Outcome extends Heard['outcome']>(number: string, call: Promise<Outcome>): Promise<Outcome> => {
     const outcome = await call;

@@ -119,7 +119,7 @@ export interface ReceivedNotice {
   readonly body: Buffer;
 }
 
-/** Starts the service's notice endpoint. It answers with the given statuses in turn, then with 200. */
+/** Starts a fake of the service's notice endpoint. It answers with the given statuses in turn, then with 200. */
 export async function noticeEndpoint(statuses: readonly number[] = []) {
   const received: ReceivedNotice[] = [];
   const left = [...statuses];

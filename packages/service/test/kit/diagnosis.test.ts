@@ -40,7 +40,7 @@ interface Wrong {
   readonly from?: string;
 }
 
-/** Returns a client that uses none of this project's code and makes the given mistakes. */
+/** Returns a client that signs without this project's code and makes the given mistakes. */
 function raw(service: TestService, { appId, appSecret }: ChannelCredentials) {
   return async (wrong: Wrong = {}) => {
     const body = wrong.body ?? JSON.stringify({ grantType: 'client_credentials', appId });

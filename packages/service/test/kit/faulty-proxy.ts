@@ -7,7 +7,7 @@ export interface Seen {
   readonly endpoint: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
-  /** The body of the answer that was passed on. */
+  /** The body of the service's answer, even if the proxy dropped it. */
   answer?: string;
 }
 

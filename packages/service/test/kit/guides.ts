@@ -26,7 +26,7 @@ export interface Shop {
   readonly folder: string;
   /** Runs the program of the first page as the page instructs. */
   order(): Promise<Outcome>;
-  /** Runs the examples of the guide on the three ways to sell. The order numbers begin with the language. */
+  /** Runs the examples of the guide on the three ways to sell. The external order numbers begin with the language. */
   sellInThreeWays(): Promise<Outcome>;
   /** Starts the receiver as the guide on events instructs. */
   receive(): Promise<{ readonly url: string; stop(): Promise<void> }>;

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => void site.close());
 
-/** Passes a request on to the service, because the service refuses requests from pages of other origins. */
+/** Passes a request on to the service, because browsers refuse calls of its API from pages of other origins. */
 function passOn(request: http.IncomingMessage, response: http.ServerResponse): void {
   const { method, url, headers } = request;
   const onward = http.request(`${service.baseUrl}${url}`, { method, headers }, (answer) => {

@@ -56,7 +56,7 @@ describe('the log of requests', () => {
   });
   afterAll(() => service.close());
 
-  /** Calls an endpoint, and notes every secret header and body. */
+  /** Calls an endpoint, and notes the request's signature as a secret. */
   async function call(name: string, body: object, options: { token?: string; signRaw?: string } = {}) {
     const bytes = Buffer.from(JSON.stringify(body));
     const requestId = `log-${secrets.size}`;

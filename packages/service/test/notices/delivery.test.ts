@@ -110,7 +110,7 @@ it('has a link from the time of sending, which opens the page, and counts like a
   );
   expect(all.forged).toEqual([]);
 
-  // A list filtered by this event type has only the notice, in each status. Events in lists have no link.
+  // A list filtered by this event type has only the notice. Events in lists have no link.
   const record = { eventType: TYPE, deliveryStatus: 'DELIVERED', eventId: push?.eventId };
   for (const filter of [{}, { deliveryStatus: 'DELIVERED' }, { orderNo }]) {
     expect(await list({ eventType: TYPE, ...filter })).toMatchObject([record]);

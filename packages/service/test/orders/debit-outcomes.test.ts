@@ -9,7 +9,7 @@ import { manualClock } from '../support/service.js';
 import { stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, dailyProduct, institution, paid } from './support.js';
 
-/** Tests the outcomes of a debit, from its first call to its last query. A period always has one attempt. */
+/** Tests the outcomes of a first debit, from its call to its last query. In these tests a period has one attempt. */
 
 const { on, service, channel, sql, found, told } = stageOfFile({ testLimits: { debitDeadlineMs: 50 } });
 

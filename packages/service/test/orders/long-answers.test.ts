@@ -27,7 +27,7 @@ const { on, channel, sql } = stageOfFile({
     return 'https://pay.example';
   },
 });
-/** Numbers of periods to test, because orders of 500 periods and more are rendered in several parts. */
+/** Numbers of periods to test, because orders of more than 250 periods are rendered in several parts. */
 const LENGTHS = [1, 2, 500, 501, 502, 1001, LONG];
 beforeAll(async () => {
   for (const length of [...LENGTHS, 3, 250]) await dailyProduct(on.service, `DAYS_${length}`, length);
@@ -177,8 +177,8 @@ describe('an answer', () => {
   it('has all started periods, even if they are too many for one statement', async () => {
     const user = unique('user');
     const texts: string[] = [];
-    // Together these orders have more started periods than one statement reads. From the third order on, each order is
-    // therefore read separately.
+    // Together these orders have more started periods than one statement reads. From the fourth order of the list on,
+    // each order is therefore read separately.
     for (const started of [200, 250, 250, 3, 120]) {
       const ask = collectRequest(channel, { channelUserId: user, productCode: 'DAYS_250' });
       const { orderNo } = (await call('orders/create', ask)).data;
@@ -190,7 +190,7 @@ describe('an answer', () => {
   });
 });
 
-/** The endpoints that answer with periods, each called for a long order. */
+/** The writes that answer with periods, each called for a long order. */
 const WRITES: [string, (key: string) => Promise<{ name: string; body: object; first: Reply }>][] = [
   [
     'orders/create, mode B',

@@ -212,7 +212,7 @@ describe('a request that waits in the node', () => {
     await node.close();
   });
 
-  it('a begun request is finished although the caller has hung up', async () => {
+  it('a begun request is finished although it takes longer than its caller waits', async () => {
     const between = gate();
     let isOver = false;
     const twoSteps = testRoute('test/two-steps', async ({ database, answer }) => {
