@@ -240,7 +240,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
     expect((await confirmCode(channel, bindOrderNo)).data.agreementStatus).toBe('BIND_SUCCESS');
   });
 
-  it('0: a second send that fails invalidates the first code, which was for another card', async () => {
+  it('0: a second send that fails invalidates the first code', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(channel, who);
     service.gateway.onSend = async () => ({ kind: 'not-sent', reason: 'no' });

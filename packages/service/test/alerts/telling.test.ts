@@ -215,7 +215,7 @@ describe('many alerts of one kind', () => {
 });
 
 describe('a message', () => {
-  it('is written by one of two nodes, and sent by one', async () => {
+  it('is written by one of three nodes, and sent by one', async () => {
     for (let n = 1; n <= 5; n += 1) await raise(`${n}`);
     await Promise.all([write(), write(), write()]);
     await Promise.all([send(), send(), send()]);

@@ -207,7 +207,7 @@ describe('a product', () => {
     ]);
   });
 
-  it('gets unique version numbers, also if two are created concurrently', async () => {
+  it('gets unique version numbers, also if three are created concurrently', async () => {
     const replies = await Promise.all([1, 2, 3].map(() => admin.post('/products/WEEKLY/versions', {})));
     expect(replies.map(({ body }) => body.version).toSorted()).toEqual([2, 3, 4]);
   });

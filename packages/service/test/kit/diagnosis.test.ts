@@ -208,7 +208,7 @@ describe('the cost limit', () => {
     expect(isDiagnosed(await other(crlf))).toBe(false);
   });
 
-  it('300 per node, from any address', async () => {
+  it('300 per node, over all channels', async () => {
     const asks = await Promise.all(
       Array.from({ length: 6 }, async () => raw(sandbox, (await sandbox.channel()).credentials)),
     );

@@ -119,7 +119,7 @@ describe('the number of requests that a node accepts', () => {
     expect(most(load)).toBe(500);
   });
 
-  it('does not fall if the database stalls for half a second', () => {
+  it('falls only a little if the database stalls for half a second', () => {
     const { load, fill, serve, pass } = aNode();
     fill();
     serve(2_000, 3);
