@@ -139,7 +139,7 @@ describe('a crash in the middle of bind-confirm', () => {
     expect(resent.data.agreementStatus).toBe('BIND_SUCCESS');
   });
 
-  it('410004: another code was requested before the resend and is not sent yet', async () => {
+  it('410004: another code was requested before the resend and was not sent', async () => {
     const bindOrderNo = await sentBinding(channel, who);
     stuck.onConfirm = breaks;
     const body = confirmBody(channel, bindOrderNo);

@@ -91,7 +91,7 @@ describe('agreements/user-data', () => {
     expect(await numbers({ ...card, certificateNoEncrypted: encrypt(channel, 'another') })).toEqual([]);
   });
 
-  it("0: another channel's agreements are not found by any filter", async () => {
+  it("0: another channel's agreements are not found, by user or by card", async () => {
     const who = person();
     await boundBinding(await service.channel(), who);
     expect(await numbers({ channelUserId: who.channelUserId })).toEqual([]);

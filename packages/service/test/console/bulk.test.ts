@@ -128,7 +128,7 @@ describe('a dry run', () => {
     expect(new Set(atOnce.map(({ body }) => body.runId)).size).toBe(1);
   });
 
-  it('is allowed to those who may do the same to a single item', async () => {
+  it('is allowed only to those who may do the same to a single item', async () => {
     const [orderNo = ''] = await many(1);
     const choice = { items: [orderNo] };
     expect((await prepare(on.viewer, 'UNSUBSCRIBE', choice)).status).toBe(403);

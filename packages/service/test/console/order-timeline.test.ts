@@ -304,7 +304,7 @@ describe('a note', () => {
     expect(await texts(on.support)).toContain(`"${written}"`);
   });
 
-  it('is written by support and finance, not by a viewer, and is never empty', async () => {
+  it('is written by support, not by a viewer, and is never empty', async () => {
     const orderNo = await on.paidOrder();
     expect((await on.viewer.post(`/orders/${orderNo}/notes`, { text: 'x' })).status).toBe(403);
     expect((await on.support.post(`/orders/${orderNo}/notes`, { text: '   ' })).status).toBe(400);

@@ -28,7 +28,7 @@ describe('the page of the console', () => {
     }
   });
 
-  it('has file names that change with their content', async () => {
+  it('has a script that is compressed and may be cached for ever; other names are 404', async () => {
     const page = await (await fetch(`${service.baseUrl}/console`)).text();
     const [script = ''] = page.match(/\/console\/assets\/[\w.-]+\.js/) ?? [];
     const response = await fetch(`${service.baseUrl}${script}`, { headers: { 'accept-encoding': 'br' } });

@@ -131,7 +131,7 @@ describe('a card that its user binds again, and the bank gives the same number',
     book.institution.confirmBind = confirmBind;
   };
 
-  it('the number is not canceled, now or later', async () => {
+  it('the number is not canceled until the order is unsubscribed', async () => {
     const diary = await book.openBound('2027-01-15 10:00', 'TEST_SPU_001');
     await diary.on('2027-01-20 09:00', () => sameNumber(diary));
     await book.cancelAgreements();

@@ -137,7 +137,7 @@ describe('a claim at a supplier', () => {
     await isFulfilled(supplier, benefit, 3);
   });
 
-  it('keeps its code, whatever the supplier says later', async () => {
+  it('keeps its code after its supplier was replaced, and is not sent to the new one', async () => {
     const { benefit } = await attached();
     await claim(benefit);
     const code = await on.codeOf(benefit);

@@ -160,7 +160,7 @@ describe('a retry', () => {
     expect(error).toMatchObject({ name: 'IDEMPOTENCY_CONFLICT', idempotencyKey });
   });
 
-  it('may use v1 or v2, and is answered in the same version', async () => {
+  it('a client with v1 encryption creates an order and reads the card', async () => {
     const user = newUser();
     const old = new PerennialClient({ ...options, encryption: 'v1' });
     await old.orders.create(shared(user));

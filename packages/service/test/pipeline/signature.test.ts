@@ -132,7 +132,7 @@ describe('what is signed', () => {
 });
 
 describe('an unknown app id', () => {
-  it('401002: the same answer as a bad signature, except for the request id', async () => {
+  it('401002: the same answer as a bad signature', async () => {
     const unknown = await listAs({ appId: 'test_nobody' });
     const badSignature = await list({ requestId: 'same', signRaw: 'something else' });
     expectRefused(unknown);
