@@ -229,7 +229,7 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
   const { database: db } = books.fresh;
   const staying = ALERT_KINDS.filter((kind) => !SELF_ENDING_KINDS.includes(kind));
   for (const kind of staying) await raiseAlert(db, kind as AlertKind, 'x', 'x');
-  // An alert with an unreadable subject stays open, and does not keep other alerts from ending.
+  // An alert with an unreadable subject stays open, and the check does not fail.
   for (const kind of ['debit-unknown-for-a-day', 'reconciliation-failed', 'billing-failed'] as const) {
     await raiseAlert(db, kind, 'not a number', 'x');
   }

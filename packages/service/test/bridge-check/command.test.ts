@@ -22,7 +22,7 @@ async function sinfulBridge(...sins: readonly Sin[]): Promise<BadBridge> {
 }
 
 describe('perennial check-bridge', () => {
-  it('needs only an address and a key, and leaves nothing behind', async () => {
+  it('needs no database, and leaves nothing behind', async () => {
     const { institution } = await attached();
     const folder = await temporaryFolder();
     const keyFile = path.join(folder, 'bridge.key');

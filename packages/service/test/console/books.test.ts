@@ -40,7 +40,7 @@ describe('reconciliation', () => {
   const statement = (number: string) => `${HEADER}\nDEBIT,${number},1990,SUCCESS,2026-01-30 12:00:00,ref-1\n`;
   const day = '2026-01-30';
 
-  it('accepts an uploaded statement, and links each difference to its order', async () => {
+  it('accepts an uploaded statement, and links each difference to its order, if there is one', async () => {
     await putOrder(service.fresh.database, { orderNo: ORDER, channelId: channelIds[0] ?? '' });
     const ours = await putAttempt(service.fresh.database, { orderNo: ORDER, status: 'STARTED' });
     await service.fresh.database.query(`update debit_attempts set payment_channel_code = 'PAY', ask_at = null`);

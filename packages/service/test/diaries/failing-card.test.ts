@@ -62,7 +62,7 @@ describe('a card without money', () => {
 });
 
 describe('a blocked card', () => {
-  it('fails at once in each period, and the order continues to its end', async () => {
+  it('fails its period at once, and the order continues to its end', async () => {
     const diary = await book.open('2027-01-15 10:00', await book.product({ totalCycles: 4 }));
     book.card = 'blocked';
     await diary.goOn();

@@ -220,7 +220,7 @@ describe('a file', () => {
     });
   });
 
-  it('that does not exist is an HTML page, whatever its path', async () => {
+  it('that does not exist is an HTML page', async () => {
     for (const name of [
       'nothing',
       'guides',
