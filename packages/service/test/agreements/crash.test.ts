@@ -39,13 +39,6 @@ const stand = async (table = 'agreements') => {
   );
   return rows.map(({ id }) => id);
 };
-/** Makes the institution accept requests for codes and answer only when the test allows it. */
-const hangs = () => {
-  stuck.onSend = async () => {
-    await between.stand();
-    return { kind: 'sent', reference: 'lost' };
-  };
-};
 const breaks = async () => {
   throw new Error('a bug');
 };
