@@ -67,8 +67,8 @@ async function download(url: string): Promise<Buffer> {
 }
 
 /**
- * Parses the zip, which holds the trades and a summary as CSV in GBK. Comment lines begin with `#`, cells end with a
- * tab, refunds are negative. Alipay does not document the format; this is how real bills look. Columns are found by
+ * Parses the zip, which holds the trades and a summary as CSV in GBK. Comment lines begin with `#`, some cells end with
+ * a tab, refunds are negative. Alipay does not document the format; this is how real bills look. Columns are found by
  * name.
  */
 export function readBill(zip: Buffer, numbers: Numbers): readonly Line[] {
@@ -105,7 +105,7 @@ function readList(text: string, numbers: Numbers): Line[] {
 }
 
 /**
- * Throws unless the bill has as many trades as its footer states: an incomplete bill must not be taken for a whole one.
+ * Throws if the bill's footer states another number of trades: an incomplete bill must not be taken for a whole one.
  */
 function requireAll(text: string, trades: readonly ((column: Column) => string)[]): void {
   for (const kind of Object.keys(KINDS)) {
@@ -117,8 +117,8 @@ function requireAll(text: string, trades: readonly ((column: Column) => string)[
 }
 
 /**
- * Returns undefined for other kinds of lines, and for numbers that are recognizably not this bridge's. Without a prefix,
- * most other numbers of the merchant are taken for this bridge's.
+ * Returns undefined for other kinds of lines, and for numbers that are recognizably not this bridge's. Without a
+ * prefix, most other numbers of the merchant are taken for this bridge's.
  */
 function toLine(cell: (column: Column) => string, numbers: Numbers): Line | undefined {
   const kind = KINDS[cell('kind')];

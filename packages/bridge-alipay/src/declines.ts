@@ -24,7 +24,7 @@ const DEBIT_CODES: Readonly<Record<string, readonly [Decline, string]>> = {
     'RETRYABLE',
     'today is not a day on which the agreement allows a debit, or this cycle was paid already',
   ],
-  // Problems of the merchant's account: they affect every debit until the merchant corrects them.
+  // Problems of the merchant's account: they affect every debit until the merchant corrects them or a limit is renewed.
   'ACQ.BEYOND_PAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit is reached'],
   'ACQ.BEYOND_PER_RECEIPT_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a month is reached'],
   'ACQ.BEYOND_PER_RECEIPT_DAY_RESTRICTION': ['RETRYABLE', 'the merchant’s limit for a day is reached'],

@@ -27,7 +27,7 @@ export function toOutcome(trade: Fields, status: string): DebitOutcome {
 
 const isRefunded = (trade: Fields) => trade['gmt_refund'] !== undefined || trade['refund_fee'] !== undefined;
 
-/** Translates a verified notice. Ignores refund notices: they state only a sum and do not identify the refund. */
+/** Translates a verified notice. Reports no refunds, because a notice states only their sum and does not name them. */
 export function toTold(notice: Readonly<Record<string, string>>, numbers: Numbers): readonly Told[] {
   const { notify_type: type, status = '', agreement_no: institutionNo = '' } = notice;
   if (type === 'dut_user_unsign' && status === 'UNSIGN' && institutionNo !== '') {

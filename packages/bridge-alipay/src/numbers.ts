@@ -13,7 +13,7 @@ export interface SentTrade {
 
 export interface Numbers {
   toTrade(attemptNo: string): SentTrade;
-  /** Returns the attemptNo, or undefined if another program made the trade. */
+  /** Returns the attemptNo, or undefined if the trade is recognizably not this bridge's. */
   fromTrade(outTradeNo: string, subject: string): string | undefined;
   /**
    * Returns undefined if the refundNo cannot be sent unchanged. A refundNo is not hashed, because Alipay's bills have

@@ -4,7 +4,7 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 
 const TIME_FORM = /^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.\d+)?$/;
 
-/** Parses `yyyy-MM-dd HH:mm:ss` into Unix milliseconds. Returns undefined for anything else. */
+/** Parses `yyyy-MM-dd HH:mm:ss` into Unix milliseconds, without fractions. Returns undefined for any other form. */
 export function readTime(text: unknown): number | undefined {
   const [, ...parts] = TIME_FORM.exec(typeof text === 'string' ? text.trim() : '') ?? [];
   if (parts.length === 0) return undefined;

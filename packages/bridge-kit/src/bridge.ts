@@ -53,7 +53,7 @@ export interface BridgeOptions {
   readonly basePath?: string;
   /** The port of /health and /metrics on the same host. 0 selects any free port. */
   readonly monitoringPort: number;
-  /** How long the book keeps ended records, default 400 days. A debit whose attempt began longer ago is never paid. */
+  /** How long the book keeps settled numbers, default 400 days. A debit that began longer ago is never paid. */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -204,7 +204,7 @@ function createServer(options: BridgeOptions, flows: Flows, currency: string, to
   return server;
 }
 
-/** Logs and counts each request with a valid signature. */
+/** Logs and counts each request that has a valid signature and a JSON object. */
 function counted(
   run: (request: SignedRequest<Operation>) => Promise<object>,
   metrics: BridgeMetrics,

@@ -85,7 +85,7 @@ export interface Card {
   readonly bankMobile: string;
 }
 
-/** An event from the institution's webhook. The kit stores it and sends the service a notice. */
+/** An event from the institution's webhook. The kit stores it, and notifies the service unless it is about a refund. */
 export type Told =
   | { readonly about: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly about: 'refund'; readonly refundNo: string; readonly outcome: RefundOutcome }
@@ -114,8 +114,8 @@ export interface RefLookUp {
 }
 
 /**
- * One payment institution. An exception means "outcome unknown": the kit stores no result, answers PENDING and later
- * calls `findDebit` or `findRefund`. Return a result only if the institution really gave it.
+ * One payment institution. An exception in `debit` or `refund` means "outcome unknown": the kit stores no result,
+ * answers PENDING and later calls `findDebit` or `findRefund`. Return a result only if the institution really gave it.
  */
 export interface Institution {
   /** The institution's name in logs and in the book, which belongs to one institution. The name must never change. */

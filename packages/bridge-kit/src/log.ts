@@ -1,7 +1,7 @@
 import { reasonOf } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 
-/** The allow-list of log fields. Other fields cannot be logged, so secrets cannot leak. */
+/** The allow-list of log fields besides `err`. Other fields are dropped, so that they cannot leak secrets. */
 const FIELDS = [
   'operation',
   'status',

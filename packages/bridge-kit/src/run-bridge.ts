@@ -48,8 +48,8 @@ function describeFailure(error: unknown): object {
 }
 
 /**
- * Stops gracefully on the first signal. A later signal exits at once, which loses nothing. Call this before the start
- * is complete, because PID 1 in a container ignores signals without a listener.
+ * Stops gracefully on the first signal. A signal more than a second later exits at once, which loses nothing. Call this
+ * before the start is complete, because PID 1 in a container ignores signals without a listener.
  */
 function stopOnSignals(started: { readonly bridge?: Bridge }, log: Logger): void {
   let firstAt: number | undefined;

@@ -18,7 +18,7 @@ export function requireSetting(env: Env, name: string): string {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'];
 
-/** Returns LOG_LEVEL, or info if LOG_LEVEL is invalid, so that the message about the invalid level is logged too. */
+/** Returns LOG_LEVEL, or info if it is missing or invalid. A message about an invalid level is thus logged too. */
 export function readLogLevel(env: Env): string {
   return LEVELS.find((level) => level === env['LOG_LEVEL']) ?? 'info';
 }

@@ -13,7 +13,7 @@ export interface ClientSettings {
 
 export interface StripeClient {
   readonly stripe: Stripe;
-  /** Runs `work` and aborts its calls to Stripe when the signal fires. Use it only for queries. */
+  /** Runs `work` and aborts its calls to Stripe when the signal fires. Do not use it for debits and refunds. */
   until<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 

@@ -186,7 +186,7 @@ const NO_AGREEMENT = 'the agreement number is not cus_…/pm_…';
 
 const since = (at: number) => ({ gte: Math.floor(at / 1000) });
 
-/** Returns the time of the booking in the balance: it decides in which day's statement the payment is. */
+/** Returns the time of the booking in the balance, if known: it decides in which day's statement the payment is. */
 function paidAt({ latest_charge: charge, created }: Stripe.PaymentIntent): number {
   if (charge === null || typeof charge === 'string') return created * 1000;
   const booked = charge.balance_transaction;

@@ -4,7 +4,7 @@ type Declined = Extract<DebitResult, { readonly status: 'DECLINED' }>;
 type Decline = Declined['decline'];
 
 /**
- * The decline and its reason for each of Stripe's codes. Card codes are from docs.stripe.com/declines/codes, others
+ * The declines and reasons for Stripe's known codes. Card codes are from docs.stripe.com/declines/codes, others
  * from docs.stripe.com/error-codes. Codes that Stripe itself does not retry without a new payment method are not
  * retried here either (docs.stripe.com/billing/revenue-recovery/smart-retries#non-retryable-decline-codes).
  */
@@ -49,7 +49,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   invalid_pin: ['FINAL', 'a wrong PIN'],
   pin_try_exceeded: ['FINAL', 'too many wrong PINs'],
   payment_method_customer_decline: ['FINAL', 'the customer refused it'],
-  // A retry gets the same answer. A replaced card is updated automatically by the card network before the next period.
+  // A retry gets the same answer. The card network may update a replaced card before the next period.
   expired_card: ['FINAL', 'the card has expired'],
   expired_payment_method: ['FINAL', 'the payment method has expired'],
   new_account_information_available: ['FINAL', 'the card was replaced'],
@@ -76,7 +76,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   fraudulent: ['FINAL', 'Stripe suspects fraud'],
   highest_risk_level: ['FINAL', 'Stripe suspects fraud'],
   merchant_blacklist: ['FINAL', "it is on the account's block list"],
-  // The amount is wrong.
+  // The amount, the key or the kind of payment method is wrong.
   invalid_amount: ['FINAL', 'an amount that the card does not take'],
   amount_too_small: ['FINAL', "less than Stripe's minimum"],
   amount_too_large: ['FINAL', "more than Stripe's maximum"],

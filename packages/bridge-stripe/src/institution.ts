@@ -18,7 +18,7 @@ const REPEATABLE_FOR_MS = 23 * 3_600_000;
 const DEFAULT_REALM = 'perennial';
 
 export interface StripeSettings extends ClientSettings {
-  /** The secret of Stripe's webhooks. If undefined, webhooks are refused, and results are only found by queries. */
+  /** The secret of Stripe's webhooks. If undefined, webhooks are refused, and only queries find late results. */
   readonly webhookSecret?: string | undefined;
   /** The currency of every debit, equal to the service's. It must have hundredths. Default: cny. */
   readonly currency?: string | undefined;
@@ -67,7 +67,10 @@ function readRealm(realm: string): string {
   return realm;
 }
 
-/** Detaches the payment method. Succeeds too if it is already detached, belongs to another customer or is missing. */
+/**
+ * Detaches the payment method. Succeeds too if it is already detached, belongs to another customer or is missing, or if
+ * the agreement number is malformed.
+ */
 async function detach(stripe: Stripe, institutionNo: string): Promise<{ readonly status: 'CANCELED' }> {
   const agreement = parseAgreement(institutionNo);
   if (agreement !== undefined && (await customerOf(stripe, agreement.paymentMethod)) === agreement.customer) {

@@ -72,7 +72,7 @@ export function toRefundOutcome(refund: Stripe.Refund): RefundOutcome {
     case 'canceled':
       return { status: 'REFUSED', reason: `${refund.status} at Stripe (${refund.failure_reason ?? 'no reason'})` };
     default:
-      // For pending and requires_action: Stripe asked the customer for an account, and the customer may still answer.
+      // pending, or requires_action: Stripe has asked the customer for an account, and the customer may still answer.
       return { status: 'PENDING', institutionRef: refund.id };
   }
 }

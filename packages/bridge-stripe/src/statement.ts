@@ -21,8 +21,8 @@ const DAY_MS = 86_400_000;
 type Line = Statement['lines'][number];
 
 /**
- * Returns the day's balance bookings: docs.stripe.com/api/balance_transactions/list. Their amounts are in the payout
- * currency, so the amount is taken from the charge or refund.
+ * Returns a page of this bridge's balance bookings of the day: docs.stripe.com/api/balance_transactions/list. Their
+ * amounts are in the payout currency, so the amount is taken from the charge or refund.
  */
 export async function readStatement(
   stripe: Stripe,
@@ -49,7 +49,10 @@ export async function readStatement(
   }
 }
 
-/** Returns undefined for other kinds of bookings (payouts, fees): docs.stripe.com/reports/reporting-categories */
+/**
+ * Returns undefined for other kinds of bookings, such as payouts and fees
+ * (docs.stripe.com/reports/reporting-categories), and for bookings that are not this bridge's.
+ */
 function toLine(marks: Marks, booking: Stripe.BalanceTransaction): Line | undefined {
   const { source } = booking;
   if (source === null || typeof source === 'string') return undefined;

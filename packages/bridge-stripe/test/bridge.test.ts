@@ -48,7 +48,7 @@ async function start(noticeUrl: string, settings: Record<string, string> = {}): 
   return startBridgeProcess({ fake, databaseUrl: inject('bookUrl'), schema, port, noticeUrl, settings });
 }
 
-/** Acts like the service: queries until there is a result, and resends only if the bridge has never seen the number. */
+/** Acts like the service: queries until there is a result, and resends only after NOT_FOUND. */
 async function settle(operation: 'debit' | 'refund', body: object): Promise<Answered['fields']> {
   let [next, settled] = [operation as string, {} as Answered['fields']];
   await until(`a result of ${JSON.stringify(body)}`, async () => {

@@ -102,7 +102,7 @@ interface Booking {
   readonly source: FakeCharge | FakeRefund | FakeDispute | undefined;
 }
 
-/** Network faults, by a part of the request such as `POST /v1/refunds`. Each fault happens once. */
+/** Faults of requests, by a part of the request such as `POST /v1/refunds`. Each fault happens once. */
 export type Fault =
   | 'lost-answer' // executed, then the connection breaks
   | 'lost-request' // the connection breaks before execution
@@ -220,7 +220,7 @@ class Fake {
     this.#tell('refund.updated', this.#showRefund(refund));
   }
 
-  /** The customer disputes the payment, and the amount leaves the balance: docs.stripe.com/disputes/how-disputes-work */
+  /** The customer disputes a payment, and its amount leaves the balance: docs.stripe.com/disputes/how-disputes-work */
   dispute(payment: FakePayment): void {
     this.disputed.add(payment);
     const id = this.#id('dp');

@@ -6,8 +6,8 @@ const WITHOUT_HUNDREDTHS =
   'BHD BIF CLF CLP DJF GNF IQD ISK JOD JPY KMF KRW KWD LYD MGA OMR PYG RWF TND UGX UYI UYW VND VUV XAF XOF XPF';
 
 /**
- * Returns the currency code in upper case. Throws if the currency does not have two decimals, because all amounts in
- * the interface and the bridge protocol are hundredths. The error message begins with the given text.
+ * Returns the currency code in upper case. Throws if it is unknown or does not have two decimals, because all amounts
+ * in the interface and the bridge protocol are hundredths. The error message begins with the text or its code.
  */
 export function parseCurrency(text: string): string {
   const currency = text.trim().toUpperCase();

@@ -45,7 +45,7 @@ interface EndpointFacts<Request extends AnySchema, Response extends AnySchema> {
   readonly request: Request;
   /** The schema of `data` on success. */
   readonly response: Response;
-  /** Checks rules on several fields, after the schema. It is a method, so that all endpoints fit one table type. */
+  /** Checks rules that the schema does not have, after it. It is a method, so that all endpoints fit one table type. */
   check?(body: Static<Request>): void;
 }
 
@@ -55,7 +55,7 @@ interface UsualFacts {
   readonly token: boolean;
   /** True if the endpoint uses the Idempotency-Key. Default false. */
   readonly write: boolean;
-  /** The business codes of this endpoint, in order of precedence. Codes that every endpoint has are not listed. */
+  /** The endpoint's own codes, in order of precedence. Common codes, such as PARAM_INVALID, are not listed. */
   readonly codes: readonly RejectionName[];
 }
 

@@ -50,7 +50,7 @@ export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];
 export const grantTypes = ['client_credentials'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
-/** The versions of encrypted fields. Their prefixes end in these names. */
+/** The versions of encrypted fields. Their prefixes contain these names. */
 export const encryptionVersions = ['v1', 'v2'] as const;
 export type EncryptionVersion = (typeof encryptionVersions)[number];
 

@@ -32,8 +32,8 @@ const voiding = <Name extends string>(scenario: EventScenario<Name>): EventScena
 });
 
 /**
- * The events that each action sends to a channel, in order. Tests check the service against this table, and the webhook
- * guide shows it.
+ * The status events that each action sends to a channel, in order. Tests check the service against this table, and the
+ * webhook guide shows it. `payment.upcoming` is not included.
  */
 export const EVENT_CONTRACT = [
   deduct('deduct-create-succeeded', 'orders/create, the first debit succeeds immediately', [

@@ -29,10 +29,7 @@ export function verifyRedeemLink(parts: RedeemSignParts, sig: string, callbackSe
   return given !== undefined && equalBytes(given, hmacSha256(callbackSecret, redeemSignText(parts)));
 }
 
-/**
- * Encodes a query value. Also encodes brackets and quotes, because chat and mail programs end a link at these
- * characters.
- */
+/** Encodes a query value. Also encodes `!'()*`, because chat and mail programs may end a link at such characters. */
 export function encodeQuery(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,4 +1,4 @@
-/** The number of cache slots: a prime above 366, so that the same time of day on different days has different slots. */
+/** The number of cache slots: a prime above 366, so that the same time on different days of a year has its own slot. */
 const PLACES = 367;
 
 /** Returns `toText` with a small cache, because thousands of answers in the same second contain the same few times. */

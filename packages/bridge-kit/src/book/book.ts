@@ -5,7 +5,7 @@ import { Notices } from './notices.js';
 import { type Entry, Numbers, type OwedNotice } from './numbers.js';
 import { deleteOldRows } from './old-rows.js';
 
-/** The terms of a debit. A term is undefined if the book was lost and the term is therefore unknown. */
+/** The terms of a debit. A term is undefined if the book was lost. `appId` is also undefined if it was not sent. */
 export interface DebitTerms {
   readonly appId: string | undefined;
   readonly institutionNo: string | undefined;

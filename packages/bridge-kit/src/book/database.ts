@@ -61,8 +61,8 @@ export async function openBookDatabase(options: BookDatabaseOptions): Promise<Bo
 }
 
 /**
- * Sets synchronous_commit to on if it is lower: the number of a debit or refund must be on disk before the institution
- * is called.
+ * Sets synchronous_commit to on if it is off or local: the number of a debit or refund must be on disk before the
+ * institution is called.
  */
 async function requireDurableCommits(client: pg.ClientBase): Promise<void> {
   await client.query(
@@ -85,7 +85,7 @@ async function makeBook(how: pg.PoolConfig, schema: string, institution: string)
   }
 }
 
-/** Connects once. Throws with the reason, but without the URL, which may contain a password. */
+/** Connects once. Throws with the reason, but without the user and password of the URL. */
 async function requireReachable(pool: pg.Pool): Promise<void> {
   try {
     (await pool.connect()).release();

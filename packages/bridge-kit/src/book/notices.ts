@@ -11,7 +11,7 @@ export interface NoticeRow {
 /** `about` of a notice on a debit is this prefix and the debit's number. */
 export const ABOUT_DEBIT = 'debit ';
 
-/** Notices that the service has not accepted yet. */
+/** Notices to the service: owed, accepted and given up. */
 export class Notices {
   readonly #database: BookDatabase;
   readonly #table: string;
@@ -21,7 +21,7 @@ export class Notices {
     this.#table = `${database.schema}.notices`;
   }
 
-  /** Leases the due notices to this process for `inHandMs`. */
+  /** Leases up to `most` due notices to this process for `inHandMs`. */
   async takeDue(now: number, inHandMs: number, most: number): Promise<readonly NoticeRow[]> {
     const rows = await this.#database.query<{ notice_no: string; message: object; tries: number; refusals: number }>(
       `update ${this.#table} set in_hand_until = $2::bigint, tries = tries + 1

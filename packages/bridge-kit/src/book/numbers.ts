@@ -90,7 +90,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return new Map(rows.map(({ ref, number }) => [ref, number]));
   }
 
-  /** Leases a number. Returns undefined if it is settled or leased to another process. */
+  /** Leases a number. Returns undefined if it is missing, settled or already leased. */
   async takeInHand(number: string, now: number): Promise<Entry<Terms, Result> | undefined> {
     const { database, holder, inHandMs } = this.#options;
     const [row] = await database.query(
@@ -112,7 +112,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Leases the numbers that are due for a query. Each query doubles the delay before the next, up to a limit. */
+  /** Leases up to `most` numbers that are due for a query. Each query doubles the next delay, up to a limit. */
   async takeDue(now: number, most: number): Promise<readonly Entry<Terms, Result>[]> {
     const { database, holder, inHandMs } = this.#options;
     const rows = await database.query(
@@ -128,7 +128,7 @@ export class Numbers<Terms extends object, Result extends object> {
     return rows.map((row) => this.#toEntry(row));
   }
 
-  /** Releases the lease without a result. `askAt` can bring the next query forward but not delay it. */
+  /** Releases this process's lease without a result. `askAt` can bring the next query forward but not delay it. */
   async leaveOpen(
     number: string,
     state: 'OPEN' | 'AS_IT_WAS',
@@ -147,7 +147,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Stores the institution's reference as soon as it is known. Does not change the lease. */
+  /** Stores the institution's reference, unless the number is settled or has one. Does not change the lease. */
   async noteRef(number: string, institutionRef: string): Promise<void> {
     await this.#options.database.query(
       `update ${this.#table} set institution_ref = $2 where number = $1 and state <> 'SETTLED' and institution_ref is null`,
@@ -155,7 +155,7 @@ export class Numbers<Terms extends object, Result extends object> {
     );
   }
 
-  /** Stores the result and the notice about it for the service. Returns false if a result was already stored. */
+  /** Stores the result and, if given, the notice about it. Returns false if a result was already stored. */
   async settle(
     number: string,
     result: Result,

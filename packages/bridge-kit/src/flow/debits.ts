@@ -14,7 +14,7 @@ type Word = DebitResult | Pending | NotFound;
  */
 export type DebitToFind = Pick<DebitQuestion, 'attemptNo'> & Partial<DebitQuestion>;
 
-/** Executes each debit number once, whichever requests or responses are lost. */
+/** Executes each debit number at most once, whichever requests or responses are lost. */
 export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
   readonly #book: Book;
   readonly #institution: Institution;

@@ -20,14 +20,14 @@ export interface Tools {
   readonly refs: RefLookUp;
   /** How long the institution guarantees to execute a number only once, even if it gets the number again. */
   readonly repeatableForMs: Readonly<Record<'debit' | 'refund', number>>;
-  /** How long the book keeps ended records. */
+  /** How long the book keeps settled numbers. */
   readonly keepMs: number;
 }
 
 export interface Pending {
   readonly status: 'PENDING';
   readonly institutionRef?: string;
-  /** True if the institution was called just now and did not respond. */
+  /** True if the institution gave no usable response just now. */
   readonly isUnanswered?: true;
 }
 
@@ -49,7 +49,7 @@ export interface CallKind<Asked, Terms extends object, Result extends object> {
   refuse?(entry: Entry<Terms, Result>): Result | undefined;
   /** Returns the result in the form to store. Throws if the protocol cannot express the institution's response. */
   clean(result: Result): Result;
-  /** Creates the notice about a result that came too late to be the answer to the request. */
+  /** Creates the notice about a result that was not the response to the debit request itself. */
   notice?(number: string, result: Result): OwedNotice;
 }
 
@@ -58,7 +58,7 @@ const FIRST_QUESTION_MS = 15_000;
 const amountOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.amountCent : undefined);
 const refOf = (result: DebitResult | RefundResult) => (result.status === 'SUCCESS' ? result.institutionRef : undefined);
 
-/** Sends each debit or refund number to the institution once, and stores its result. */
+/** Makes the institution execute each debit or refund number at most once, and stores its result. */
 export class NumberedCalls<Asked, Terms extends object, Result extends DebitResult | RefundResult> {
   readonly #tools: Tools;
   readonly #kind: CallKind<Asked, Terms, Result>;

@@ -8,7 +8,7 @@ import { type CallKind, NumberedCalls, type Pending, type Tools, toPendingMessag
 
 type Word = RefundResult | Pending | NotFound;
 
-/** Executes each refund number once, and never refunds more in total than was debited. */
+/** Executes each refund number at most once, and never refunds more in total than was debited. */
 export class Refunds extends NumberedCalls<AskedRefund, RefundTerms, RefundResult> {
   readonly #book: Book;
   readonly #institution: Institution;

@@ -11,7 +11,10 @@ export interface WebhookTools {
   readonly refs: RefLookUp;
 }
 
-/** Records the institution's webhooks and returns the HTTP answer, or undefined if the signature is invalid. */
+/**
+ * Records the institution's webhooks and returns the HTTP answer. Returns undefined if the signature is invalid or the
+ * institution has no webhooks.
+ */
 export function createWebhooks(
   flows: Flows,
   institution: Institution,

@@ -35,7 +35,7 @@ export interface SignedServerOptions<Operation extends string> {
   /** The path before the operation, such as `/bank` in `/bank/debit`. */
   readonly basePath?: string;
   readonly handle: (request: SignedRequest<Operation>) => Promise<Reply>;
-  /** Called with errors other than `Refusal`. The client gets no details of them. */
+  /** Called with errors that are answered with 500. The client gets no details of them. */
   readonly onFault: (error: unknown, operation: Operation | undefined, requestId: string | undefined) => void;
   /** How long a stop waits for requests in flight. By default it does not wait but cuts them off. */
   readonly drainMs?: number;

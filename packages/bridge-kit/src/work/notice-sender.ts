@@ -48,7 +48,7 @@ interface Answer {
   readonly retryAfterMs: number;
 }
 
-/** Sends each notice until the service accepts it. Each attempt has a new signature. */
+/** Sends each notice until the service accepts it or has refused it MOST_REFUSALS times. Signs each attempt again. */
 export function createNoticeSender(options: NoticeSenderOptions): NoticeSender {
   const { key, currency, notices, clock, metrics, log, at } = options;
   const { origin, pathname: path } = requireNoticeUrl(options.url);

@@ -6,12 +6,12 @@ export interface UpkeepOptions {
   readonly book: Book;
   readonly clock: Clock;
   readonly log: BridgeLog;
-  /** How long the book keeps ended records. */
+  /** How long the book keeps settled numbers and accepted notices. */
   readonly keepMs: number;
 }
 
 const PAUSE_MS = 3_600_000;
-/** The most rows that are deleted at once. They are few, so that no request waits long for their locks. */
+/** The most rows per table that are deleted at once. They are few, so that no request waits long for their locks. */
 const DELETED_AT_ONCE = 200;
 
 /** Deletes old records every hour, and logs numbers that have had no result for too long. */

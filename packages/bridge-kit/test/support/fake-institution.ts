@@ -18,7 +18,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** The fault of the next call of an operation: it fails before or after execution, answers nonsense, or waits. */
+/** The fault of an operation's calls: they fail before or after execution, answer nonsense, or wait. */
 export type Mishap = 'fails-before' | 'fails-after' | 'says-nonsense' | { readonly until: Promise<void> };
 
 const NONSENSE = { status: 'SUCCESS', amountCent: 0, paidAt: 1, refundedAt: 1, institutionRef: 'x' } as const;

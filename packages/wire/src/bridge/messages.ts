@@ -66,7 +66,7 @@ export interface StatementMessage {
   readonly nextCursor: string | null;
 }
 
-/** The message that each side sends first, to compare the currencies. */
+/** The request and the response of `handshake`, with which the service compares the two currencies. */
 export interface HandshakeMessage {
   readonly currency: string;
 }

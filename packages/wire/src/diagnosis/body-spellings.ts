@@ -24,7 +24,7 @@ const escapeAsDotNet = (text: string) =>
     .replace(/\\\\|\\"/g, (pair) => (pair === '\\"' ? '\\u0022' : pair))
     .replace(/[<>&'+`\u007f-\uffff]/g, toUpperEscape);
 
-/** The most likely spelling is first, because only the first few are combined with other mistakes. */
+/** The most likely spelling is first, because only the first few are combined with other changes of the signed text. */
 const SPELLINGS: readonly Spelling[] = [
   { by: 'without white space' },
   { by: "by Python's json.dumps", layout: 'spaced', escapes: escapeAscii },
@@ -54,7 +54,7 @@ export interface BodySpelling {
   readonly by: string;
 }
 
-/** Yields other texts for a body with the same JSON value. Each is created on demand. */
+/** Yields texts that a client may have hashed instead of the body. Each is created on demand. */
 export function* spellAgain(body: string): Generator<BodySpelling> {
   const value = parse(body);
   if (isShallow(value, MAX_DEPTH)) {

@@ -31,7 +31,7 @@ export interface DiagnosisContext {
 export interface Diagnosis {
   /** The seven lines to sign, built from the received request. They are safe to display. */
   readonly lines: readonly string[];
-  /** The probable mistakes. Empty if the signature is correct. */
+  /** The probable mistakes. Empty if the signature and the time are correct, or if the body was not read. */
   readonly likely: readonly Finding[];
 }
 
@@ -39,7 +39,8 @@ export interface Diagnosis {
  * The most HMACs that one diagnosis computes. It is the sum of the attempts below, each list at its longest: the keys
  * (12) on the correct text; each change alone (some 70 kinds, 24 body spellings, 51 orders, 64 with headers of 16
  * earlier requests); the usual keys with the usual changes (52); the usual changes in pairs (62); and the undecoded
- * secret with every other change. Decoding the signature needs no HMAC.
+ * secret with every other change. If the former app secret is accepted too, the limit cuts off the last attempts.
+ * Decoding the signature needs no HMAC.
  */
 export const MAX_DIAGNOSIS_TRIES = 450;
 

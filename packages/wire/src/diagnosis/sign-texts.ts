@@ -172,7 +172,7 @@ function listSpellingChanges(text: string | undefined, most = Number.POSITIVE_IN
 const explain = ({ by }: BodySpelling) =>
   `You hashed the body spelled ${by}, and sent other bytes. Serialise it once, hash those bytes, and send the same bytes.`;
 
-/** Returns the body as text, or undefined if it is absent, too large or not UTF-8. */
+/** Returns the body as text, or undefined if it is absent, empty, too large or not UTF-8. */
 function bodyText({ body }: ReceivedRequest): string | undefined {
   if (body === undefined || body.length === 0 || body.length > MAX_SPELLED_BODY_BYTES) return undefined;
   try {
@@ -286,7 +286,7 @@ function move(from: number, to: number): number[] {
 const SIGNED_EARLIER =
   'You sent the signature of an earlier request with new headers. Sign each try anew, with the headers that you send.';
 
-/** Lists changes that reuse the nonce, the request id or all headers of an earlier request. */
+/** Lists changes that reuse one or more headers of an earlier request. */
 export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[] {
   const some = earlier.slice(-MAX_EARLIER_REQUESTS);
   return [

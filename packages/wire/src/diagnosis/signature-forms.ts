@@ -34,8 +34,8 @@ export function readSignature(signature: string): ReadSignature[] {
 }
 
 /**
- * Decodes `text` in encodings other than the correct one. If `before` is given, `text` was extracted from it, and
- * `wrong` has the mistake that made this necessary.
+ * Decodes `text` in encodings other than the correct one. If `before` is given, `text` was extracted from it. The
+ * correct encoding is then tried too, with `wrong` as the mistake.
  */
 function readOtherForms(text: string, before?: string, wrong: readonly Finding[] = []): (ReadSignature | undefined)[] {
   if (text === before) return [];

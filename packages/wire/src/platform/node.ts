@@ -40,7 +40,7 @@ export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
   return plain(Buffer.concat([cipher.update(bytes), cipher.final()]));
 }
 
-/** Decrypts AES-256-CBC. Throws if the key, the length or the padding is wrong. */
+/** Decrypts AES-256-CBC. Throws if a length or the padding is wrong, as with most wrong keys. */
 export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   const decipher = createDecipheriv('aes-256-cbc', toKeyObject(key), iv);
   return plain(Buffer.concat([decipher.update(bytes), decipher.final()]));

@@ -24,7 +24,7 @@ export function aes256CbcEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
   return cbc(aes256Key(key), iv).encrypt(bytes);
 }
 
-/** Decrypts AES-256-CBC. Throws if the key, the length or the padding is wrong. */
+/** Decrypts AES-256-CBC. Throws if a length or the padding is wrong, as with most wrong keys. */
 export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return cbc(aes256Key(key), iv).decrypt(bytes);
 }

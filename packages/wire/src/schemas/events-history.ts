@@ -43,7 +43,7 @@ export type EventRecord = Static<typeof EventRecord>;
 export const EventsListData = Type.Object({ events: Type.Array(EventRecord), ...pageFields });
 export type EventsListData = Static<typeof EventsListData>;
 
-/** Selects events by their ids, or by a time range. A range selects only events that are no longer being sent. */
+/** Selects events by their ids, or by a time range. A range selects only events that are GIVE_UP or NO_CALLBACK. */
 export const EventsReplayRequest = Type.Object({
   eventIds: Type.Optional(Type.Array(Text, { minItems: 1, maxItems: 100 })),
   from: Type.Optional(Text),

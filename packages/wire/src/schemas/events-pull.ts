@@ -4,7 +4,7 @@ import { Enum, Nullable, OutText, pagingFields, Text, Time } from './common.js';
 import { rangeChecks } from './events-history.js';
 import { type Static, Type } from './type.js';
 
-/** A URL path in a form that no client changes before sending. */
+/** A URL path of characters that clients do not encode before sending. */
 export const CALLBACK_PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*$/;
 
 /** A query for signed pushes of a channel's events, for developers whose receiver cannot be reached from outside. */

@@ -11,7 +11,7 @@ interface KnownUser {
   readonly mobileEncrypted: string;
 }
 
-/** Returns which of the three forms the request has. Throws PARAM_INVALID if a field is forbidden in it or missing. */
+/** Returns which of the three forms the request has. Throws PARAM_INVALID if its fields do not fit the form. */
 export function readCreateRequest(body: OrdersCreateRequest) {
   const { bindOrderNo, sharedAgreement } = body;
   if (body.settlementMode === 'CHANNEL_COLLECT') {
@@ -50,7 +50,7 @@ function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateReq
   if (body.mobileEncrypted === undefined) throw new Rejection('PARAM_INVALID', 'mobileEncrypted is required');
 }
 
-/** Checks channelAgreementRef like any other text, with the same messages as a schema's. */
+/** Checks channelAgreementRef like a text that may be empty, with the same messages as a schema's. */
 function checkAgreementReference(value: unknown): void {
   // The schema allows any value. null counts as absent.
   if (value === undefined || value === null) return;

@@ -43,13 +43,13 @@ export const OrdersCreateRequest = Type.Object({
   productCode: Text,
   bindOrderNo: Type.Optional(Text),
   sharedAgreement: Type.Optional(SharedAgreement),
-  /** Used only in mode B, whose checks require a text. Other modes ignore any value. */
+  /** Used only in mode B (CHANNEL_COLLECT), whose checks allow a text or null. Other modes ignore any value. */
   channelAgreementRef: Type.Optional(Type.Unsafe<string>({})),
   channelUserId: Type.Optional(Text),
   mobileEncrypted: Type.Optional(Encrypted),
   /**
-   * The schema does not limit periodType, period and totalCycles: a value that differs from the product's is refused
-   * with the code for a cycle mismatch.
+   * The schema does not list valid values of periodType, period and totalCycles: a value that differs from the
+   * product's is refused with the code for a cycle mismatch.
    */
   periodType: Type.Optional(MaybeEmptyText),
   period: Type.Optional(Type.Integer()),

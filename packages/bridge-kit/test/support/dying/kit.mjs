@@ -37,7 +37,7 @@ export async function runBridge(createInstitution) {
   process.stdout.write(`${JSON.stringify({ ready: true, port: Number(PORT) })}\n`);
 }
 
-/** Ends the leases of the killed process, which would last 20 seconds. */
+/** Ends the leases of the killed process, which would last up to 20 seconds. */
 async function passTime(memory) {
   for (const table of ['debits', 'refunds', 'notices']) {
     await memory.query(`update bridge.${table} set in_hand_until = 0 where in_hand_until > 0`);
