@@ -43,7 +43,7 @@ export interface PerennialClientOptions {
   readonly fetch?: Fetch | undefined;
   /** Timeout for one attempt, including the last byte of its response. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** The most retries of a request: 0 to 3, default 3. */
+  /** The most retries of a request: 0 to 3, default 3. A retry with a new token does not count. */
   readonly retries?: number | undefined;
   /** The version of encrypted fields. Default v2. */
   readonly encryption?: EncryptionVersion | undefined;
@@ -182,7 +182,7 @@ class Client {
     }
   }
 
-  /** Sends a request until it succeeds or no retry is left. */
+  /** Sends a request until it succeeds, a retry would not help, or no retry is left. */
   async #exchange(name: EndpointName, request: Omit<Exchange, 'token'>): Promise<{ answer: Answer; attempts: number }> {
     const { requestId, idempotencyKey, signal } = request;
     const { onRequest, onResponse, wait = waitFor } = this.#options;

@@ -4,7 +4,7 @@ import { CODES, type Mistake } from '@perennial/wire';
 export interface SignatureDiagnosis {
   /** The seven lines that the service built from the received request. */
   readonly lines: readonly string[];
-  /** The probable mistakes, most likely first. */
+  /** The probable mistakes. */
   readonly likely: readonly { readonly mistake: string; readonly hint: string }[];
 }
 

@@ -27,7 +27,7 @@ export function decrypterOf(aesKey: Uint8Array): Decrypt {
   };
 }
 
-/** Thrown if an encrypted value cannot be read: the aesKey belongs to another channel or is outdated. */
+/** Thrown if an encrypted value cannot be read. The aesKey may belong to another channel or be outdated. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
   /** The field's plain name. */

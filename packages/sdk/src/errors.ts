@@ -72,11 +72,11 @@ export function isPerennialError<Name extends ErrorName = ErrorName>(
   return names.length === 0 || names.some((name) => name === error.name);
 }
 
-/** Why there is no response. */
+/** Why there is no usable response. */
 export type ConnectionFailure =
   /** No response within the timeout. */
   | 'timeout'
-  /** The connection was refused, reset or cut off. */
+  /** The connection could not be opened, or it broke. */
   | 'connection'
   /** The response is not the service's but, for example, a proxy's, or the server speaks HTTP instead of HTTPS. */
   | 'unreadable-answer';
@@ -88,7 +88,8 @@ export type ConnectionFacts = Pick<
   Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus'>> & { readonly cause?: unknown };
 
 /**
- * Thrown without a response: the request may have been executed. Repeat it with the same idempotencyKey to find out.
+ * Thrown without a usable response: the request may have been executed. Repeat it with the same idempotencyKey to find
+ * out.
  */
 export class PerennialConnectionError extends Error {
   override readonly name = 'PerennialConnectionError';

@@ -138,7 +138,7 @@ async function limitTime<Result>(
 /** The timeout for fetching a diagnosis: short, because it is optional and the caller waits for the error. */
 const DIAGNOSIS_TIMEOUT_MS = 3_000;
 
-/** Fetches the sandbox's full diagnosis. Returns undefined if another node has it or the developers' pages are off. */
+/** Fetches the sandbox's full diagnosis. Returns undefined if it is unavailable, such as when another node has it. */
 export function fetchDiagnosis(
   { baseUrl, fetch, timeoutMs }: Sender,
   { requestId, signal }: Pick<Exchange, 'requestId' | 'signal'>,

@@ -23,7 +23,7 @@ export type Encrypt = (text: string, place: string) => string;
 export type Decrypt = (value: string, field: string) => string;
 
 /**
- * Returns the body to send. Its fields are in the schema's sequence, so that equal content always gives equal bytes.
+ * Returns the body to send. Its known fields are in the schema's sequence, so that equal content gives equal bytes.
  * With a different sequence, the service would see a different request under the same idempotency key.
  */
 export function encryptFields(schema: AnySchema, body: Fields, encrypt: Encrypt, place = ''): Fields {

@@ -8,7 +8,7 @@ const SHORTEST_MS = 1_000;
 /** If the service asks for a longer delay, the SDK does not retry: the caller decides. */
 const LONGEST_MS = 120_000;
 
-/** Returns the delay before a retry, or undefined if a retry would not help. `tries` counts the attempts so far. */
+/** Returns the delay before a retry, or undefined if there must be no retry. `tries` counts the attempts so far. */
 export function retryDelayAfter(outcome: Answer | NoAnswer, tries: number, retries: number): number | undefined {
   if (tries > retries) return undefined;
   const asked = outcome.retryAfterMs;

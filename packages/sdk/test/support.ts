@@ -14,7 +14,7 @@ export const SECRETS = {
 
 export const NOW = 1_767_225_600_000;
 
-/** An order that any service accepts. */
+/** A valid order. */
 export const ORDER = {
   settlementMode: 'CHANNEL_COLLECT',
   externalOrderNo: 'order-1',

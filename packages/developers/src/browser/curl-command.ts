@@ -100,7 +100,7 @@ const explainFile = (name: string) =>
 const explainVariables = (names: readonly string[]) =>
   `${[...new Set(names)].join(', ')} is replaced by your shell: paste the value that was sent.`;
 
-/** Returns the method that curl would choose: GET, unless it sends a body. */
+/** Returns the method that curl would use. */
 function readMethod(given: readonly Argument[]): string {
   const has = (name: string) => given.some(({ option }) => option === name);
   const named = given.findLast(({ option }) => option === 'request')?.value.text;

@@ -1,4 +1,4 @@
-/** A pasted request. Missing parts are empty. */
+/** A pasted request. Missing parts are empty, except the method. */
 export interface PastedRequest {
   readonly method: string;
   /** Path with query. */

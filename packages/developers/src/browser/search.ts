@@ -18,7 +18,7 @@ export interface Found {
 const root = document.documentElement.dataset['root'] ?? '';
 let index: Promise<readonly Entry[]> | undefined;
 
-/** Loads the index at the first search. */
+/** Loads the index at the first call, and again after a failure. */
 export function loadIndex(): Promise<readonly Entry[]> {
   index ??= fetch(`${root}/developers/search-index.json`).then((answer) => answer.json() as Promise<readonly Entry[]>);
   index.catch(() => {

@@ -1,7 +1,7 @@
 /** A word of a shell command. Its variables are not expanded. */
 export interface ShellWord {
   readonly text: string;
-  /** Parts that the shell replaces: `$name`, `${name}`, `$(command)`. */
+  /** Parts that the shell replaces, such as `$name`, `${name}` and `$(command)`. */
   readonly variables: readonly string[];
 }
 

@@ -78,7 +78,7 @@ function readPasted(): void {
   pasted = { method, host, leftOut, elsewhere: new Map(elsewhere) };
 }
 
-/** Returns the ids of fields that are empty or that still hold a placeholder. */
+/** Returns the ids of fields that still hold a placeholder, and of empty fields except the body. */
 function listMissing(): string[] {
   const ids = ['path', ...HEADER_FIELDS.map(([id]) => id), 'body'];
   const isMissing = (id: string) => id !== 'body' && textIn(id).trim() === '';

@@ -14,7 +14,7 @@ const VARIABLES = {
 } as const;
 type Part = keyof typeof VARIABLES;
 const PARTS = Object.keys(VARIABLES) as Part[];
-/** If one of these environment variables is set, the credentials come from environment variables instead of a file. */
+/** If a command needs one of these parts and its variable is set, credentials come from the environment by default. */
 const MARKS: ReadonlySet<Part> = new Set(['appId', 'callbackSecret']);
 
 /** The parts of a channel's credentials that a command needs. Secrets are never printed. */
@@ -35,7 +35,7 @@ export type EventCredentials = Channel<(typeof SENDING)[number]>;
 
 export const readEventCredentials = (call: Call): EventCredentials => readParts(call, SENDING);
 
-/** Reads the named file, else the environment variables if one of MARKS is set, else the file that npm start writes. */
+/** Reads the named file, else the environment if a needed part of MARKS is set, else the file that npm start writes. */
 function readParts<Needed extends Part>({ io: { env }, given }: Call, needed: readonly Needed[]): Channel<Needed> {
   const { channel: named, baseUrl } = given;
   const isFromEnvironment = named === undefined && needed.some((part) => MARKS.has(part) && env[VARIABLES[part]]);

@@ -19,7 +19,7 @@ export interface ReceiverOptions<AesKey extends string | undefined = string | un
   readonly store?: EventStore | undefined;
   /** Processes an authentic, new event within 5 s. For longer work, store the event here and process it later. */
   onEvent(event: EventFor<AesKey>): unknown;
-  /** Called with each refusal (a WebhookVerificationError) and with exceptions of onEvent or the store. */
+  /** Called with each failed verification (a WebhookVerificationError) and with exceptions of onEvent or the store. */
   onError(error: unknown, event?: EventFor<AesKey>): void;
 }
 

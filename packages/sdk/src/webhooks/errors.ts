@@ -16,7 +16,7 @@ export type WebhookFault =
   | 'too-deep'
   /** The signed id in the header differs from the id in the body. */
   | 'event-id-mismatch'
-  /** The event's type or data is missing. */
+  /** The event's type or data is missing or has a wrong form. */
   | 'not-an-event'
   /** The event is authentic, but its fields are encrypted with a different aesKey. */
   | 'cannot-decrypt';

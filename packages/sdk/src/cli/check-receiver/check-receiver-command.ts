@@ -71,8 +71,8 @@ async function checkReceiver(call: Call): Promise<number> {
 }
 
 /**
- * Returns the order's numbers from the command line. If only `order` is given, gets the order's other numbers from the
- * service.
+ * Returns the order's numbers from the command line. If `order` is given without `externalOrderNo`, gets the missing
+ * numbers from the service.
  */
 async function readOrderNumbers(call: Call): Promise<OrderNumbers> {
   const { order: orderNo, externalOrderNo, channelUserId } = call.given;

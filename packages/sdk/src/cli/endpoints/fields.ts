@@ -29,7 +29,7 @@ const MAX_INTEGER = 2 ** 31 - 1;
 /** Fields that the SDK fills in, so they are no options. */
 const FILLED_IN = new Set(['grantType', 'appId']);
 
-/** Lists every field of the endpoint by its plain name. A nested field has its parent's name and a dot before it. */
+/** Lists the fields that are options, by plain name. A nested field has its parent's name and a dot before it. */
 export const fieldsOf = ({ name, request }: Endpoint): FieldOption[] => fieldsIn(name, request, [], true);
 
 function fieldsIn(endpoint: string, schema: AnySchema, above: readonly string[], isNeededHere: boolean): FieldOption[] {

@@ -44,7 +44,7 @@ function toCell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : visible(String(value));
 }
 
-/** Shows only the beginning of the token, because for two hours the token grants as much as the secret. */
+/** Shows only the beginning of the token, because the whole token is a credential until it expires. */
 function hideToken(data: Row): Row {
   const { accessToken } = data;
   return typeof accessToken === 'string' ? { ...data, accessToken: `${accessToken.slice(0, 8)}...` } : data;

@@ -29,7 +29,7 @@ export type PushAnswer =
 /** The response to a push that the receiver may have seen. */
 export type SeenAnswer = Exclude<PushAnswer, { kind: 'unreachable' }>;
 
-/** Parses a receiver's URL. Throws if the service would not accept the URL. */
+/** Parses a receiver's URL. Throws if it is not HTTP, has a query, or has a path that the service would not call. */
 export function readReceiverUrl(text: string): URL {
   let url: URL;
   try {

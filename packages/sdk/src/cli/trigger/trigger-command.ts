@@ -73,7 +73,7 @@ async function trigger(call: Call): Promise<number> {
   return EXIT.ok;
 }
 
-/** Returns the order named on the command line, or a new order. Throws if the scenario does not apply to it. */
+/** Returns the order named on the command line, or a new order. Throws if the options do not fit the scenario. */
 async function findOrder(
   client: PerennialClient,
   scenario: Scenario,
