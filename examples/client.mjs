@@ -6,7 +6,7 @@ import path from 'node:path';
 
 export const print = (text = '') => process.stdout.write(`${text}\n`);
 
-/** Reads the channel's credentials from the file that the command line names. `npm start` writes this file. */
+/** Reads the channel's credentials from the file that the command line names, else from the file of `npm start`. */
 export function readChannel() {
   const file = process.argv[2] ?? 'data/demo-channel.json';
   try {
@@ -39,7 +39,7 @@ export function sign(channel, urlPath, body) {
   return { signText, signature, headers };
 }
 
-/** Signs and sends one request. Every endpoint except auth/token needs `token`, and writes need `idempotencyKey`. */
+/** Signs and sends one request. Every endpoint except auth/token needs `token`; writes should have `idempotencyKey`. */
 export async function send(channel, endpoint, content, { token, idempotencyKey } = {}) {
   const urlPath = `/openapi/v1/${endpoint}`;
   const url = channel.baseUrl + urlPath;

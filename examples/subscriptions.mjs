@@ -1,5 +1,5 @@
-// Subscriptions in all three ways: a card that the user binds here (A.1), an agreement that the channel shares (A.2), and
-// money that the channel collects itself (B). Then the queries of a channel. Uses only Node's own modules.
+// Subscriptions in all three ways: a card that the user binds here (A.1), an agreement that the channel shares (A.2),
+// and money that the channel collects itself (B). Then the queries of a channel. Uses only Node's own modules.
 //
 //   node examples/subscriptions.mjs [path to demo-channel.json]
 import { randomInt, randomUUID } from 'node:crypto';

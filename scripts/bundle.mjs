@@ -12,7 +12,7 @@ const isBundled = (id) => /^([./#]|@perennial\/|@oxc-project\/)/.test(id) && id 
 
 const isAsInstalled = (id) => !isBundled(id);
 
-/** Returns true for modules that are never bundled: the package above, Node's own modules, optional dependencies. */
+/** Returns true for modules that are never bundled: the package above, Node's own modules, the optional pg-native. */
 export const isNeverBundled = (id) => id === OURS_AS_INSTALLED || /^(node:|pg-native$)/.test(id);
 
 /** Bundles programs into a folder. `entries` maps their names to their entry modules. */

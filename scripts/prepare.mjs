@@ -58,7 +58,7 @@ function isNewerThanCompiled(program, packages) {
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
-/** Other inputs of the pages: a rule that the console shares with the service, and the SDK in the developers' pages. */
+/** Other inputs of the pages: roles that the console shares with the service, and downloads of the developers' pages. */
 const SHARED_SOURCES = {
   console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
   developers: () => [

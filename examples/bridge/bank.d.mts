@@ -1,6 +1,6 @@
 export interface Bank {
   readonly url: string;
-  /** Every payment and repayment. */
+  /** Every booked payment and repayment. */
   readonly bookings: readonly { readonly type: string; readonly reference: string; readonly cents: number }[];
   sendWebhooksTo(url: string): void;
   stop(): Promise<void>;

@@ -10,7 +10,7 @@ const REFUSALS = { POOR: 'NO_FUNDS', BLOCKED: 'CARD_BLOCKED', ENDED: 'MANDATE_EN
 const PAGE = 50;
 const SHANGHAI_MS = 8 * 3_600_000;
 
-/** Parses a JSON object. Returns undefined for any other text. */
+/** Parses a JSON object or array. Returns undefined for any other text. */
 function readJson(text) {
   try {
     const value = JSON.parse(text);

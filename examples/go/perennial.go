@@ -43,7 +43,7 @@ var waits = []time.Duration{1 * time.Second, 3 * time.Second, 9 * time.Second}
 // v1.
 var ErrDecrypt = errors.New("the value cannot be decrypted")
 
-// Error is a refusal with its code. NO_ANSWER: the service could not be reached in any attempt.
+// Error is a refusal with its code. NO_ANSWER: the last attempt got no answer that can be read.
 type Error struct {
 	Endpoint, Code, Message, RequestID string
 }

@@ -54,7 +54,7 @@ public final class Perennial {
     private String token = "";
     private long tokenEndsNs;
 
-    /** A refusal with its code. NO_ANSWER: the service could not be reached in any attempt. */
+    /** A refusal with its code. NO_ANSWER: the last attempt got no answer that can be read. */
     public static final class Refusal extends RuntimeException {
         private static final long serialVersionUID = 1;
         public final String endpoint;

@@ -265,7 +265,7 @@ final class Perennial
     }
 }
 
-/** A refusal with its code. NO_ANSWER: the service could not be reached in any attempt. */
+/** A refusal with its code. NO_ANSWER: the last attempt got no answer that can be read. */
 final class PerennialException extends RuntimeException
 {
     public function __construct(

@@ -28,7 +28,7 @@ MAX_EVENT_AGE_MS = 5 * 60 * 1000
 
 
 class PerennialError(Exception):
-    """A refusal with its code. NO_ANSWER: the service could not be reached in any attempt."""
+    """A refusal with its code. NO_ANSWER: the last attempt got no answer that can be read."""
 
     def __init__(self, endpoint, code, message, request_id):
         self.endpoint = endpoint

@@ -36,8 +36,8 @@ export function createEventReceiver({ channel, store, selling }) {
   });
 
   /**
-   * Queries the order's current state. The sequence of events therefore does not matter, and many events cause only one
-   * or two queries.
+   * Queries the order's current state, so that the sequence of events does not matter. All events that arrive during a
+   * query cause only one more query.
    */
   async function askFor(order) {
     if (asking.has(order)) return asking.set(order, true);

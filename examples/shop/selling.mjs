@@ -5,8 +5,8 @@ import { isPerennialError, PerennialConnectionError } from 'perennial-channel';
 import { explain } from './words.mjs';
 
 /**
- * Suffixes of order numbers. The sandbox declines the debits of an order with `_FAIL` and keeps those of an order with
- * `_PENDING` pending.
+ * Suffixes of order numbers. The sandbox declines the first debit of an order with `_FAIL`, and gives no result of that
+ * of an order with `_PENDING` for 30 s.
  */
 const PRETENDED = { declined: '_FAIL', pending: '_PENDING' };
 
@@ -35,7 +35,7 @@ export function createSelling({ client, store }) {
     return (await listProducts()).find(({ productCode }) => productCode === code);
   }
 
-  /** Returns the payment channel that accepts shared agreements. */
+  /** Returns a payment channel that accepts shared agreements, or undefined. */
   async function findSharingChannel() {
     return (await gather(client.paymentChannels.listAll())).find(({ shareEnabled }) => shareEnabled)?.code;
   }
@@ -200,7 +200,7 @@ export function createSelling({ client, store }) {
 
   /**
    * Sends a write with an idempotency key. Stores the key before sending, so that a shop that crashes retries with the
-   * same key. Any answer completes the write.
+   * same key. Any answer except a temporary refusal completes the write.
    */
   async function write(order, name, send) {
     order.keys[name] ??= randomUUID();
@@ -250,7 +250,7 @@ export function createSelling({ client, store }) {
   };
 }
 
-/** Returns true if the call may have been executed in spite of the error. */
+/** Returns true if the call may have been executed in spite of the error, or may succeed later. */
 const isUnsure = (error) => error instanceof PerennialConnectionError || (isPerennialError(error) && error.retryable);
 
 /** Creates the body from stored data only, so that a retry has the same body. */

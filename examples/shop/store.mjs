@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 
-/** How long the service may send an event again. */
+/** How long the shop keeps event ids: the service recommends 30 days. */
 const EVENT_IDS_MS = 30 * 24 * 60 * 60 * 1000;
 
 export async function openStore(file) {
@@ -11,7 +11,7 @@ export async function openStore(file) {
   const store = {
     /** The key that signs the tokens in forms. */
     formKey: kept.formKey ?? randomBytes(32).toString('hex'),
-    /** Users by id: { id, name, mobile, binding?, card? }. Of a card, only the last digits are stored. */
+    /** Users by id: { id, name, mobile, binding?, card? }. Of a card number, only the last digits are stored. */
     users: new Map(kept.users),
     /** The user's id, by the value of the session cookie. */
     sessions: new Map(kept.sessions),

@@ -238,7 +238,7 @@ async function lookAfterAlerts(ann) {
   await ann('POST', '/alerts/acknowledge', second);
 }
 
-/** Waits until the working receiver has got its events and the failing receiver has refused some. */
+/** Waits until a working receiver has got its events and the failing receiver has refused some. */
 async function waitForDeliveries(admin) {
   await poll(
     () => admin('GET', '/events/channels'),

@@ -21,7 +21,7 @@ function signedHeaders(channel, { path, query, body }) {
   };
 }
 
-/** Returns a query as sent: clients escape these characters and everything beyond ASCII. */
+/** Returns a query as sent: clients escape spaces, quotes, `#`, `<`, `>` and everything beyond ASCII. */
 function escapeQuery(query) {
   return query.replace(/[^!$-&(-;=?-~]+/g, (part) => encodeURIComponent(part).replace(/'/g, '%27'));
 }

@@ -332,7 +332,7 @@ const DIAGNOSIS = {
       items: { type: 'string' },
     },
     likely: {
-      description: 'Probable mistakes, the most likely first.',
+      description: 'Probable mistakes.',
       type: 'array',
       items: {
         type: 'object',

@@ -55,7 +55,10 @@ type MethodsBelow<Prefix extends string> = {
   readonly [Name in EndpointName as KeyBelow<Name, Prefix>]: ValueBelow<Name, Prefix>;
 } & { readonly [Name in ListName as ListKeyBelow<Name, Prefix>]: ListMethod<Name> };
 
-/** A method per endpoint: `agreements.bindSms` for `agreements/bind-sms`. Lists also have an iterator: `orders.listAll`. */
+/**
+ * One method per endpoint: `agreements/bind-sms` is `agreements.bindSms`. Each list also has an iterator, such as
+ * `orders.listAll`.
+ */
 export type Methods = MethodsBelow<''>;
 
 type AnyCall = (name: EndpointName, body: unknown, options: CallOptions) => Promise<unknown>;

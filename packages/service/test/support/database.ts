@@ -19,7 +19,7 @@ interface FreshOptions extends Partial<DatabaseOptions> {
   readonly migrated?: boolean;
 }
 
-/** Creates an empty, migrated database for the test, with a long statement timeout for busy machines. */
+/** Creates an empty database for the test, migrated by default, with a long statement timeout for busy machines. */
 export async function freshDatabase({ migrated = true, ...options }: FreshOptions = {}): Promise<FreshDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;

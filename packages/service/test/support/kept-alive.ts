@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { BRIDGE_NODE, ledgerPort, type Running, start } from './processes.js';
 
-/** A process, usually a node, that is restarted whenever it dies. */
+/** A process, usually a node, that is restarted whenever it is killed. */
 export interface KeptAlive {
   kill(): void;
   /** Returns how often the process was killed, by the test or at a named point. Throws if it ended in any other way. */

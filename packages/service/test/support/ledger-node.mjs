@@ -83,7 +83,7 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
   });
 };
 
-/** Like `add`, but its answer of a megabyte is stored in parts and signed with the channel's secret. */
+/** Like `add`, but its answer of a megabyte is signed with the channel's secret, and only a description is stored. */
 const describe = async ({ once, answer, place }, { ref }) =>
   database.transaction(async (tx) => {
     place.reserve();

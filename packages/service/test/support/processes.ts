@@ -38,7 +38,7 @@ export interface Running {
 
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 
-/** Starts one of our programs with exactly the given settings. Other variables of the environment are not passed on. */
+/** Starts one of our programs with exactly the given settings. It inherits only the variables of PASSED_ON. */
 export function start(script: string, env: Record<string, string>, args: readonly string[] = []): Running {
   const inherited = Object.fromEntries(
     PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
@@ -80,7 +80,7 @@ export async function until<T>(
 /** The time limit of a start. On a busy machine a start may take a minute if it has to recover a database. */
 const START_LIMIT_MS = 150_000;
 
-/** Waits until a ledger node serves, and returns its port. */
+/** Waits until a test node serves, and returns the port that it reports. */
 export async function ledgerPort(running: Running): Promise<number> {
   const port = () => {
     if (running.child.exitCode !== null) throw new Error(`the node ended: ${running.stderr()}`);

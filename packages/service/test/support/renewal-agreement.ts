@@ -57,7 +57,7 @@ interface StoredOrder {
   readonly nextDueAt: number | null;
   readonly paidCycles: number;
   readonly paidCent: number;
-  /** One text for all periods: the number, the status and the number of attempts of each. */
+  /** One text for all periods after the first: the number, the status and the number of attempts of each. */
   readonly periods: string;
   /** The statuses in the payment events, in order. `toldOfOrder` has those of the order's own events. */
   readonly told: string;

@@ -28,8 +28,8 @@ export async function untilAnswered(
 }
 
 /**
- * Returns undefined if the error means a lost connection, otherwise throws it. Checks the error's code, because the
- * message of an incomplete response is only "aborted".
+ * Returns undefined if the error means a lost connection or a refused token request, otherwise throws it. Checks the
+ * error's code, because the message of an incomplete response is only "aborted".
  */
 function lostConnection(error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : '';
