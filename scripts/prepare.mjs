@@ -58,7 +58,7 @@ function isNewerThanCompiled(program, packages) {
   return compiled.every((place) => statSync(place).mtimeMs < statSync(program).mtimeMs);
 }
 
-/** Other inputs of the pages: roles that the console shares with the service, and downloads of the developers' pages. */
+/** Other inputs of the pages: roles that the console shares with the service, and what the developers' pages show. */
 const SHARED_SOURCES = {
   console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
   developers: () => [

@@ -3,7 +3,7 @@ import { createAccessTokens } from '../dist/catalog/channels/access-token.js';
 import { signedRequest } from './signed.mjs';
 import { median } from './table.mjs';
 
-/** Measures the parts of authentication that need no database, each alone in this process, in microseconds of CPU per request. */
+/** Measures parts of authentication that need no database, each alone in this process, in µs of CPU per request. */
 export function authenticationAlone({ row, channel, vault }) {
   const { path, headers, body } = signedRequest(row, channel);
   const secret = Buffer.from(channel.appSecret, 'base64');

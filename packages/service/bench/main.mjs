@@ -1,4 +1,5 @@
-// npm run bench: the service on a separate database, compared with a bare fastify route or pgbench on the same machine.
+// npm run bench: the service on a separate database, compared with a bare fastify route, with pgbench, or with itself
+// without the load of a console's viewer, on the same machine.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -116,7 +117,8 @@ async function bareReferences({ running, baseUrl, channel, load }, row) {
 
 /**
  * Returns two pgbench references: the statements recorded from one request of the row, each sent separately, and a
- * handwritten script that only writes rows and texts of the same size as a real order's.
+ * handwritten script that only reads rows, or writes rows and texts of the same size as a real order's. Returns none if
+ * pgbench is not installed.
  */
 async function pgbenchReferences({ beside, baseUrl, channel, dataDir, pid }, row) {
   const program = await findPgbench();
@@ -149,8 +151,8 @@ function authenticationCost(results) {
 }
 
 /**
- * Returns for each row the ratio of its rate to the reference's, and the ratio of the reference's CPU to the row's. The
- * CPU is that of node and PostgreSQL, for pgbench also of the load generator.
+ * Returns for each row the ratio of its rate to the reference's, and the ratio of the reference's CPU (beside the
+ * console: of its p99) to the row's. The CPU is that of node and PostgreSQL, for pgbench also of the load generator.
  */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>

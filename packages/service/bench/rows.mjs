@@ -8,10 +8,11 @@ export const BRIDGE = 'BENCHBANK';
 const PRODUCT = 'TEST_SPU_001';
 
 /**
- * The measured rows. Each has an endpoint, its bodies, its numbers of connections (each connection sends its next
- * request after a response), and its reference: the bare route or pgbench. pgbench runs the statements recorded from
- * the service, and then the row's `script` from pgbench/, which only writes the database rows. `body` is called for
- * every request, so that writes can differ.
+ * The measured rows. Each has an endpoint with its bodies or a path with its requests, its numbers of connections (each
+ * connection sends its next request after a response), and its reference: the bare route, pgbench, or the same row
+ * without a viewer of the console. pgbench runs the statements recorded from the service, and then the row's `script`
+ * from pgbench/, which only writes or reads the database rows. `body` is called for every request, so that writes can
+ * differ.
  */
 const KINDS = [
   { kind: 'products/list', endpoint: 'products/list', connections: [32, 1], beside: 'bare', body: () => ({}) },
@@ -77,7 +78,7 @@ const KINDS = [
 /** The load beside a row: a viewer of the console who requests all GET paths in turn, over many connections. */
 export const VIEWER = { name: 'viewer', connections: 60, request: getAnything };
 
-/** Rows that are measured on a growing database. They use the loaded orders, of which the channel has a third. */
+/** Rows that are measured on a growing database. They use the loaded orders of the channel. */
 const GROWTH_KINDS = [
   {
     kind: 'growth create',

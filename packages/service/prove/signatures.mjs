@@ -1,6 +1,5 @@
 // npm run prove -- signatures [COUNT] [SEED]: diagnoses random requests with one, two or no mistakes in the signature,
-// and counts how often the diagnosis is right. Fails if a request with exactly one mistake gets the diagnosis of a
-// different mistake.
+// and counts how often the diagnosis is right. Fails if the diagnosis of a request with one mistake or none is wrong.
 import { createHash, createHmac } from 'node:crypto';
 import { diagnoseRequest, MAX_DIAGNOSIS_TRIES, MISTAKES } from '@perennial/wire';
 

@@ -148,7 +148,6 @@ async function upgrade({ older, newer, databaseUrl, size }: Upgrade): Promise<st
       channels: size.channels,
       say,
     });
-    // Waits for only a few responses: a request that got 409002 took 10 s with its retries.
     await calls.answered(size.calls);
 
     calls.phase('older nodes stop');

@@ -11,10 +11,10 @@ export const PRODUCTS = ['MONTHLY', 'MONTHLY_2'];
 
 /**
  * Creates orders as a year of business leaves them, spread evenly over thirteen months. The first channel has a third
- * of them; the other channels share the rest. In 100 orders, 55 are debited, 60 are active, 30 have ended in various
- * ways, and some have failed. An order has one period per month up to its end. Only its first and last period are
- * stored, with their attempts and events, because this bench reads no other periods. Mobiles cannot be decrypted;
- * orders of the first channel have none.
+ * of them; all channels share the rest. In 100 orders, 55 are debited, 70 are active, and 30 have ended in various
+ * ways. A few active orders have a failed period. An order has one period per 31 days. Only its first and last period
+ * are stored, with their attempts and events, because this bench reads no other periods. Mobiles cannot be decrypted;
+ * users of the first channel have none.
  */
 export async function makeOrders({ operator, maker }, { orders, channels, say }) {
   const channelIds = [];

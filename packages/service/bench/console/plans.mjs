@@ -24,7 +24,7 @@ export async function withPlans(database, once) {
   return [...used].filter((name) => !SMALL.test(name)).join(', ');
 }
 
-/** Small tables, which only operators write. */
+/** Small tables, whose scans are not listed. */
 const SMALL = /^(reads all of )?(channels|products|payment_channels|job_marks|approvals|alerts)/;
 
 function scans(plan) {

@@ -48,7 +48,7 @@ const SIGNED = Array.from({ length: 1_000 }, (_, index) => {
   return { signed, pairs };
 });
 
-/** The two clients. Each returns a function that sends one push and resolves when the push is accepted. */
+/** The clients. The function `push` of each sends one push and returns whether it was accepted. */
 const CLIENTS = {
   own(ports) {
     const client = createPushClient({ allowLocalhost: true });

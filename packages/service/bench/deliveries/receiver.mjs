@@ -43,7 +43,7 @@ async function listen(serve) {
 }
 
 /**
- * Handles a connection's requests one after another, because both clients wait for an answer before the next request.
+ * Handles a connection's requests one after another, because clients wait for an answer before the next request.
  */
 function accept(socket) {
   let text = '';

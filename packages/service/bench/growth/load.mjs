@@ -12,7 +12,7 @@ const MANY = 200_000;
 
 /** Returns the user of the order at a position. Each user has two orders, both of the same channel. */
 export const userOf = (place) => `growth-user-${Math.floor(place / 2)}`;
-/** Returns the position of the first channel's nth order. The first channel has a third of all orders. */
+/** Returns the nth of the positions that always belong to the first channel, which are a third of all positions. */
 export const placeAtFirstChannel = (n) => Math.floor(n / 2) * 6 + (n % 2);
 
 const TABLES = [
@@ -130,8 +130,8 @@ insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retr
 select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
 
 /**
- * Adds the orders at the positions `from` to `to`, which must both be even. The first channel has a third of the
- * orders. `run` executes a statement without a timeout.
+ * Adds the orders at the positions from `from` to before `to`, which must both be even. The first channel has a third
+ * of the orders, and all channels share the rest. `run` executes a statement without a timeout.
  */
 export async function loadOrders(
   run,

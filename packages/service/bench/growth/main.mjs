@@ -15,7 +15,7 @@ import { growthOf } from './table.mjs';
 export { HELP, readOptions } from './options.mjs';
 export { ratiosOf, report } from './table.mjs';
 
-/** The number of channels besides the first. The first channel sends the requests and has a third of the orders. */
+/** The number of channels besides the first. The first sends the requests and has at least a third of the orders. */
 const OTHER_CHANNELS = 19;
 const RECEIVERS = 10;
 
@@ -105,7 +105,7 @@ async function openPlace(server, { ports, ...parts }) {
 async function grow({ maker, channelIds }, { from, to, say }) {
   const since = performance.now();
   const run = (text, values) => maker.query(text, values);
-  // Vacuums now, so that autovacuum does not run during the measurement.
+  // Disables autovacuum during the measurement. loadOrders vacuums these tables.
   for (const table of [
     'orders',
     'payments',

@@ -3,7 +3,7 @@ import { GOAL } from './table.mjs';
 const WIDTH = 720;
 const HEIGHT = 400;
 const PLOT = { left: 56, right: 560, top: 24, bottom: 348 };
-/** The lines also have different marks, for readers who cannot distinguish colours. */
+/** The lines also alternate between two marks, for readers who cannot distinguish colours. */
 const COLOURS = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#8c564b', '#e377c2', '#17becf'];
 
 /**

@@ -81,7 +81,7 @@ function stream(port, idle, requests, seconds, began) {
   });
 }
 
-/** Returns an open connection. Skips connections that the node has closed because they were idle. */
+/** Returns an open connection, or undefined. Skips connections that the node has closed because they were idle. */
 function openOne(idle) {
   for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) {
     if (socket.writable) return socket;

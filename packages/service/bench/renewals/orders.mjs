@@ -4,7 +4,7 @@ import { sealInstitutionNo } from '../../dist/subscriptions/store/agreements/car
  * Creates orders as a year of business leaves them: numbered in order of creation over the last twelve months, with
  * monthly periods. Orders that are due now were created on this day of an earlier month. Each of the twelve months has
  * a group of them, among orders that are not due. The due times of the due orders are spread over the last day. Of each
- * order only the last period has rows, and its events are in the partitions of earlier weeks.
+ * order only the last period has rows, and it has no events.
  */
 const MONTHS = 12;
 const FIRST = 300_000_000_001;

@@ -6,7 +6,7 @@ import { claim, collectedCreate, deductedCreate, refund, unsubscribe } from './r
 
 /** The time from one request of a caller to its next, unless the response takes longer. */
 const TURN_MS = 650;
-/** The timeout of every second caller, which thus also receives late responses. */
+/** The timeout of half of the callers, which thus also receive late responses. */
 const LONG_PATIENCE_MS = 60_000;
 /** The first retry delay that the interface recommends. */
 const RETRY_MS = 1_000;

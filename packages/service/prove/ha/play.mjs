@@ -6,8 +6,8 @@ import { sleep } from './waiting.mjs';
 const SECONDS = { before: 5, after: 5 };
 
 /**
- * Plays one fault under load and checks the result. `history` has the findings of earlier faults, so that only new
- * findings are reported.
+ * Plays one fault under load and checks the result. `history` has the writes and the findings of earlier faults. Only
+ * new findings are reported.
  */
 export async function play(fault, stand, { history, say }) {
   const { interrupted, receiver } = stand;

@@ -78,8 +78,8 @@ interface Answered {
 }
 
 /**
- * Plays orders of all three kinds, with renewals and endings. Each order is begun at one version and continued at the
- * other.
+ * Plays orders of all three kinds, with renewals and endings. Each order is begun at a node of one version and
+ * continued at a node of the same or the other version.
  */
 export async function crossVersionPlay({ operator, older, newer, events, channels: count, say }: PlayOptions) {
   const { database } = operator;
@@ -145,7 +145,7 @@ export async function crossVersionPlay({ operator, older, newer, events, channel
   findings.push(...missing.map(({ eventNo }) => `event ${eventNo} never came`), ...events.forged);
   say(`events delivered by ${owners.length} nodes: ${expected.length}, of which ${events.repeated()} more than once`);
 
-  /** Returns the response's data. Throws unless it is a success. */
+  /** Returns the response. Throws unless it is a success. */
   async function call(
     client: ChannelClient,
     name: string,

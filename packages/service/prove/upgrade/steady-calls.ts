@@ -16,9 +16,8 @@ interface Phase {
 }
 
 /**
- * Runs callers through the whole upgrade. Each creates an order at one node, resends the request to another, queries
- * the order at a third and lists its user's orders at a fourth. An answer with 409002 asks for a retry and is counted
- * separately.
+ * Runs callers through the whole upgrade. Each creates an order, resends the request, queries the order and lists its
+ * user's orders, each time at a random node. An answer with 409002 asks for a retry and is counted separately.
  */
 export function steadyCalls(credentials: ChannelCredentials, urls: readonly string[], callers: number) {
   const clients = new Map(urls.map((url) => [url, channelClient(url, credentials)]));

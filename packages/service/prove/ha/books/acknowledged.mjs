@@ -36,7 +36,10 @@ function createsOf({ orders, orphans }, creates) {
   return findings;
 }
 
-/** Checks that an order ended only because its channel requested it, or because its agreement ended at the institution. */
+/**
+ * Checks that acknowledged unsubscribes are stored. Also checks that an order is unsubscribed only because its channel
+ * requested it, or because its agreement ended at the institution.
+ */
 function endingsOf({ orders }, unsubscribes, writes, { canceledAgreements }) {
   const findings = [];
   for (const { kind, about, answer } of unsubscribes.filter(isAnswered)) {
@@ -115,8 +118,8 @@ function orderFindings(about, data, order) {
 }
 
 /**
- * Checks that the next payment is due by the calendar, or sooner for a retry, and that every active order has a next
- * payment.
+ * Checks that the next payment is due by the calendar, or sooner for a retry, and that every active order with periods
+ * left has a next payment.
  */
 function nextPayTimeFindings(about, { orderStatus, nextPayTime, paymentRecords }, order) {
   if (orderStatus !== 'ACTIVE') return nextPayTime === null ? [] : [wrong(`${about}: nextPayTime is ${nextPayTime}`)];
@@ -182,8 +185,8 @@ function refundsOf({ orders }, requests) {
 }
 
 /**
- * Checks that benefits whose claim succeeded are claimed, that benefits reported as revoked are not claimed, and that
- * no other benefits are claimed.
+ * Checks that benefits whose claim succeeded are claimed, that benefits whose claim was refused are revoked, and that
+ * no benefit is claimed without a request.
  */
 function claimsOf({ orders }, claims) {
   const findings = [];

@@ -135,7 +135,7 @@ function latestStatus(order, status, { statuses, counts }) {
   return status === 'UNSUBSCRIBED' && latest === 'FAIL_RETRY' ? 'CANCELED' : latest;
 }
 
-/** For each status of an order, the statuses it has passed through. Each is announced once. */
+/** For each status of an order, the statuses that must have been announced, once each. */
 const ORDER_PATHS = {
   INITIALIZING: [],
   ACTIVE: ['ACTIVE'],

@@ -46,10 +46,7 @@ function debitsOf(orders, ledger) {
   return findings;
 }
 
-/**
- * Checks that each refund is stored with its outcome and amount. The institution keeps the refunded sum with each
- * debit.
- */
+/** Checks that each refund is stored with its outcome and amount. */
 function refundsOf(orders, ledger) {
   const findings = [];
   const there = new Map(ledger.map((refund) => [refund.refundNo, refund]));
@@ -70,7 +67,7 @@ function refundsOf(orders, ledger) {
 
 /**
  * Compares the shared agreements that have ended in the service and at the institution. An agreement that has ended on
- * one side must have ended on the other.
+ * one side must have ended on the other, unless the service has yet to cancel it there.
  */
 function agreementsOf(orders, canceled, writes) {
   const ended = new Set(canceled);
