@@ -1,6 +1,6 @@
 import { now } from '../clock.ts';
 
-/** DOM events that only a user causes. */
+/** DOM events that show that a user is present. */
 const SIGNS = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const;
 
 /** How long the user counts as present after the last event of a kind in SIGNS. */
@@ -17,7 +17,7 @@ export function watchForSigns(page: Pick<EventTarget, 'addEventListener'>): void
 }
 
 /**
- * Returns true if the user is absent, so that requests are automatic. Automatic requests do not extend a session, so
+ * Returns true if the user seems absent: requests are then automatic. Automatic requests do not extend a session, so
  * the session of an abandoned page expires after half an hour.
  */
 export const isUnattended = (): boolean => now() - lastSignAt > ATTENDED_MS;

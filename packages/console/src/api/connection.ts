@@ -1,4 +1,4 @@
-/** True if the last request was answered. */
+/** False if the last request was not answered, or if the browser went offline. */
 let isConnected = true;
 const listeners = new Set<() => void>();
 

@@ -114,8 +114,8 @@ function Question() {
 }
 
 /**
- * Asks an operator without a password to sign in at the identity provider again, in another tab. That sign-in begins a
- * session with a confirmed identity.
+ * For operators with neither a password nor codes here. They sign in at the provider in another tab, which begins a
+ * proven session.
  */
 function SingleSignOn() {
   const t = useTexts();

@@ -3,7 +3,7 @@ import type { Language } from './language.ts';
 
 /**
  * Chinese texts of refusals by code. The service supplies the English texts. {1}, {2} and so on stand for the refusal's
- * values, and {detail} for its English sentence.
+ * values, {seconds} for the time to wait, and {detail} for its English sentence.
  */
 export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'not-signed-in': '请先登录',
@@ -300,8 +300,8 @@ interface Told {
 }
 
 /**
- * Returns a refusal's text in the language. Returns the service's English sentence if the code is unknown, because the
- * service may be newer than these pages.
+ * Returns a refusal's text in the language. The English text is the service's sentence. It is also returned for a code
+ * without a Chinese text, because the service may be newer than these pages.
  */
 export function refusalText({ detail, code, values, seconds }: Told, language: Language): string {
   const text = language === 'zh' ? (CHINESE as Readonly<Record<string, string>>)[code ?? ''] : undefined;

@@ -17,7 +17,7 @@ const SYSTEMS = [
 const nameIn = (names: readonly (readonly [string, RegExp])[], text: string) =>
   names.find(([, pattern]) => pattern.test(text))?.[0];
 
-/** Returns the names of the browser and the system in a user agent. */
+/** Returns the names of the browser and the system in a user agent, or undefined if one of them is unknown. */
 export function deviceOf(userAgent: string): { readonly browser: string; readonly system: string } | undefined {
   const browser = nameIn(BROWSERS, userAgent);
   const system = nameIn(SYSTEMS, userAgent);

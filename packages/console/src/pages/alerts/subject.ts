@@ -8,7 +8,7 @@ interface Place {
   readonly to: string;
 }
 
-/** Returns the page that shows the subject of an alert. */
+/** Returns the page that shows the subject of an alert, or undefined if there is none. */
 export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undefined {
   if (orderNo !== null) return { what: 'order', to: places.order(orderNo) };
   switch (kind) {

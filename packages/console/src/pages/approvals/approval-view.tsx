@@ -20,7 +20,7 @@ import { CarryOut } from './carry-out.tsx';
 import { ChangeList } from './change-list.tsx';
 import { useTexts } from './texts.ts';
 
-/** Returns the number of the period. The subject of an approval is `orderNo-cycleNo`. */
+/** Returns the number of the period. The subject of a refund's approval is `orderNo-cycleNo`. */
 const cycleOf = ({ subject }: Approval): string => subject.split('-').at(-1) ?? '';
 
 export function useApprovalTitle(): (approval: Approval) => string {
@@ -168,7 +168,7 @@ interface OwnStepProps extends ApprovalViewProps {
   readonly step: 'withdraw' | 'seen';
 }
 
-/** The buttons for the requester. */
+/** A button for the requester: withdraws the request, or dismisses its result. */
 export function OwnStep({ approval, step, onDecided }: OwnStepProps) {
   const t = useTexts();
   const take = useMutation({

@@ -97,7 +97,9 @@ function useTakeIn(): (approval: Approval) => void {
   };
 }
 
-/** Shows the requester's declined and failed requests until they dismiss them, and the changes that they can carry out. */
+/**
+ * Shows the requester's declined and failed requests until they dismiss them, and the changes that they can carry out.
+ */
 function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const t = useTexts();
   const resultText = useResultText();

@@ -62,10 +62,7 @@ const MAX_SHOWN = 10;
 
 type Changes = NonNullable<Approval['changes']>;
 
-/**
- * Shows the audit entries of a change, with old and new values. A single entry has no heading, because the title of the
- * approval names it.
- */
+/** Shows what a change does, with old and new values. The approval's title names a single change. */
 export function ChangeList({ changes }: { readonly changes: Changes }) {
   const t = useTexts();
   const valuesOf = useValues();

@@ -38,7 +38,7 @@ const ROLE_FOR: Readonly<Record<BulkKind, Role>> = {
   REFUND: 'finance',
 };
 
-/** The polling interval in milliseconds, by the status of a run. Runs with other statuses no longer change. */
+/** The polling interval in milliseconds, by the status of a run. Other runs change only while items are pending. */
 const LOOK_AGAIN: Readonly<Partial<Record<BulkRun['status'], number>>> = {
   RUNNING: 1500,
   WAITING: 5000,

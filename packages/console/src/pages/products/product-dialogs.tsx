@@ -25,7 +25,7 @@ import { useTexts } from './texts.ts';
 type Mode = Product['settlementModes'][number];
 const MODES: readonly Mode[] = ['SVC_DEDUCT', 'CHANNEL_COLLECT'];
 
-/** A benefit of the product as typed. The price is in whole units of the currency. */
+/** A benefit of the product as typed. The price is in the currency's main unit, not in cents. */
 interface BenefitRow {
   readonly key: number;
   readonly benefitCode: string;

@@ -28,7 +28,7 @@ interface NewPasswordProps {
   readonly size?: 'sm' | 'md';
 }
 
-/** Fields for a new password, typed twice. Errors appear when a field loses the focus. */
+/** Fields for a new password, typed twice. */
 export function NewPassword({ value, onChange, size = 'sm' }: NewPasswordProps) {
   const t = useTexts();
   const missing = MIN_PASSWORD - [...value.password].length;

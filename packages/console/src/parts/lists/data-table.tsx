@@ -16,7 +16,7 @@ export interface Column<Row> {
   /** Hides the header, if the cells are clear without it. Screen readers still read it. */
   readonly hidesHeader?: boolean;
   cell(row: Row): ReactNode;
-  /** Set for numbers, to align them at the end of the cell. */
+  /** Set to align at the end of the cell, for example numbers. */
   readonly align?: 'end';
   /** Set if the column takes the remaining width and truncates its text. */
   readonly grows?: boolean;

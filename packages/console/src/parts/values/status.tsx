@@ -1,6 +1,8 @@
 import { useLanguage } from '../../i18n/language.ts';
 
-/** positive: succeeded; progress: in progress; waiting: needs an action; negative: failed; neutral: over. */
+/**
+ * positive: succeeded; progress: in progress; waiting: needs an action; negative: failed; neutral: over or not begun.
+ */
 export type Tone = 'positive' | 'progress' | 'waiting' | 'negative' | 'neutral';
 type Words = readonly [tone: Tone, en: string, zh: string];
 

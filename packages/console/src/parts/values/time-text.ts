@@ -63,7 +63,7 @@ export function agoText(moment: Date): string {
   return words.format(Math.round(seconds / length), unit);
 }
 
-/** Formats a duration: 1 h 5 min, 40 s. */
+/** Formats a duration, for example as 1 hr 5 mins or as 40 secs. */
 export function durationText(seconds: number): string {
   const locale = localeOf(getLanguage());
   const inUnit = (value: number, unit: string) =>

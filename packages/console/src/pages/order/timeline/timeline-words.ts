@@ -158,8 +158,8 @@ export function useOutcomeText(): (push: TimelineEntry) => string {
 }
 
 /**
- * Returns a function that gives an entry's title in the page's language, or the service's title if the entry is
- * unknown.
+ * Returns a function that gives an entry's title in the page's language. An unknown kind or action is shown by its
+ * code.
  */
 export function useEntryTitle(): (entry: FoldedEntry) => string {
   const t = useTexts();

@@ -311,7 +311,7 @@ const hereText = (moment: Date): string =>
     ? hourText(moment, VIEWERS_ZONE)
     : timeText(moment, VIEWERS_ZONE);
 
-/** Small facts below an entry: the institution and its reference, or the event id. */
+/** Returns the small facts below an entry, such as the institution and its reference, or the event id. */
 function useAbout(entry: TimelineEntry): readonly string[] {
   const t = useTexts();
   const pushText = usePushText();
