@@ -1,4 +1,4 @@
-/** Thrown if the server cannot run. The message is one line for operators. Any other error is a bug. */
+/** Thrown if the server cannot run for a known reason. The message is for operators. */
 export class EmbeddedPostgresError extends Error {}
 
 export function errorCode(error: unknown): string | undefined {

@@ -15,7 +15,10 @@ export interface Postmaster {
   readonly isReady: boolean;
 }
 
-/** Thrown if the server exited while starting: another process was faster, or files of a dead server are in the way. */
+/**
+ * Thrown if the server exited while starting. A retry may help: another process may have been faster, or files of a
+ * dead server may have been in the way.
+ */
 export class StartFailed extends EmbeddedPostgresError {}
 
 const POLL_MS = 20;

@@ -8,7 +8,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** The environment of the server. It inherits none of our variables: no PGDATA, and no secrets in /proc/PID/environ. */
+/** The environment of every program. It has none of our variables: no PGDATA, and no secrets in /proc/PID/environ. */
 const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' };
 
 const execute = promisify(execFile);

@@ -27,7 +27,8 @@ export async function connectToServer(folder: Folder, port: number, applicationN
     ssl: false,
     connectionTimeoutMillis: 10_000,
   });
-  client.on('error', () => undefined); // 'end' reports a lost connection; without this listener the error would end the process
+  // 'end' reports a lost connection. Without this listener the error would end the process.
+  client.on('error', () => undefined);
   try {
     await client.connect();
     return client;
@@ -37,7 +38,7 @@ export async function connectToServer(folder: Folder, port: number, applicationN
   }
 }
 
-/** Returns whether the error comes from a server that starts, stops or crashes, or from a lost connection. */
+/** Returns whether the error comes from a server that starts, stops, crashes or is full, or from a lost connection. */
 export function isTemporary(error: unknown): boolean {
   const code = errorCode(error);
   if (code === undefined)

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-/** Rows by key. Every change is also written to the book's file. */
+/** Rows by key. Every change by `set` and `delete` is also written to the book's file, if it has one. */
 export class Table<Row> extends Map<string, Row> {
   readonly #append: (key: string, row: Row | null) => void;
 

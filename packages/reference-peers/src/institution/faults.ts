@@ -2,7 +2,7 @@ import type { Operation } from '@perennial/wire/bridge';
 import { createFaultBook, type FaultBook } from '../fault-book.js';
 
 /**
- * The faults that tests can cause. A debit has a fault if the bound card or the shared agreement number ends in its
+ * The faults that tests can cause. A request has a fault if the bound card or the shared agreement number ends in its
  * tail. docs/bridge.md has the same table.
  */
 export const FAULTS = [

@@ -83,7 +83,7 @@ export async function startInstitution(options: InstitutionOptions): Promise<Ref
 /** The response of GET /ledger. */
 export type LedgerView = ReturnType<typeof describeLedger>;
 
-/** Returns all debits and refunds, and how often each attempt number arrived. */
+/** Returns the debits, the refunds, the ended agreements, the unsent notices, and how often each attempt arrived. */
 function describeLedger({ debits, refunds, arrivals, canceled, owedNotices }: Ledger) {
   return {
     debits: [...debits.values()].map(({ appId = null, ref: institutionRef, takenAt: _, result, booked, ...debit }) => ({

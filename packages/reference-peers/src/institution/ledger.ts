@@ -52,7 +52,7 @@ export interface LedgerRefund {
   booked: BookedPlace;
 }
 
-/** A binding in progress. Of the card, stores only the tail: no card number, name or mobile. */
+/** A binding. Of the card, stores only the tail: no card number, name or mobile. */
 export interface Binding {
   readonly cardTail: string;
   readonly state: 'CODE_SENT' | 'BOUND' | 'REFUSED';
