@@ -308,7 +308,7 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
 });
 
 /**
- * Each row of the table leaves out the error that decided the answer to the previous row. The service must answer with
+ * Each row of the table lacks the errors that decided the answers to the rows above it. The service must answer with
  * the first error that is left.
  */
 describe('agreements/bind-sms, several errors', () => {

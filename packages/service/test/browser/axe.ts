@@ -16,8 +16,8 @@ export interface Violation {
 }
 
 /**
- * A long run checks the contrast of every visible text. A short run checks at most two texts of the same style on a
- * page, and no style that was checked in the context before, because contrast takes four fifths of axe's time.
+ * A long run checks the contrast of every text. A short run checks at most two texts of the same style on a page, and
+ * no style that was checked in the context before, because contrast takes four fifths of axe's time.
  */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const ALIKE_ON_A_PAGE = isLong ? 1_000_000 : 2;

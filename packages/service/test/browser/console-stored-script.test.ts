@@ -15,8 +15,8 @@ import { consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
 /**
- * Stored XSS: text from channels, users, institutions, receivers and operators is shown as text. The content security policy would
- * also refuse the script; these tests check the pages themselves.
+ * Stored XSS: text from channels, users, institutions, receivers and operators is shown as text. The content security
+ * policy would also refuse the script; these tests check the pages themselves.
  */
 
 const SCRIPT = '<img src=x onerror=alert(1)>';
@@ -65,7 +65,7 @@ async function provideShop(): Promise<ChannelClient> {
   return channelClient(on.service.baseUrl, created, () => on.service.clock.now());
 }
 
-/** Creates an order whose external number, user, agreement number and decline reason are scripts. */
+/** Creates an order whose external number, user and decline reason are scripts. */
 async function placeOrder(): Promise<string> {
   on.institution.onDebit = async (request) => paid(request, { institutionRef: SCRIPT });
   const { data, text } = await shop.call(

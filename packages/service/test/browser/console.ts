@@ -13,7 +13,8 @@ const PATIENCE_MS = 20_000;
 
 /** Opens pages of a service's console. Errors of a page fail its test, or the file if tests share the page. */
 export function consoleBrowser(browser: Windows, service: () => TestService) {
-  // Pages of earlier tests, without cookies and settings. They are reused because they have compiled the console's scripts.
+  // Pages of earlier tests, without cookies and settings. They are reused, because they have compiled the console's
+  // scripts.
   const free: Page[] = [];
   const usual: BrowserContextOptions = { ...DESKTOP, locale: 'en-GB', reducedMotion: 'reduce' };
 

@@ -98,7 +98,7 @@ describe('refusals have exit code 1 and one line, and write nothing', () => {
     expect(ran.stderr).toMatch(reason);
   });
 
-  // Tests only every fifth case, because the same code prints all errors.
+  // Tests every fifth case, because the same code prints all errors.
   it.concurrent.each(cases.filter((_, i) => i % 5 === 0))('$command --json', async ({ args, reason }) => {
     const ran = await line.run(...args, '--json');
     expect(ran).toMatchObject({ code: 1, stdout: '' });

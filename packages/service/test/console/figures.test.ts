@@ -36,7 +36,7 @@ async function renew(orderNo: string): Promise<void> {
   await on.renew();
 }
 
-/** Makes an order, its debits and its payments `hours` hours older. Deletes its events. */
+/** Makes the records of an order that the figures count `hours` hours older, and deletes its events. */
 async function moveBack(orderNo: string, hours: number): Promise<void> {
   const by = `interval '1 hour' * ${hours}`;
   await on.sql(`update external_orders set created_at = created_at - ${by} where order_no = $1`, [orderNo]);

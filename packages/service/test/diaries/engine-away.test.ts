@@ -4,8 +4,8 @@ import { book, useBook } from './diary.js';
 useBook();
 
 /**
- * Uses the real clock of the database, as in production. By this clock all periods of the orders of January 2026 are
- * overdue.
+ * Uses the real clock of the database, as in production. By that clock the orders of January 2026 are months old, and
+ * all their periods are due.
  */
 describe('the engine was away for three months', () => {
   it('mode A: it catches up one period after another, each on its own', async () => {

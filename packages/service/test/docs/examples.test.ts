@@ -144,7 +144,8 @@ describe('examples/receiver.mjs', () => {
       await perennial('channel', 'set-callback', 'test_demo', url);
       const { stdout } = await runExample(process.execPath, 'subscriptions.mjs', demoChannel());
       const orderNo = callsIn(stdout)[4]?.shown['order']?.split(' ')[0] ?? '';
-      // The unsubscribed order has fourteen events: three about its status and eleven about voided periods.
+      // The unsubscribed order has fourteen events: its first payment, two statuses of the order, and eleven voided
+      // periods.
       const received: string[] = [];
       while (received.length < 14) {
         const line: string = (await lines.next()).value;
@@ -210,7 +211,7 @@ describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or ser
   });
 });
 
-/** Returns the calls that an example printed, with their names and values. The last value of a repeated name counts. */
+/** Returns the calls that an example printed, each with names and values. Of a repeated name the last value wins. */
 function callsIn(text: string): { endpoint: string; shown: Record<string, string> }[] {
   return [...text.matchAll(/^([a-z-]+\/[a-z-]+) \{.*\n((?: {2}.*\n)*)/gm)].map(([, endpoint = '', lines = '']) => ({
     endpoint,

@@ -89,11 +89,11 @@ export const openAttempt = (order: OrderModel) => order.attempts.find(({ status 
 export const dueOf = (order: OrderModel, cycleNo: number) => periodDueAt(order.createdAt, order.product, cycleNo);
 export const currentAgreement = (order: OrderModel) => order.agreements.length - 1;
 export const nameOf = ({ paymentChannelCode, institutionNo }: Agreement) => `${paymentChannelCode} ${institutionNo}`;
-/** Returns the name of the order's current agreement, as `nameOf` does; undefined in mode B. */
+/** Returns the name of the order's current agreement (payment channel and number), or undefined in mode B. */
 export const runsOn = ({ agreements }: OrderModel) => agreements.map(nameOf).at(-1);
 export const refundedCent = (order: OrderModel) => order.periods.reduce((sum, { refundCent }) => sum + refundCent, 0);
 
-/** Returns the time of a retry, or else of the next period. Returns null if the order is not active or has neither. */
+/** Returns the time of a failed period's retry, or else of the next period. Returns null if neither is to come. */
 export function nextPayTime(order: OrderModel): string | null {
   if (order.status !== 'ACTIVE') return null;
   if (lastPeriod(order).status === 'FAIL_RETRY') return formatTime(required(order.nextDueAt));

@@ -46,8 +46,8 @@ export const PRODUCTS: readonly Product[] = [
 /** The faults of the institutions in this step. */
 export interface Plan {
   /**
-   * Returns the fault for a debit of this order when it arrives for the first time. `nth` counts the debits of this
-   * step.
+   * Returns the fault for a debit of this order when it arrives for the first time. `nth` counts the order's debits in
+   * this step, from 0.
    */
   debit(orderNo: number, nth: number): DebitFault;
   readonly refund: RefundFault;

@@ -7,7 +7,7 @@ export interface Seen {
   readonly endpoint: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
-  /** The body of the service's answer, even if the proxy dropped it. */
+  /** The body of the service's answer, also if the proxy dropped the answer. */
   answer?: string;
 }
 

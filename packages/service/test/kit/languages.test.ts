@@ -291,7 +291,7 @@ async function push(url: string, { eventId = '4711', retryNo = 0, sentAgo = 0, s
   const paid = { orderNo: '700000000000001', externalOrderNo: '订单-🎈', cycleNo: 1, paymentStatus: 'SUCCESS' };
   const { eventType = 'payment.status.changed', data = paid } = of;
   const event = { eventId, eventType, occurredAt: '2026-01-31 08:09:10', retryNo, data };
-  // The JSON has spaces that libraries do not write by default, so that only the raw bytes verify.
+  // The JSON has spaces that libraries do not produce by default, so that only the raw bytes verify.
   const body = JSON.stringify(event, undefined, 3);
   const timestamp = String(Date.now() - sentAgo);
   const nonce = randomBytes(16).toString('hex');

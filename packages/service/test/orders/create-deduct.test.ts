@@ -132,7 +132,7 @@ describe('orders/create in mode A, refused', () => {
     expect((await create(boundRequest(bindOrderNo, { channelUserId: user }))).code).toBe('0');
   });
 
-  /** Every row has at least two errors. The row's code is the code that must win. */
+  /** Each row has several errors. The row's code is the code that must win. */
   it('the first code in the list of codes wins if several apply', async () => {
     const user = unique('user');
     const bindOrderNo = await bindCard(channel, user);

@@ -27,7 +27,7 @@ const { on, channel, sql } = stageOfFile({
     return 'https://pay.example';
   },
 });
-/** Numbers of periods to test, because orders of more than 250 periods are rendered in several parts. */
+/** Numbers of periods to test. Orders of more than 250 periods are rendered in several parts. */
 const LENGTHS = [1, 2, 500, 501, 502, 1001, LONG];
 beforeAll(async () => {
   for (const length of [...LENGTHS, 3, 250]) await dailyProduct(on.service, `DAYS_${length}`, length);

@@ -132,7 +132,8 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     },
     /**
      * Bills and debits what is due by the real clock, which is months ahead of the service's. Runs one batch of at most
-     * 64 debits by default. A second batch could debit the next period of the same orders, because that is due too.
+     * 128 debits by default. In a second batch an order whose first debit is settled would be debited again, because
+     * its next period is due too.
      */
     async renew(batches = 1) {
       const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));
@@ -182,7 +183,7 @@ export async function dailyProduct(
 
 let copies = 0;
 
-/** Copies the order, its payments and its benefits `count` times, under unused numbers, with these columns changed. */
+/** Copies the order with its periods and benefits `count` times, under unused numbers, with these columns changed. */
 export async function copyOrder(
   database: Database,
   orderNo: string,

@@ -36,7 +36,7 @@ async function roll(client: ChannelClient, overlapHours?: number): Promise<Chann
   return channelClient(service.baseUrl, { ...client.credentials, ...reset }, () => service.clock.now());
 }
 
-/** Returns the database's time, by which the overlap ends. The clock of the tests differs. */
+/** Returns the database's time, from which the end of the overlap is counted. The clock of the tests differs. */
 async function now(): Promise<number> {
   const [row] = await service.fresh.database.query<{ at: number }>(
     'select (extract(epoch from now()) * 1000)::bigint as at',

@@ -8,8 +8,8 @@ import { type CallOptions, type ChannelClient, send } from '../support/channel-c
 import { encrypted, unique } from '../support/demo.js';
 
 /**
- * Handles personal data in every possible way, with unique values. Then each value is searched in every row of every
- * table, in the log at its most verbose level, in every answer, and in the metrics.
+ * Handles personal data in many ways, with unique values. Then each value is searched in every row of every table, in
+ * the log at its most verbose level, in every answer, and in the metrics.
  */
 
 let on: Stage;

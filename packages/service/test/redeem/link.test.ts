@@ -8,7 +8,7 @@ import type { Reply } from '../support/channel-client.js';
 import { anotherNode } from '../support/second-node.js';
 import { claim, claimsOf, formOf, get, type Ordered, stage, textOf, titleOf } from './support.js';
 
-/** A valid link opens the page; every other link gets the same answer. */
+/** A valid link opens the page. An expired link is named as such. All other links get one and the same answer. */
 
 const on = ofFile(stage);
 let order: Ordered;

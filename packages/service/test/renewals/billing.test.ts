@@ -14,7 +14,7 @@ beforeEach(() => database.query('truncate orders, payments, benefits, events, al
 
 const FIRST = 500_000_000_001;
 
-/** Creates daily orders with the numbers FIRST and up. They were created a day ago and have seven periods. */
+/** Creates daily orders with the numbers FIRST and up. They are 25 hours old and have seven periods by default. */
 async function orders(count: number, more: { mode?: string; totalCycles?: number } = {}): Promise<void> {
   const { mode = 'CHANNEL_COLLECT', totalCycles = 7 } = more;
   await database.query(

@@ -32,7 +32,7 @@ interface Sample extends Cadence {
 const ANCHORS = { min: new Date('1992-01-01T00:00:00Z'), max: new Date('2016-12-31T00:00:00Z'), noInvalidDate: true };
 const anchor = fc.oneof(
   fc.date(ANCHORS).map((date) => date.getTime()),
-  // Month ends, and the last moments of a day in Asia/Shanghai.
+  // The first and last moments of the last day of a month in Asia/Shanghai.
   fc
     .tuple(
       fc.integer({ min: 1992, max: 2015 }),

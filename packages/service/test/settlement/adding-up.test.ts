@@ -23,7 +23,7 @@ beforeAll(async () => {
 /** The months of the test data, with a leap day and a turn of the year. */
 const MONTHS = ['2027-12', '2028-01', '2028-02', '2028-03'];
 const LAST = ['2027-12-31', '2028-01-31', '2028-02-29', '2028-03-31'];
-/** The first and last second of each month, and the month's limits in UTC, to detect a wrong time zone. */
+/** The first and last second of each month, and the limits of the hours that a wrong zone puts into another month. */
 const EDGES = [
   ...MONTHS.flatMap((month) => [`${month}-01 00:00:00`, `${month}-01 07:59:59`, `${month}-01 08:00:00`]),
   ...LAST.flatMap((day) => [`${day} 15:59:59`, `${day} 16:00:00`, `${day} 23:59:59`]),

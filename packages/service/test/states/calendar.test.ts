@@ -39,7 +39,7 @@ const anyMonthEnd: fc.Arbitrary<Case> = fc
     year: fc.integer({ min: 1992, max: 2200 }),
     month: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(2)),
     fromEnd: fc.integer({ min: -3, max: 1 }),
-    // Midnight in Shanghai and midnight in UTC, and the last instants before each.
+    // Times of day, among them midnight in Shanghai and in UTC, and the last instants before each.
     ms: fc.constantFrom(0, 1000, 28_799_999, 28_800_000, 43_200_000, 57_600_000, 86_399_000, 86_399_999),
     period: anyPeriod,
     cycleNo: fc.integer({ min: 1, max: 2400 }),

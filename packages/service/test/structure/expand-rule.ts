@@ -1,11 +1,11 @@
 /**
  * The expand rule: while nodes of the previous release run, a migration may only add to the schema
- * (docs/decisions/0026-upgrades.md). Migrations that remove something are contracts, which wait until those nodes have stopped.
- * Neither kind may hold a table lock for long.
+ * (docs/decisions/0026-upgrades.md). Migrations that remove something are contracts, which wait until those nodes have
+ * stopped. Neither kind may hold a table lock for long.
  */
 import { type Migration, splitStatements } from '../../src/platform/schema/migration-file.js';
 
-/** Tables of at most some dozens of rows, so that any change to them is fast. */
+/** Tables with few rows, so that any change to them is fast. */
 const SMALL_TABLES = new Set([
   ...[
     'installation',
@@ -98,7 +98,7 @@ function isReplaced(one: string, all: readonly string[]): boolean {
   );
 }
 
-/** Returns the statement on one line in lower case, without dollar-quoted bodies, because the migration does not run them. */
+/** Returns the statement on one line in lower case. Leaves out dollar-quoted bodies, so they are not checked. */
 function simple(statement: string): string {
   return statement
     .replace(/\$(\w*)\$.*?\$\1\$/gs, '$$$$')

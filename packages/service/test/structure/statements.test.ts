@@ -106,7 +106,7 @@ describe('statements', () => {
     expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
   });
 
-  /** Commands that cannot be prepared: settings, savepoints, cursors. */
+  /** Commands that cannot be prepared, such as settings, savepoints and cursors. */
   const COMMAND =
     /^(set (local|transaction) |analyze\b|savepoint |release savepoint |rollback to savepoint |truncate |declare |fetch )/;
 

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => network.restore());
 
-/** Internal addresses in every notation. They are refused at registration, and again at a push. */
+/** Internal addresses in many notations, and URLs without https. They are refused at registration and at a push. */
 const ADDRESSES: readonly [what: string, url: string][] = [
   ['this machine', 'https://127.0.0.1/'],
   ['this machine, another of its addresses', 'https://127.8.8.8/'],

@@ -64,7 +64,7 @@ const GOOD: readonly Good[] = [
   ['64 KB', `${OK}Content-Length: ${KB64}\r\n\r\n${'x'.repeat(KB64)}`, { isCut: false, keepAlive: true }],
 ];
 
-/** Answers that are not HTTP, or that two readers could understand differently. */
+/** Answers that are not HTTP/1, that two readers could understand differently, or whose headers are too long. */
 const BAD: readonly [what: string, text: string][] = [
   ['nothing like HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['HTTP/0.9', '{"code":"0"}\r\n\r\n'],

@@ -40,7 +40,7 @@ function readFor(rows: readonly Row[], ms: number) {
   return { foundAt, sent };
 }
 
-/** Returns the time of the first row that is written but not yet committed. */
+/** Returns the time of the first row that is written but not yet committed, or `at` if there is none. */
 const horizon = (late: readonly Row[], at: number): number =>
   late.find(({ writtenAt, committedAt }) => writtenAt <= at && committedAt > at)?.writtenAt ?? at;
 
