@@ -1,6 +1,6 @@
 // Carries out operators' actions with the compiled code, and kills its own process (kill -9) at the point that DIES
 // names. For example, `before-call 2` is before the call for the second refund, `after-call 2` is after that call, and
-// `before-commit 3` is before the commit of the third transaction. `after-decision` is a point too.
+// `before-commit 3` is before the commit of the third transaction. `after-decision` is after the first commit.
 
 import { createBridgeGateway } from '../../dist/gateways/bridge/bridge-gateway.js';
 import { createGatewayRegistry } from '../../dist/gateways/gateway-registry.js';
