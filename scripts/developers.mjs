@@ -19,7 +19,7 @@ export async function buildDevelopers() {
   });
 }
 
-/** The clients in other languages. Each is one file that channels can copy. */
+/** The files of the clients in other languages, which channels can copy. */
 const OTHER_CLIENTS = [
   'python/perennial.py',
   'java/Perennial.java',

@@ -276,10 +276,7 @@ async function readForm(request) {
   return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString('utf8')));
 }
 
-/**
- * Checks each field of the card, so that the page can say which field is wrong. The service rejects the encrypted
- * fields only as a whole.
- */
+/** Checks each field of the card before it is sent, so that the page can say in plain words which field is wrong. */
 function readCard(form) {
   const bankCardNo = (form.bankCardNo ?? '').replaceAll(' ', '');
   const realName = (form.realName ?? '').trim();

@@ -18,7 +18,7 @@ export function encryptFields(value: unknown, encrypt: Encrypt, path = ''): unkn
 
 const key = bytesOf(DEMONSTRATION.aesKey);
 
-/** Encrypts with an IV derived from the text, so that all builds are equal. Real clients must use a random IV. */
+/** Encrypts with an IV derived from path and text, so that all builds are equal. Real clients must not do so. */
 export function encryptForShow(text: string, path: string): string {
   const iv = Buffer.from(sha256Hex(Buffer.from(`${path} ${text}`)), 'hex').subarray(0, 12);
   return encryptField(text, key, 'v2', iv);

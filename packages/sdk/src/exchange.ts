@@ -35,7 +35,7 @@ export type Fetch = (
 
 type Fetched = Awaited<ReturnType<Fetch>>;
 
-/** Larger than any response. */
+/** The longest response that is read. Only a list of many very long orders can be longer. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** One request. Every attempt has a new signature. */

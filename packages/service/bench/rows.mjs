@@ -75,10 +75,10 @@ const KINDS = [
   },
 ];
 
-/** The load beside a row: a viewer of the console who requests all GET paths in turn, over many connections. */
+/** The load beside a row: a viewer of the console with all GETs except files, one at a time on each connection. */
 export const VIEWER = { name: 'viewer', connections: 60, request: getAnything };
 
-/** Rows that are measured on a growing database. They use the loaded orders of the channel. */
+/** Rows that are measured on a growing database. Queries and lists use the loaded orders of the channel. */
 const GROWTH_KINDS = [
   {
     kind: 'growth create',

@@ -52,7 +52,8 @@ const LIMITS = {
   maxHeaderSize: 16_384,
 };
 /**
- * The most open connections. The service and the institution need few. A connection without a request ends after 10 s.
+ * The most open connections. The service and the institution need few. A new connection without a request ends after
+ * 10 s.
  */
 const MAX_CONNECTIONS = 4_000;
 /**

@@ -72,7 +72,7 @@ export function questionOf(attemptNo: string) {
   return question;
 }
 
-/** The service's notice endpoint. It first answers with the statuses in `answers`. */
+/** A fake of the service's notice endpoint. It first answers with the statuses in `answers`. */
 export class NoticeTaker {
   readonly taken: Fields[] = [];
   readonly statuses: number[] = [];

@@ -48,7 +48,7 @@ export const pictureQuery = (file: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** Returns a channel's name, or its app id until the names are loaded. */
+/** Returns a channel's name, or its app id if the name is not known. */
 export function useChannelName(appId: string): string {
   const { data } = useQuery(channelsQuery);
   return data?.find((one) => one.appId === appId)?.name ?? appId;

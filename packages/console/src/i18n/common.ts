@@ -1,6 +1,6 @@
 import { dictionary } from './dictionary.ts';
 
-/** Texts that every page needs. */
+/** Texts that many pages share. */
 export const useCommonTexts = dictionary({
   beijing: ['Beijing', '北京时间'],
   cancel: ['Cancel', '取消'],

@@ -65,7 +65,7 @@ interface SearchBoxProps {
   onClose(): void;
 }
 
-/** Finds records by any of their numbers, while the operator types. */
+/** Finds records and pages while the operator types. */
 export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');

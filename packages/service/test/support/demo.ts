@@ -30,7 +30,7 @@ export const unique = (prefix: string): string => {
   return `${prefix}-${process.pid}-${serial}`;
 };
 
-/** Returns a distinct mobile for each user. */
+/** Derives a mobile from the user's id. */
 export const mobileOf = (user: string): string => `1${String(hash(user)).padStart(10, '0')}`;
 
 function hash(text: string): number {

@@ -33,7 +33,7 @@ ${Object.entries(all)
   .join('\n')}
 `,
   );
-  // pgbouncer refuses to run as root, so it runs as nobody.
+  // As root, runs it as nobody, because pgbouncer refuses to run as root.
   await chmod(folder, 0o755);
   const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const running = watch(spawn(PROGRAM, [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...identity }));

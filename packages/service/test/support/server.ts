@@ -19,7 +19,7 @@ declare module 'vitest' {
 
 const TESTS = path.join(packageRoot, 'test');
 
-/** The migrated database that every test's database is copied from. */
+/** The migrated database from which the tests' databases are copied. */
 export const TEMPLATE = 'perennial_template';
 
 /** Starts one real PostgreSQL for the whole run, as the service would. */

@@ -36,7 +36,7 @@ export function textOf(value: unknown, maxLength: number): string | undefined {
   return value.length <= maxLength || [...value].length <= maxLength ? value : undefined;
 }
 
-/** Reads attemptNo, refundNo or institutionRef. It must be visible ASCII, so that a header can hold it. */
+/** Reads a number or reference, such as attemptNo. It must be visible ASCII, so that a header can hold it. */
 export function numberOf(value: unknown): string | undefined {
   return typeof value === 'string' && NUMBER_FORM.test(value) ? value : undefined;
 }

@@ -16,7 +16,7 @@ interface SummaryProps {
 
 /**
  * Shows why, at which institution and at which attempt payments fail, and the amount that retries recovered. A click on
- * a group sets the filter.
+ * a reason or an institution sets or removes its filter.
  */
 export function Summary({ summary, filters: { values, set } }: SummaryProps) {
   const t = useTexts();

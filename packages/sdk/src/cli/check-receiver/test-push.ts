@@ -50,7 +50,7 @@ export interface OrderNumbers {
   readonly channelUserId?: string | undefined;
 }
 
-/** A number that no order has: the service's order numbers have twelve digits. */
+/** A number that no order has: it is above the service's highest order number. */
 const NO_ORDER = '999999999999999';
 
 /** Creates test events of a made-up or existing order. Receivers can ignore them: each eventId begins with `test-`. */

@@ -49,8 +49,8 @@ function periodOf(order, payment) {
 }
 
 /**
- * Checks that a claimed benefit has its claim and code, and that a benefit is revoked only if its period was refunded
- * in full before the benefit was claimed.
+ * Checks that a claimed benefit has its claim and code, and that a benefit is revoked exactly if it is unclaimed and
+ * its period was refunded in full.
  */
 function benefitOf({ orderNo, cycleNo, position, status, claimNo, claimStatus }, isRefunded) {
   const benefit = `benefit ${orderNo}/${cycleNo}/${position} is ${status}`;

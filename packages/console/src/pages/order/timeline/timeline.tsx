@@ -161,7 +161,7 @@ const DOTS: Readonly<Record<Tone, string>> = {
   neutral: 'var(--chart-3)',
 };
 
-/** Kinds that are shown less prominently, because they move no money. */
+/** Kinds that are shown less prominently. */
 const QUIET = new Set(['push', 'event', 'benefit', 'claim']);
 
 function Entry({ entry }: { readonly entry: FoldedEntry }) {
