@@ -169,7 +169,7 @@ export class BadBridge {
   isOlder = false;
   /** Not a fault. */
   currency = 'CNY';
-  /** The reason in the bridge's answers. */
+  /** The reason in declines, refused refunds and answers to wrong signatures. */
   reason = 'no';
   url = '';
   noticeUrl = '';

@@ -10,7 +10,7 @@ function checkSinful(...sins: readonly Sin[]): Promise<Checked> {
   return check(bridge);
 }
 
-/** Runs check-bridge with all options. Leaves out --restart for faults that have nothing to do with it. */
+/** Runs check-bridge with an option for every rule, but with `--restart` only for some faults. */
 async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Checked> {
   const { sins } = bridge;
   await bridge.start();
@@ -24,10 +24,9 @@ async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Che
       ...['--declines', `RETRYABLE=${retryable}`, '--declines', `FINAL=${final}`],
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
       ...['--card-file', await cardFile({ bankCode: 'ICBC' }), '--sms-code', '123456', '--wrong-sms-code', '000000'],
-      // The time to wait for a notice. Only a missing notice takes this long.
+      // The seconds to wait for results and notices. Only a missing one takes this long.
       ...['--wait', '3', ...more],
-      // Restarts the bridge in this process, because a new process for each run would take longer than the rest of the
-      // test.
+      // Restarts only where it matters, because the command is a new process, which takes longer than the rest.
       ...(sins.size === 0 || sins.has('forgets at a restart')
         ? ['--restart', await restarter(async () => bridge.restart())]
         : []),
@@ -78,7 +77,6 @@ it.each(RUNS.map((run) => ({ names: Object.keys(run).join('; '), run })))('$name
   expect(code).toBe(1);
   // The pending debit was tested by a query, even if no notice came.
   if ('sends no notice' in run) expect(untried).not.toContain('pending');
-  // This debit is listed as left at the institution. The debit's answer was not usable, but the debit may have been
-  // made.
+  // A debit is listed as left at the institution: its answer was not usable, but the debit may have been made.
   if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'its outcome is unknown' });
 });

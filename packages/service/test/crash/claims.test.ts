@@ -21,7 +21,7 @@ const CLAIMS = soakSize('CLAIMS', 50, 100);
 const CONNECTIONS = 12;
 /**
  * Of DOOMED_EVERY claims, two make the node kill itself. In addition the test kills the node after each KILL_EVERY
- * answers.
+ * answered buttons.
  */
 const DOOMED_EVERY = 50;
 const KILL_EVERY = Math.min(60, CLAIMS * 0.6);
@@ -81,7 +81,7 @@ it(
     const begun = performance.now();
     await pressAll(buttons, node);
 
-    // Kills the supplier too, while it still owes some answers.
+    // Kills the supplier too, while claims may still be pending.
     supplier.running.child.kill('SIGKILL');
     await supplier.running.exited;
     const again = await spawnSupplier({ port: supplierPort }, folder);
@@ -159,7 +159,7 @@ function lostConnection(error: unknown): undefined {
   if (!(error instanceof Error) || !/ECONN|socket hang up|EPIPE/.test(error.message)) throw error;
 }
 
-/** Returns two buttons for each order. */
+/** Creates orders, and returns the two buttons of each. */
 async function pages(client: ChannelClient): Promise<Button[]> {
   const buttons: Button[] = [];
   for (let n = 0; n < CLAIMS / 2; n += 1) {

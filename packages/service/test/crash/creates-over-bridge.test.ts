@@ -20,7 +20,10 @@ const KILL_EVERY = Math.min(80, ORDERS / 2 + 5);
 /** One order in NAMED_EVERY kills its node at one of the POINTS. */
 const NAMED_EVERY = Math.min(40, ORDERS / 3);
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
-/** Faults of the institution: declined, pending, lost, broken, forged and late answers and notices. */
+/**
+ * Faults of the institution: declined and pending debits, lost, broken and forged answers, repeated, late and forged
+ * notices.
+ */
 const FAULTS = ['0001', '0002', '0004', '0005', '0006', '0007', '0008', '0010', '0011', '0012', '0015', '0016'];
 
 const fresh = ofFile(freshDatabase);
@@ -61,7 +64,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
   );
   expect(node.kills()).toBeGreaterThanOrEqual(Math.floor(ORDERS / NAMED_EVERY));
 
-  // Waits until every debit has a result.
+  // Waits until the result of every debit is known.
   await until(
     'every debit known',
     async () => {

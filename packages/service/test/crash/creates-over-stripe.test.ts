@@ -81,7 +81,7 @@ function stripe(): Side {
 
 const fateOf = (n: number): Fate => FATES[n % FATES.length] ?? PAID;
 
-/** Plays Stripe's part after an event: sends the event once, and finishes all open payments and refunds. */
+/** Plays Stripe's part after an event: finishes all pending payments and refunds, and sends the event one time. */
 function goOn(event: FakeEvent, webhookUrl: string, failing: ReadonlySet<string>): void {
   for (const payment of fake.payments.filter(({ status }) => status === 'processing')) {
     const isFailing = failing.has(`${payment.customer}/${payment.payment_method}`);
@@ -104,8 +104,8 @@ async function tell({ body }: FakeEvent, webhookUrl: string): Promise<boolean> {
 }
 
 /**
- * Returns the booked amounts by attempt. An attempt must have one PaymentIntent, which counts if it succeeded. If there
- * are several, all count, paid or not.
+ * Returns the debits and refunds of each attempt. If an attempt has several PaymentIntents, which is an error, each
+ * counts as a debit, paid or not.
  */
 function readLedger(): ReadonlyMap<string, Booked> {
   const numbers = new Set(fake.payments.map(attemptNoOf));

@@ -61,7 +61,7 @@ it('DATABASE_URL becomes unreachable: 503001 and not ready meanwhile, recovers w
   expect((await send(baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0))).status).toBe(503);
   expect((await send(baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
 
-  // The failures recur every second and for every request, but the log has one line.
+  // The failures recur every second and for every request, but the log has one line for each cause.
   const lines = running
     .stdout()
     .trim()

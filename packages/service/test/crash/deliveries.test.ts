@@ -13,7 +13,7 @@ const ORDERS = Math.floor(soakSize('EVENTS', 1_000, 4_000) / 2);
 const EVENTS = ORDERS * 2;
 const PORTIONS = Math.max(100, Math.floor(EVENTS / 100));
 const PORTION_MS = 100;
-/** The number of pushes that each node sends before one of the nodes is killed. */
+/** Each node sends at least this number of pushes before one of the nodes is killed. */
 const BEFORE_KILL = 20;
 const PUSHES = 11;
 
@@ -100,7 +100,10 @@ async function nothingLeft(world: DeliveryWorld): Promise<boolean> {
   return row?.left === false;
 }
 
-/** Checks that every event was accepted one time, or was given up after the last push. Returns the number of pushes. */
+/**
+ * Checks that every event was accepted one time, or was given up after the last push. Returns the number of stored
+ * pushes.
+ */
 async function everyEventEnded(world: DeliveryWorld): Promise<number> {
   const [row] = await fresh.database.query(
     `with ended as (
@@ -132,8 +135,8 @@ async function everyEventEnded(world: DeliveryWorld): Promise<number> {
 }
 
 /**
- * Returns the repeated pushes. A push may be repeated with the same retryNo only if its outcome was not stored. So the
- * process that sent it before must have been killed, and another process must have repeated it.
+ * Returns the pushes that were sent again. A push may be repeated with the same retryNo only if its outcome was not
+ * stored. So the process that sent it before must have been killed, and another process must have repeated it.
  */
 function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): Arrival[] {
   const last = new Map<string, Arrival>();
@@ -151,7 +154,8 @@ function duplicates(arrivals: readonly Arrival[], killed: ReadonlySet<number>): 
 
 /**
  * Checks that the first push of an order's first event came before the first push of its second event. Leaves out
- * orders of which a first push timed out: on a busy machine the receiver may read that push after later pushes.
+ * orders if the first push of one of their events timed out: on a busy machine the receiver may read that push after
+ * later pushes.
  */
 async function toldInOrder(arrivals: readonly Arrival[]): Promise<void> {
   const first = new Map<number, number>();

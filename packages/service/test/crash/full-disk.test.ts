@@ -64,7 +64,7 @@ it('a full disk: 503001 and not ready meanwhile, recovers without a restart once
   expect(refused.text).not.toMatch(/space|disk|extend/i);
   const isReady = async () => (await fetch(`${baseUrl}/readyz`)).status === 200;
   const isWritable = async () => sampleValue(await scrape(baseUrl), 'perennial_database_writable');
-  // Asks a hundred times, over several write attempts of the node: it must not become ready while the disk is full.
+  // Asks a hundred times: the node must not become ready while the disk is full.
   for (let asked = 0; asked < 100; asked += 1) expect(await isReady()).toBe(false);
   expect(await isWritable()).toBe(0);
   expect(running.stdout()).toContain('the database cannot write');

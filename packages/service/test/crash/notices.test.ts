@@ -64,7 +64,7 @@ async function found() {
   return row;
 }
 
-/** Ends the connection of a running statement. Otherwise the statement of a killed node would run to its end. */
+/** Ends a connection that announces payments. Otherwise the statement of a killed node would run to its end. */
 async function breakOff(): Promise<void> {
   await fresh.database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity

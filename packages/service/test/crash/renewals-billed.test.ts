@@ -51,7 +51,7 @@ it(
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const mark = (PERIODS * kill) / (KILLS + 2);
       await until(`${mark} billed`, async () => (await billed()) >= mark, 120_000);
-      // Also ends a connection before each kill, because the statement of a killed node would run to its end.
+      // Also ends a connection, because the statement of a killed node would run to its end.
       await breakOff();
       const node = nodes[kill % 2];
       await node?.serves();

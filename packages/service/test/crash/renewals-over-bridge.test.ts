@@ -18,7 +18,7 @@ const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 6 : Math.min(1_000, RENEWALS / 
  * node's leases.
  */
 const LAST_KILL = RENEWALS < 1_000 ? KILL_EVERY * 2 : RENEWALS * 0.9;
-/** Of the orders of one kind, one in POINT_EVERY kills its node. */
+/** The number of orders between two that kill their node. For each of the POINTS, one order does so. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** The longest delay that the lease of a dead node may cause. */
@@ -62,8 +62,8 @@ interface Kind {
 }
 
 /**
- * Creates orders of three kinds: with one period due of many, with several due, and with the last periods due. A
- * quarter of the orders meets a fault.
+ * Creates orders of three kinds: with one period due of many, with several due, and with the last periods due. About
+ * a quarter of the orders meets a fault.
  */
 async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
   const kinds: readonly Kind[] = [
@@ -110,7 +110,7 @@ async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
   return planned;
 }
 
-/** Kills the nodes alternately during the work. Returns the number of kills. */
+/** Kills the nodes alternately during the work. Returns the number of these kills. */
 async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
   let killed = 0;
   for (let mark = KILL_EVERY; mark <= LAST_KILL; mark += KILL_EVERY) {
@@ -126,7 +126,7 @@ async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
 
 const killsOf = (nodes: readonly KeptAlive[]) => nodes.reduce((sum, node) => sum + node.kills(), 0);
 
-/** Checks that every lease of an attempt ends soon, so that another node can take over the attempt. */
+/** Checks that every lease of an attempt without a query ends soon, so that another node can take over the attempt. */
 async function claimsRunOut(): Promise<void> {
   const [row] = await fresh.database.query<{ held: number }>(
     `select count(*) as held from debit_attempts where status = 'STARTED' and asked = 0
@@ -136,7 +136,7 @@ async function claimsRunOut(): Promise<void> {
   expect(row?.held).toBe(0);
 }
 
-/** Returns how many event numbers were used, which is quick to read. Every settlement writes at least one event. */
+/** Returns how many event numbers were used, which is quick to read. Every settled period writes at least one event. */
 async function eventsSoFar(): Promise<number> {
   const [row] = await fresh.database.query<{ n: number }>('select last_value as n from event_numbers');
   return row?.n ?? 0;

@@ -44,7 +44,7 @@ it(`${CARDS} cards are bound again while the service is killed at each point: on
   const queue = [...bound.entries()];
   const again: { orderNo: string; first: string; second: string }[] = [];
   await Promise.all(
-    // Binds only two cards at a time: a kill also interrupts the other binding, which then never reaches the point at
+    // Binds only two cards at a time: a kill also interrupts the other binding, which then may not reach the point at
     // which it would kill the node itself.
     Array.from({ length: 2 }, async () => {
       for (let next = queue.shift(); next; next = queue.shift()) {

@@ -11,7 +11,7 @@ import { until } from '../support/processes.js';
 import type { TestReceiver } from '../webhooks/receiver.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from '../webhooks/sending.js';
 
-/** Tests the notice that a receiver gets before a debit. By the database's clock all notices are long due. */
+/** Tests the notice that a receiver gets before a payment. By the database's clock all notices are long due. */
 
 const appId = 'test_demo';
 const TYPE = 'payment.upcoming';

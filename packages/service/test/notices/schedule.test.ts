@@ -11,7 +11,7 @@ import { clockedEngineOfFile, created, declined } from '../renewals/support.js';
 import { collectRequest, sharedAgreement, sharedRequest } from '../support/demo.js';
 import { noticesOf, toldOf } from './support.js';
 
-/** Tests when notices before a debit are sent, by a clock that the test controls. */
+/** Tests when notices of upcoming payments are written, by a clock that the test controls. */
 
 const { on } = stageOfFile();
 const node = clockedEngineOfFile(on, Date.UTC(2026, 0, 31, 4, 0, 0));
@@ -185,7 +185,7 @@ describe('changing the days', () => {
     const days = () =>
       database.query('select notice_days as days, count(*) from orders group by 1 order by 1 nulls last');
     await want(5);
-    // Stops after the first step, as if the node had died. Then two nodes continue from there at the same time.
+    // Stops after the first step, as if the node had died. Then two runs continue from there concurrently.
     let steps = 0;
     await alignNoticeDays(database, () => ++steps > 1);
     expect(await days()).toEqual([

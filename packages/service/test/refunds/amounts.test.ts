@@ -175,7 +175,7 @@ describe('a key', () => {
     };
     const first = await on.refund(input);
     expect(first).toMatchObject({ status: 'STARTED', changed: true, payment: { paymentStatus: 'SUCCESS' } });
-    // Queried, not requested again.
+    // The refund is queried, not requested again.
     expect(await on.refund(input)).toMatchObject({ status: 'SUCCESS', changed: true, refundNo: first.refundNo });
     expect(await on.refund(input)).toMatchObject({ status: 'SUCCESS', changed: false, refundNo: first.refundNo });
     const { amountCent: _, ...withoutAmount } = input;

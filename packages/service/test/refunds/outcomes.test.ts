@@ -249,7 +249,7 @@ it('refunds that hang at one institution do not block those of another', async (
   await database.query(`update refunds set payment_channel_code = 'OTHER' where order_no = $1`, [other]);
   await database.query('update refunds set ask_at = now()');
 
-  // Queries to the first institution hang, and each is given up only after its timeout.
+  // Queries to the first institution hang until the test calls `answer`.
   let hanging = 0;
   const { open: answer, passed: silence } = gate();
   on.institution.queryRefund = async (request) => {

@@ -8,7 +8,7 @@ import { installation } from '../support/installation.js';
 import { serviceUrl, until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 
-/** Tests ENGINE=off, for inspecting a copy of a database: the node must not change anything. */
+/** Tests ENGINE=off, for inspecting a copy of a database: the node debits, bills and sends nothing. */
 const { on } = stageOfFile();
 const copy = ofFile(() =>
   anotherNode(on.service, { gateways: { of: async () => on.institution }, readsOnly: true, engine: true }),
@@ -87,7 +87,7 @@ describe('a process with ENGINE=off', () => {
     await until('the line in the log', async () => node.stdout().includes('ENGINE is off'));
     for (const { fresh } of [idle, busy])
       await fresh.database.query(`update orders set next_due_at = now() - interval '1 minute'`);
-    // Waits until the other node has done all its work. If this node did any work, that work would have begun by then.
+    // Waits until the other node has renewed its two orders. Any work of this node would have begun by then.
     await until('periods of both orders', async () => (await busy.state()).periods === 4);
     expect(await idle.state()).toEqual(before);
     const [row] = await idle.fresh.database.query<{ orderNo: string }>(

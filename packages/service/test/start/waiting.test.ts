@@ -9,7 +9,7 @@ import { type Running, serviceUrl, until } from '../support/processes.js';
 const fresh = ofEachTest(() => installation({ migrated: false }));
 const node = (more: Record<string, string>) => fresh.node({ MIGRATE: 'never', ...more });
 
-/** Returns the reason that the node logs for its waiting. */
+/** Returns the first log line with a reason why the node waits. */
 const waitsFor = (running: Running) =>
   until('a line of the log', () => {
     const line = running
@@ -19,7 +19,7 @@ const waitsFor = (running: Running) =>
     return line === undefined ? undefined : (JSON.parse(line) as Record<string, string>);
   });
 
-/** Waits until the log has this number of request lines. */
+/** Waits until the log has at least `count` request lines. Returns these lines. */
 const requestLines = (running: Running, count: number) =>
   until('lines of requests', () => {
     const lines = running
