@@ -265,7 +265,7 @@ describe('a reader that closes the pipe', () => {
     expect(closed).toEqual({ code: 0, stderr: '' });
   });
 
-  // Not every system has /dev/full.
+  // macOS has no /dev/full.
   if (process.platform === 'linux') {
     it('but a full disk is reported', async () => {
       const full = await shell('"$NODE" "$BIN" audit list > /dev/full');

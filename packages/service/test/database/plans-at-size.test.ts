@@ -123,7 +123,7 @@ describe('at production size, statements use these indexes and no sequential sca
   });
 
   it('jobs: renewals of both modes, debits without a result, deliveries', async () => {
-    // All orders were created long ago by the real time, so two are due to be billed.
+    // The orders of the tests above were created long ago by the real time, so two are due to be billed.
     const bill = async () => expect(await billDueOrders(noted.database)).toBe(2);
     await plansOf(bill, ['orders_to_bill']);
     const renew = async () =>

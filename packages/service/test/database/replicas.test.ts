@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/db/database.js';
 import { until } from '../support/processes.js';
 
-/** Tests a primary whose commits wait for a replica that is missing or does not answer. */
+/** Tests a primary whose commits wait for a replica that is missing. */
 let folder: string;
 let server: EmbeddedDatabase;
 let admin: Database;

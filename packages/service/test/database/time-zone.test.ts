@@ -45,7 +45,8 @@ async function elsewhere<T>(
 }
 
 /**
- * Returns the times of a new order with two periods, as shown to the channel and the operator, and as sent in events.
+ * Returns times of a new order after its second payment, as shown to the channel and the operator, and as sent in
+ * events.
  */
 async function times(
   database: Database,

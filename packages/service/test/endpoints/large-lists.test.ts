@@ -38,8 +38,8 @@ beforeAll(async () => {
      select external_order_no, channel_id, order_no, key_of(channel_user_id), created_at, total_cycles = 1, product_code
      from orders`,
   );
-  // The oldest agreements belong to one card and one owner. Each of them replaced the one before it. Half of the other
-  // agreements have no agreement number, as if they were never bound.
+  // The oldest agreements belong to one card and one owner. All but the last of them were replaced. Half of the other
+  // agreements have no agreement number.
   await database.query(
     `insert into agreements (agreement_id, channel_id, channel_user_id, payment_channel_code, source, status, agreement_no,
        card_hash, certificate_hash, card_tail, details)

@@ -33,7 +33,7 @@ const SCHEDULE = [10, 30, 60, 300, 900, 3600];
 
 /**
  * Returns the back-off in seconds that was scheduled for the claim's next query: the shortest back-off that is not less
- * than the remaining time.
+ * than the remaining time. Returns undefined if no query is scheduled.
  */
 async function askedAfter({ orderNo }: BenefitReference): Promise<number | undefined> {
   const [row] = await on.database.query<{ seconds: number | null }>(
@@ -44,7 +44,7 @@ async function askedAfter({ orderNo }: BenefitReference): Promise<number | undef
   return SCHEDULE.find((pause) => seconds <= pause);
 }
 
-/** Makes the next queries of all pending claims due and runs them. */
+/** Makes all pending queries due, and runs those of VIP_PASS. Returns their number. */
 async function askNow(): Promise<number> {
   await on.database.query('update claims set ask_at = now() where ask_at is not null');
   return on.node.ask('VIP_PASS');

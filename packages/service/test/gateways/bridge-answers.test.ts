@@ -33,7 +33,7 @@ async function bridge(answer: Answer): Promise<string> {
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
-/** Sends an answer that is correctly signed, unless the test changes the signed content. */
+/** Sends an answer that is correctly signed, unless the test changes the path, the nonce or the key. */
 function signed(
   request: http.IncomingMessage,
   response: http.ServerResponse,

@@ -27,8 +27,11 @@ const newLines = () => log.lines().slice(before);
 
 const paid = (more: object = {}) => paidNotice(service, more);
 
-/** Returns signed headers with a new address each time, because the log has one line per address and minute. */
 let sent = 0;
+/**
+ * Returns signed headers with a new address each time, because the log has one line per address, payment channel and
+ * minute.
+ */
 function headersFor(body: Buffer, signedWith: Uint8Array = key) {
   const signed = signedHeaders({ path: PATH, body, now: service.clock.now(), requestId: randomUUID() }, signedWith);
   sent += 1;

@@ -17,7 +17,7 @@ const WRONG = Buffer.alloc(32, 1);
 let service: TestService;
 let log: CapturedLog;
 let keys: Map<string, Buffer>;
-/** Statements that the node has sent. */
+/** Statements that the node has sent outside transactions. */
 let asked: string[];
 let node: Node;
 let stopped: Promise<void> | undefined;

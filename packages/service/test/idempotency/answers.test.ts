@@ -7,12 +7,12 @@ import { type ChannelClient, type ChannelCredentials, channelClient } from '../s
 import { type FreshDatabase, freshDatabase, lockWaits } from '../support/database.js';
 import { LEDGER_NODE, ledgerPort, type Running, start, until } from '../support/processes.js';
 
-/** Tests idempotency as a channel sees it, on two real nodes over one database. */
+/** Tests idempotency as a channel sees it, on several real nodes over one database. */
 let fresh: FreshDatabase;
 let channel: ChannelCredentials;
 let other: ChannelCredentials;
 const nodes: Running[] = [];
-/** Client of a node that keeps its lease on a request for an hour. `b` is a client of the other node. */
+/** Client of a node that keeps its lease on a request for an hour. `b` is a client of another node. */
 let a: ChannelClient;
 let b: ChannelClient;
 /** Client of a node on which a duplicate waits at most 400 ms for the answer to the first request. */

@@ -44,7 +44,7 @@ export async function dump(database: Database): Promise<string> {
   return row?.text ?? '';
 }
 
-/** Like `dump`, without the tables whose names match. */
+/** Like `dump`, without the tables whose text matches. A table's text begins with its name. */
 export const dumpWithout = async (database: Database, names: RegExp): Promise<string> =>
   (await dump(database))
     .split(/\n(?=\w+: )/)

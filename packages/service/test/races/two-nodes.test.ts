@@ -6,7 +6,7 @@ import { collectRequest, sharedRequest } from '../support/demo.js';
 import { installation } from '../support/installation.js';
 import { serviceUrl } from '../support/processes.js';
 
-/** Two real processes on one database, and the command line beside them. */
+/** Two real processes on one database. */
 const fresh = ofFile(installation);
 let urls: string[];
 let demo: ChannelCredentials;

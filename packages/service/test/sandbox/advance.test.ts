@@ -230,7 +230,7 @@ it('404001: production has none of the sandbox endpoints, for any caller and met
   expect((await channel.call('orders/query', { orderNo: '1' })).code).toBe('420001');
 });
 
-/** Tests that time travel also sends the notices before a debit. */
+/** The last tests check that time travel also writes the notices of upcoming payments. */
 const want = (days: number | null) => setUpcomingNotices(machine.service.operator, { appId: 'test_demo', days });
 const told = (orderNo: string) => toldOf(machine.service.fresh.database, orderNo);
 const noticed = (orderNo: string) => noticesOf(machine.service.fresh.database, orderNo);

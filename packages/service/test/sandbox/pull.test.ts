@@ -33,7 +33,7 @@ async function pullAll(body: object = {}): Promise<{ pushes: Answer[]; pages: nu
   return { pushes, pages };
 }
 
-/** Replaces the field that is encrypted anew for each push. */
+/** Replaces the field whose ciphertext differs in each push. */
 const comparable = (body: string) => body.replace(/"mobileEncrypted":"[^"]+"/, '"mobileEncrypted":"..."');
 
 describe('sandbox/events/pull', () => {

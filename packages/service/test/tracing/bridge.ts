@@ -7,7 +7,7 @@ import type { TestService } from '../support/service.js';
 
 /** Starts a bridge whose answers cannot be trusted. Tests look at the requests it received. */
 export async function silentBridge(service: TestService, channel: ChannelClient) {
-  /** Headers of the received requests, in order. */
+  /** The received requests, in order. */
   const calls: { readonly operation: string; readonly headers: http.IncomingHttpHeaders }[] = [];
   const server = http.createServer((request, response) => {
     calls.push({ operation: (request.url ?? '').slice(1), headers: request.headers });
