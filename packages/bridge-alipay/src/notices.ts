@@ -10,7 +10,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 /**
  * Returns the outcome of a trade from a query, a notice or a debit's response
  * (https://docs.open.alipay.com/api_1/alipay.trade.query; notices: https://developer.aliyun.com/ask/285129). A closed
- * trade was either never paid, or paid and then fully refunded. It was paid if it has a payment time.
+ * trade was either never paid, or paid and then fully refunded. It was paid if it has a payment time or a refund.
  */
 export function toOutcome(trade: Fields, status: string): DebitOutcome {
   const institutionRef = textOf(trade['trade_no']);

@@ -85,7 +85,10 @@ export interface Card {
   readonly bankMobile: string;
 }
 
-/** An event from the institution's webhook. The kit stores it, and notifies the service unless it is about a refund. */
+/**
+ * An event from the institution's webhook. The kit stores it, and notifies the service of a debit's new result and of
+ * the end of an agreement.
+ */
 export type Told =
   | { readonly about: 'debit'; readonly attemptNo: string; readonly outcome: DebitOutcome }
   | { readonly about: 'refund'; readonly refundNo: string; readonly outcome: RefundOutcome }

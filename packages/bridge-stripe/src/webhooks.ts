@@ -19,8 +19,8 @@ export interface WebhooksOptions {
 }
 
 /**
- * Reads webhook events, which may arrive twice and in any order (docs.stripe.com/webhooks#event-ordering). An event is
- * only a hint: the bridge queries the current state from Stripe.
+ * Reads webhook events, which may arrive twice and in any order (docs.stripe.com/webhooks#event-ordering). An event
+ * about a payment or refund is only a hint: the bridge queries the current state from Stripe.
  */
 export class Webhooks {
   readonly #options: WebhooksOptions;

@@ -12,7 +12,7 @@ export type ErrorFacts = Pick<
 > &
   Partial<Pick<PerennialError, 'diagnosis' | 'idempotencyKey' | 'retryAfterMs'>> & { mistakes?: readonly string[] };
 
-/** Result codes after which the same request may succeed later. */
+/** Result codes, besides those with HTTP 5xx, after which the same request may succeed later. */
 const TEMPORARY: ReadonlySet<string> = new Set(
   (
     [

@@ -5,7 +5,7 @@ interface Row<Name extends string> {
   readonly message: string;
   /** True if the sender was not authenticated. A client that gets many of these codes is throttled. */
   readonly isByStranger?: true;
-  /** True for a business result, which is stored under the request's idempotency key and replayed. */
+  /** True for a business result. Like a success, it is stored under the request's idempotency key and replayed. */
   readonly isOutcome?: true;
 }
 

@@ -26,7 +26,7 @@ interface Scheme {
 
 /**
  * The two versions. v2 detects tampering, v1 does not. v2 uses a key derived from the aesKey, because using one key in
- * two cipher modes makes both unsafe. A value of one version cannot be read as the other version.
+ * two cipher modes may make both unsafe. A value of one version cannot be read as the other version.
  */
 const SCHEMES: Readonly<Record<EncryptionVersion, Scheme>> = {
   v1: { ivBytes: 16, key: (aesKey) => aesKey, encrypt: aes256CbcEncrypt, decrypt: aes256CbcDecrypt },
@@ -80,7 +80,7 @@ export function encryptField(
   return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
 }
 
-/** Decrypts either version. All failures give the same error: different errors would let clients decrypt v1 values. */
+/** Decrypts either version. All bad values give the same error: different errors would let clients decrypt v1 values. */
 export function decryptField(value: string, aesKey: Uint8Array): string {
   requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);

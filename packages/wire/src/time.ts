@@ -49,7 +49,8 @@ function secondText(epochSecond: number): string {
 }
 
 /**
- * Parses the interface's format or ISO 8601, by default in UTC+8. Returns undefined for times formatTime cannot print.
+ * Parses the interface's format or ISO 8601, by default in UTC+8. Returns undefined for other texts, and for times that
+ * formatTime cannot print.
  */
 export function parseTime(text: string): number | undefined {
   const [, date, joint, time, parts = '', utc, sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? [];

@@ -5,7 +5,7 @@ import { Notices } from './notices.js';
 import { type Entry, Numbers, type OwedNotice } from './numbers.js';
 import { deleteOldRows } from './old-rows.js';
 
-/** The terms of a debit. A term is undefined if the book was lost. `appId` is also undefined if it was not sent. */
+/** The terms of a debit. A term may be undefined if the book was lost. `appId` is also undefined if it was not sent. */
 export interface DebitTerms {
   readonly appId: string | undefined;
   readonly institutionNo: string | undefined;
@@ -101,7 +101,7 @@ export class Book {
     return found.length > 0;
   }
 
-  /** Records the end of an agreement. Returns false if it had already ended. */
+  /** Records the end of an agreement and, if given, the notice about it. Returns false if it had already ended. */
   async endAgreement(
     institutionNo: string,
     reason: string,

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const CHUNK_BYTES = 256;
 
 /**
- * Limits the memory for bodies whose signature is not verified yet. Anybody who reaches the server can send bodies, and
- * leave them unfinished. One address gets at most half of the memory, so that the bodies of others still fit.
+ * Limits the memory for the bodies of requests in flight. Anybody who reaches the server can send bodies, and leave
+ * them unfinished. One address gets at most half of the memory, so that it alone cannot fill the memory.
  */
 export class BodyRoom {
   readonly #bytes: number;

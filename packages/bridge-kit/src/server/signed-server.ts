@@ -57,8 +57,8 @@ const LIMITS = {
  */
 const MAX_CONNECTIONS = 4_000;
 /**
- * The memory for unverified bodies: one limit for operations, and one for all other paths. A flood of requests to one
- * of them does not use up the memory of the other.
+ * The memory for the bodies of requests in flight: one limit for operations, and one for all other paths. A flood of
+ * requests to one of them does not use up the memory of the other.
  */
 const OPERATION_BYTES = 16 * 2 ** 20;
 const OTHER_BYTES = 32 * 2 ** 20;

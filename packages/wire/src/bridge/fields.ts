@@ -1,12 +1,12 @@
 import { DEFAULT_CURRENCY } from '../currency.js';
 
-/** Functions that read single fields of a body. Each returns the value, or undefined if it is invalid. */
+/** Functions that read a body and its fields. All but `reasonOf` return undefined if the value is invalid. */
 
 export const MAX_NUMBER_LENGTH = 64;
 /** The limit for text in the service's interface, from which shared agreement numbers come. */
 export const MAX_TEXT_LENGTH = 1024;
 const MAX_REASON_LENGTH = 200;
-/** The end of the year 9999. Later times have no four-digit year. */
+/** The end of the year 9999 in UTC. Later times have no four-digit year. */
 const MAX_TIME = 253_402_300_799_999;
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ interface Spelling {
   /** `spaced` is Python's layout: a space after each comma and colon. */
   readonly layout?: 'compact' | 'spaced' | '  ' | '    ' | '\t';
   readonly fields?: 'as they are' | 'sorted' | 'without nulls';
-  /** Replaces characters in the whole text. Affects only characters inside strings. */
+  /** Replaces characters in the whole text. They occur only inside strings, apart from the + of a number like 1e+21. */
   readonly escapes?: (text: string) => string;
 }
 

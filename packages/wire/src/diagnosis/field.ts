@@ -125,8 +125,8 @@ function isReadable(version: EncryptionVersion, bytes: Uint8Array, aesKey: Uint8
 }
 
 /**
- * Returns true if decryption gives text. With v1, a wrong key also gives text once in a million attempts. With v2, a
- * wrong key never gives text.
+ * Returns true if decryption gives text. With v1, a wrong key also gives text, in less than one of a million attempts.
+ * With v2, a wrong key never gives text.
  */
 function isOpen(decrypt: () => Uint8Array): boolean {
   return !throws(() => decoder.decode(decrypt()));

@@ -31,7 +31,7 @@ export interface DiagnosisContext {
 export interface Diagnosis {
   /** The seven lines to sign, built from the received request. They are safe to display. */
   readonly lines: readonly string[];
-  /** The probable mistakes. Empty if the signature and the time are correct, or if the body was not read. */
+  /** The probable mistakes. Empty if there are none. If the body was not read, only the time is checked. */
   readonly likely: readonly Finding[];
 }
 
@@ -101,8 +101,7 @@ const LARGE_BODY =
 const isLarge = ({ body }: ReceivedRequest) => (body?.length ?? 0) > MAX_SPELLED_BODY_BYTES;
 
 /**
- * Lists what to try. Single mistakes come before pairs, so that a pair is reported only if no single mistake explains
- * the signature.
+ * Lists what to try: first every key with the correct text, then single changes of the text, then combinations.
  */
 function listTries(
   came: ReceivedRequest,
