@@ -80,7 +80,9 @@ export function encryptField(
   return ENCRYPTED_PREFIXES[version] + toBase64(bytes);
 }
 
-/** Decrypts either version. All bad values give the same error: different errors would let clients decrypt v1 values. */
+/**
+ * Decrypts either version. All wrong values give the same error: different errors would let clients decrypt v1 values.
+ */
 export function decryptField(value: string, aesKey: Uint8Array): string {
   requireKeyLength(aesKey);
   const version = encryptionVersionOf(value);

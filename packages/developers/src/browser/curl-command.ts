@@ -49,7 +49,7 @@ function listArguments(words: readonly ShellWord[]): Argument[] {
   return found;
 }
 
-/** Reads `--data value`. Also accepts `--data=value`, although curl does not. */
+/** Reads `--data value` and `--data=value`. Older versions of curl do not accept the latter. */
 function readLong({ text, variables }: ShellWord, next: () => ShellWord): Argument {
   const [, option = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   if (value !== undefined) return { option, value: { text: value, variables } };

@@ -34,7 +34,7 @@ const LONG_NAMES = new Map(
 );
 
 export const takesValue = (name: string): boolean => WITH_VALUE.has(name);
-/** Returns whether curl has an option of this name, also in the negated form `no-NAME`. */
+/** Returns whether the lists above have an option of this name, also in the negated form `no-NAME`. */
 export const isKnown = (name: string): boolean => KNOWN.has(name) || KNOWN.has(name.replace(/^no-/, ''));
 /** Returns the long name of a one-letter option, or `-LETTER` if the letter is unknown. */
 export const toLongName = (letter: string): string => LONG_NAMES.get(letter) ?? `-${letter}`;

@@ -29,7 +29,7 @@ function startThemeSwitch(): void {
   });
 }
 
-/** Applies the language that the reader chooses in one group of tabs to all groups. */
+/** Applies the tab that the reader chooses, such as a language, to all groups of tabs with the same memory. */
 function startChoices(): void {
   for (const group of document.querySelectorAll<HTMLElement>('[data-memory]')) {
     const memory = group.dataset['memory'] ?? '';

@@ -18,7 +18,7 @@ export type WebhookFault =
   | 'event-id-mismatch'
   /** The event's type or data is missing or has a wrong form. */
   | 'not-an-event'
-  /** The event is authentic, but its fields are encrypted with a different aesKey. */
+  /** The event is authentic, but its fields cannot be decrypted with this aesKey. */
   | 'cannot-decrypt';
 
 export class WebhookVerificationError extends Error {

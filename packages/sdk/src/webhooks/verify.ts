@@ -49,7 +49,10 @@ export interface VerifyWebhookOptions<AesKey extends string | undefined = string
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Returns the event, or throws a WebhookVerificationError whose `reason` names the fault. */
+/**
+ * Returns the event, or throws a WebhookVerificationError whose `reason` names the fault. Throws a TypeError if an
+ * option is wrong.
+ */
 export function verifyWebhook<AesKey extends string | undefined = undefined>(
   options: VerifyWebhookOptions<AesKey>,
 ): EventFor<AesKey> {
@@ -72,7 +75,7 @@ export function verifyWebhook<AesKey extends string | undefined = undefined>(
   return (aesKey === undefined ? event : decryptEvent(event, aesKey)) as EventFor<AesKey>;
 }
 
-/** Reads the keys. Throws a TypeError if a key is invalid. */
+/** Reads the keys. Throws a TypeError if a key or the tolerance is invalid. */
 export function readKeys(keys: WebhookKeys) {
   if (!isObject(keys)) throw new TypeError('options must be an object');
   const { callbackSecret, aesKey, toleranceMs = 0 } = keys;

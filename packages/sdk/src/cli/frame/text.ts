@@ -1,4 +1,4 @@
-/** Characters that a terminal hides or interprets: control characters and direction marks. */
+/** Characters that a terminal hides or interprets: control characters, line separators and direction marks. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

@@ -75,7 +75,10 @@ async function forwardOldest(deps: ListenDeps, state: ListenState, left: Map<str
   if (!stop.aborted) left.clear();
 }
 
-/** Forwards all events not forwarded yet. Returns early if a push has become too old, so that it is pulled again. */
+/**
+ * Forwards all events of the chosen types that are not forwarded yet. Returns early if a push has become too old, so
+ * that it is pulled again.
+ */
 async function forwardNew(deps: ListenDeps, state: ListenState): Promise<void> {
   const { url, reporter, stop, eventTypes } = deps;
   let first: string | undefined;
@@ -147,7 +150,7 @@ async function* pages(deps: ListenDeps, from: string): AsyncGenerator<PulledPage
   }
 }
 
-/** Pulls a page of events. Retries while the service does not respond. Returns undefined if the command is stopped. */
+/** Pulls a page of events. Retries while the service is unavailable. Returns undefined if the command is stopped. */
 async function pull(
   { client, url, reporter, stop }: ListenDeps,
   question: { readonly from?: string; readonly cursor?: string; readonly size?: number },

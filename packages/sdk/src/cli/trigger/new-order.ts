@@ -5,7 +5,7 @@ import { CommandError } from '../frame/io.js';
 
 export interface NewOrderWish {
   readonly settlementMode: SettlementMode;
-  /** Undefined selects the first suitable product. */
+  /** Undefined selects a suitable product, preferably a monthly one. */
   readonly productCode: string | undefined;
   /** The end of externalOrderNo, which selects the sandbox's behaviour. */
   readonly suffix?: string | undefined;
