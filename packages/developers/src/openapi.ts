@@ -215,7 +215,7 @@ const asJson = (schema: object, examples: readonly (readonly [string, object])[]
 export const operationId = (name: string): string =>
   name.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Describes the HTTP 200 answer: code 0 with data, or the result code of a business refusal with data null. */
+/** Describes the HTTP 200 answer: code 0 with data, or the result code of a refusal with data null. */
 function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, schemas: SchemaNames): object {
   const refusals = [...codes, ...commonCodes].filter(({ http }) => http === 200);
   const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');

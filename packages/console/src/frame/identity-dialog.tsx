@@ -74,7 +74,7 @@ function Question() {
       }}
     >
       <p className="quiet small">{t('why')}</p>
-      {/* So that a password manager knows whose it is. */}
+      {/* Tells a password manager whose password it is. */}
       <input className="only-read" autoComplete="username" value={name} readOnly tabIndex={-1} aria-hidden="true" />
       {hasPassword ? (
         <PasswordField

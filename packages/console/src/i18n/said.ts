@@ -85,7 +85,7 @@ export interface Said {
   readonly values: readonly string[];
 }
 
-/** Returns true if the code is that of a refusal. */
+/** Returns true if the code is that of a refusal, or unknown. */
 export const isRefusal = (said: Said | null | undefined): boolean => Boolean(said && !(said.code in CHINESE_SENTENCES));
 
 /** English texts with amounts. They are needed because the service's own texts give the amounts in cents. */

@@ -2,8 +2,8 @@ import { places } from '../address/places.ts';
 import type { SearchResult } from '../api/types.ts';
 
 /**
- * Returns the URL of a search result: its order if it belongs to one, otherwise its own page. Returns undefined for a
- * user whose id is masked for this operator.
+ * Returns the URL of a search result: the page of the channel or product, otherwise of its order, otherwise of its user.
+ * Returns undefined if it has none of these, such as a user whose id is masked for this operator.
  */
 export function addressOfResult({ kind, id, orderNo, appId, channelUserId }: SearchResult): string | undefined {
   if (kind === 'channel') return places.channel(id);

@@ -30,7 +30,7 @@ interface PersonalDataProps {
   readonly channelUserId: string;
 }
 
-/** Buttons that export and erase everything about a user. For admins. */
+/** Buttons that export and erase a user's personal data. For admins. */
 export function PersonalData({ appId, channelUserId }: PersonalDataProps) {
   const t = useTexts();
   const filters = useFilters(USER_FILTERS);

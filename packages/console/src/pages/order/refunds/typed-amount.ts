@@ -2,8 +2,8 @@
 const AMOUNT = /^\s*(\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(?:\.(\d{1,2}))?$/;
 
 /**
- * Parses a typed amount, with or without the currency sign, into cents. Returns undefined if it is ambiguous: 1,5 may
- * mean one and a half. Reads the digits as text, so that nothing is rounded.
+ * Parses a typed amount, with or without the currency sign, into cents. Returns undefined for other text, also if it is
+ * ambiguous: 1,5 may mean one and a half. Reads the digits as text, so that nothing is rounded.
  */
 export function parseAmount(text: string, sign: string): number | undefined {
   // Chinese keyboards have their own characters for the point, the comma and the currency sign.
