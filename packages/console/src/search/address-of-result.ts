@@ -2,7 +2,7 @@ import { places } from '../address/places.ts';
 import type { SearchResult } from '../api/types.ts';
 
 /**
- * Returns the URL of a search result: the page of the channel or product, otherwise of its order, otherwise of its user.
+ * Returns the URL of a search result: the page of the channel or product, otherwise of its order, else of its user.
  * Returns undefined if it has none of these, such as a user whose id is masked for this operator.
  */
 export function addressOfResult({ kind, id, orderNo, appId, channelUserId }: SearchResult): string | undefined {

@@ -12,7 +12,7 @@ export interface KeptAlive {
   pid(): number;
   /** Rejects if the process ends in any other way than by a kill. */
   readonly failed: Promise<never>;
-  /** Resolves as soon as the current process serves requests. */
+  /** Resolves as soon as the current process serves requests or has ended. */
   serves(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -83,5 +83,5 @@ function scansIn(node: PlanNode): string[] {
   return [...own, ...(node.Plans ?? []).flatMap(scansIn)];
 }
 
-/** Removes a partition's week, so that one name represents all partitions. */
+/** Removes a partition's date, slot or `default` from its name, so that one name represents all partitions. */
 const withoutWeek = (name: string): string => name.replace(/_(\d{8}|default)(?=_|$)/, '').replace(/^(nonces)_\d/, '$1');

@@ -5,7 +5,7 @@
 export interface Fate {
   readonly tail: string;
   readonly becomes: 'paid' | 'failed' | 'tried again' | 'ended';
-  /** How often an attempt number arrives at the institution: an attempt that met an error is sent again. */
+  /** How often an attempt number arrives at the institution: an attempt that it does not know is sent again. */
   readonly arrivals: number;
 }
 

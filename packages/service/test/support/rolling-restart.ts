@@ -76,7 +76,7 @@ export async function rollingRestart(options: RollingOptions): Promise<RollingFi
     everStarted.push(node);
     return node;
   };
-  // Starts one node before the others, because it creates the schema and the demo channel.
+  // Starts the nodes one after another, because the first creates the schema and the demo channel.
   const nodes: Running[] = [];
   for (const port of nodePorts) {
     const node = startNode(port);
