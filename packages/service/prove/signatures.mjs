@@ -7,8 +7,8 @@ const [given = '20000', seed = String(Date.now())] = process.argv.slice(2);
 const count = given === '--short' ? 2_000 : Number(given);
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** Returns random bytes that depend only on the seed. */
 let drawn = 0;
+/** Returns pseudo-random bytes, which depend only on the seed and the number of earlier calls. */
 const bytes = (length) => createHash('sha512').update(`${seed} ${drawn++}`).digest().subarray(0, length);
 const below = (limit) => bytes(4).readUInt32BE() % limit;
 const pick = (list) => list[below(list.length)];
