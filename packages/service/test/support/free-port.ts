@@ -13,8 +13,8 @@ const from = FROM + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 12) * PORTS;
 let next = process.pid % PORTS;
 
 /**
- * Returns a port for a program that is started later and may be restarted on the same port. No other test of this run
- * gets the port, nor does a process that takes any free port.
+ * Returns a port for a program that is started later and may be restarted on the same port. If at most 12 test
+ * processes run, no other test of this run gets the port. Nor does a process that takes any free port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
