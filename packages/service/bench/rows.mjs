@@ -75,7 +75,7 @@ const KINDS = [
   },
 ];
 
-/** The load beside a row: a viewer of the console with all GETs except files, one at a time on each connection. */
+/** The load beside a row: a viewer of the console who requests all GET paths except files, over many connections. */
 export const VIEWER = { name: 'viewer', connections: 60, request: getAnything };
 
 /** Rows that are measured on a growing database. Queries and lists use the loaded orders of the channel. */

@@ -114,8 +114,8 @@ function Question() {
 }
 
 /**
- * For operators with neither a password nor codes here. They sign in at the provider in another tab, which begins a
- * proven session.
+ * Asks an operator with neither a password nor codes to sign in at the identity provider again, in another tab. That
+ * sign-in begins a session with a confirmed identity.
  */
 function SingleSignOn() {
   const t = useTexts();

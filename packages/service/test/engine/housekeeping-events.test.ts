@@ -40,18 +40,8 @@ async function makeWeek(from: string): Promise<string> {
   return name;
 }
 
-/** Removes every partition except the default. */
-async function loseWeeks(): Promise<void> {
-  for (const name of await weeks()) await fresh.database.query(`drop table ${name}`);
-}
-
-async function weeks(): Promise<string[]> {
-  const rows = await fresh.database.query<{ name: string }>(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = 'events'::regclass and c.relname <> 'events_default' order by 1`,
-  );
-  return rows.map(({ name }) => name);
-}
+const weeks = () => partitions(fresh, 'events');
+const loseWeeks = () => losePartitions(fresh, 'events');
 
 /** Inserts events. Deletes all undelivered events, because they have their own housekeeping. */
 async function record(recordedAt: string, count = 1): Promise<void> {

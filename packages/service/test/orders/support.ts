@@ -132,8 +132,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     },
     /**
      * Bills and debits what is due by the real clock, which is months ahead of the service's. Runs one batch of at most
-     * 128 debits by default. In a second batch an order whose first debit is settled would be debited again, because
-     * its next period is due too.
+     * 64 debits by default. A second batch could debit the next period of the same orders, because that is due too.
      */
     async renew(batches = 1) {
       const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));

@@ -57,12 +57,15 @@ const useFieldTexts = dictionary({
   versionOf: ['First version', '首个版本'],
 });
 
-/** The most changes shown. A replaced product may change many channels, and a long list is unreadable. */
+/** The most entries shown. A replaced product has an entry for each of its channels. */
 const MAX_SHOWN = 10;
 
 type Changes = NonNullable<Approval['changes']>;
 
-/** Shows what a change does, with old and new values. The approval's title names a single change. */
+/**
+ * Shows the audit entries of a change, with old and new values. A single entry has no heading, because the title of the
+ * approval names it.
+ */
 export function ChangeList({ changes }: { readonly changes: Changes }) {
   const t = useTexts();
   const valuesOf = useValues();
