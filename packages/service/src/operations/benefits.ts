@@ -4,11 +4,13 @@ import {
   setFulfilment,
   setLowStock,
   showBenefit,
+  withdrawCodes,
 } from '../operator/provisioning/benefits.js';
 import type { BenefitFulfilmentView } from '../operator/provisioning/benefits-sql.js';
 import { setPresentation } from '../operator/provisioning/presentations.js';
 import * as schemas from '../operator/schemas/setup.js';
 import { readFileInPieces, readKeyOption, readPictureFile, toBytes } from './command/files.js';
+import { parseWholeNumber } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
 import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
@@ -128,6 +130,14 @@ export const benefitOperations = [
       fields: { lowStock: ['<codes>', 'how many, or none'] },
       text: ({ benefitCode, lowStock }) => `low stock of ${benefitCode}: ${lowStockText(lowStock)}`,
     },
+  }),
+  command({
+    usage: 'benefit withdraw-codes <benefit-code> <codes>',
+    summary: 'withdraw the oldest codes of the pool, after a restore, because users may already have them',
+    examples: ['withdraw-codes COUPON 500'],
+    fields: { codes: ['<codes>', 'how many', parseWholeNumber] },
+    run: (operator, { benefitCode, codes }) => withdrawCodes(operator, { benefitCode, codes: Number(codes) }),
+    text: ({ withdrawn, ...benefit }) => safeText`withdrew ${withdrawn} codes\n\n${benefitText(benefit)}`,
   }),
 ];
 

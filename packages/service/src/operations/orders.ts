@@ -2,7 +2,7 @@ import { Type } from '@perennial/wire';
 import { refundAlone, requestRefund } from '../operator/approvals/request-refund.js';
 import { OperatorError } from '../operator/operator.js';
 import { advanceOrderOfAnyChannel } from '../operator/orders/advance-order.js';
-import { cancelAgreement } from '../operator/orders/agreements.js';
+import { cancelAgreement, showAgreement } from '../operator/orders/agreements.js';
 import { addNote } from '../operator/orders/notes.js';
 import { retryPeriod, unsubscribeOrder } from '../operator/orders/orders.js';
 import { previewRefund, previewUnsubscribe } from '../operator/orders/previews.js';
@@ -189,6 +189,18 @@ export const orderOperations = [
     body: schemas.reasonRequest,
     answer: schemas.unmasked,
     run: unmaskUser,
+  }),
+  command({
+    usage: 'agreement show <agreement-no>',
+    summary: 'an agreement with its number at the institution',
+    examples: ['show AG200000000001 --reason "cancel it at the institution, ticket 4711"'],
+    body: Type.Object({ reason: Type.String() }),
+    fields: { reason: ['--reason <text>', 'reason, for the audit log'] },
+    run: showAgreement,
+    text: ({ agreementNo, agreementStatus, paymentChannelCode, institutionNo, appId, channelUserId }) =>
+      safeText`${agreementNo} is ${agreementStatus}
+number at ${paymentChannelCode}: ${institutionNo ?? 'erased'}
+user ${channelUserId} of ${appId}`,
   }),
   operation({
     method: 'POST',

@@ -131,6 +131,23 @@ describe('order', () => {
 });
 
 describe('agreement', () => {
+  it('show has the number at the institution, and writes the reason to the audit log', async () => {
+    const request = sharedRequest(channel);
+    const { orderNo } = (await channel.call('orders/create', request)).data;
+    const { agreement_no: agreementNo } = await agreementOf(service.fresh.database, orderNo);
+    const { channelUserId, sharedAgreementNo } = request.sharedAgreement;
+    expect(await text('agreement', 'show', agreementNo, '--reason', 'ticket 4711')).toBe(
+      `${agreementNo} is BIND_SUCCESS\nnumber at MOCKPAY: ${sharedAgreementNo}\nuser ${channelUserId} of test_demo\n`,
+    );
+    expect(await json('audit', 'list', '--subject', agreementNo)).toMatchObject({
+      items: [{ action: 'agreement.show', detail: { reason: 'ticket 4711' } }],
+    });
+    await service.fresh.database.query('update agreements set institution_no = null where agreement_no = $1', [
+      agreementNo,
+    ]);
+    expect(await text('agreement', 'show', agreementNo, '--reason', 'ticket 4711')).toContain('MOCKPAY: erased\n');
+  });
+
   it('cancel', async () => {
     const orderNo = await order(sharedRequest);
     const { agreement_no: agreementNo } = await agreementOf(service.fresh.database, orderNo);

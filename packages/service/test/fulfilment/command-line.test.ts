@@ -55,6 +55,15 @@ describe('perennial benefit', () => {
     expect(await text('set-low-stock', 'COUPON', 'none')).toBe('low stock of COUPON: no alert\n');
   });
 
+  it('withdraws the oldest codes, at most all that are left', async () => {
+    await run('set-fulfilment', 'RESTORED', '--kind', 'pool');
+    await run('import-codes', 'RESTORED', await file('restored.txt', 'R-1\nR-2\nR-3'));
+    expect(await text('withdraw-codes', 'RESTORED', '2')).toMatch(/^withdrew 2 codes\n(?:.*\n)*Codes left +1$/m);
+    expect(await json('withdraw-codes', 'RESTORED', '2')).toMatchObject({ withdrawn: 1, codesLeft: 0, codesGiven: 3 });
+    const again = await json('import-codes', 'RESTORED', path.join(folder, 'restored.txt'));
+    expect(again).toMatchObject({ imported: 0, knownBefore: 3, codesLeft: 0 });
+  });
+
   it('sets the presentation of a benefit', async () => {
     const icon = await file('icon.svg', svg(SQUARE).toString());
     const set = ['set-presentation', 'COUPON', '--icon', icon, '--zh', '满减券', '--en', 'Money off'];

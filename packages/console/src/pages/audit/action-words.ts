@@ -2,6 +2,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 
 const useTexts = dictionary({
   'agreement.cancel': ['Canceled an agreement', '解约'],
+  'agreement.show': ['Viewed an agreement’s number at the institution', '查看支付机构的签约号'],
   'alert.acknowledge': ['Acknowledged an alert', '确认告警'],
   'alert.comment': ['Commented on an alert', '评论告警'],
   'alert.set-owner': ['Assigned an alert', '分配告警'],
@@ -15,6 +16,7 @@ const useTexts = dictionary({
   'benefit.set-fulfilment': ['Changed the code source', '修改兑换码来源'],
   'benefit.set-low-stock': ['Changed the stock warning', '修改库存预警'],
   'benefit.set-presentation': ['Changed how a benefit is shown', '修改权益展示'],
+  'benefit.withdraw-codes': ['Withdrew codes', '停用兑换码'],
   'bulk.cancel': ['Canceled a bulk run', '取消批量任务'],
   'bulk.prepare': ['Prepared a bulk run', '准备批量任务'],
   'bulk.start': ['Started a bulk run', '启动批量任务'],

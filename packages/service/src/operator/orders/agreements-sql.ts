@@ -1,6 +1,6 @@
 import type { AgreementStatus } from '@perennial/wire';
 import { column, columns, type RowOf } from '../../platform/db/database.js';
-import { declareFind, type Query } from '../../platform/db/declared.js';
+import { declareFind, declareRequire, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
 /** An agreement as operators see it: with only the last digits of the card, and without the institution's number. */
@@ -28,4 +28,12 @@ export const findAgreement: Query<[agreementId: number], AgreementView | undefin
      from agreements a where a.agreement_id = $1 and a.agreement_no is not null`,
   parameters: ['bigint'],
   columns: AGREEMENT_VIEW_COLUMNS,
+});
+
+/** Returns the number at the institution, encrypted. Null if the user was erased. */
+export const requireSealedNumber = declareRequire({
+  text: `select agreement_id as "agreementId", channel_id as "channelId", institution_no as "institutionNo"
+     from agreements where agreement_id = $1`,
+  parameters: ['bigint'],
+  columns: columns({ agreementId: 'bigint', channelId: 'bigint', institutionNo: 'text?' }),
 });

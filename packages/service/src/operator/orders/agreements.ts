@@ -1,9 +1,27 @@
+import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { endAgreements, lockAgreementsWithOrders } from '../../subscriptions/steps/ending/end-agreements.js';
+import { unsealInstitutionNo } from '../../subscriptions/store/agreements/card.js';
 import { recordAudit } from '../audit/audit.js';
-import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
+import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { createNotFound, requireName } from '../rules.js';
-import { type AgreementView, findAgreement } from './agreements-sql.js';
+import { type AgreementView, findAgreement, requireSealedNumber } from './agreements-sql.js';
+
+/** Returns an agreement with its number at the institution, decrypted. Records the reason in the audit log. */
+export async function showAgreement(
+  operator: Operator,
+  { agreementNo, reason }: { readonly agreementNo: string; readonly reason: string },
+) {
+  const detail = { reason: requireName('the reason', reason) };
+  return inTransaction(operator, async (tx) => {
+    const agreement = await requireAgreement(tx, agreementNo);
+    await recordAudit(tx, { actor: operator.actor, action: 'agreement.show', subject: agreementNo, detail });
+    const { channelId, ...sealed } = await requireSealedNumber(tx, parseAgreementId(agreementNo));
+    const channel = await createChannelRegistry(tx, operator.vault).getById(channelId);
+    const institutionNo = sealed.institutionNo === null ? null : unsealInstitutionNo(channel, sealed);
+    return { appId: channel.appId, ...agreement, institutionNo };
+  });
+}
 
 /**
  * Cancels an agreement and all other agreements with the same institution number, and unsubscribes every active order

@@ -8,7 +8,7 @@ import {
   storeLowStock,
 } from '../../fulfilment/fulfilment-settings-sql.js';
 import { openPoolCodes } from '../../fulfilment/pool-codes.js';
-import { insertPoolCodes } from '../../fulfilment/pool-codes-sql.js';
+import { insertPoolCodes, takePoolCodes } from '../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { findStoredKey, keyPlaces, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
@@ -135,6 +135,21 @@ export async function setLowStock(
       await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-low-stock', subject, detail });
     }
     return { ...former, lowStock, changed };
+  });
+}
+
+/** For a restored database: withdraws the oldest codes of the pool, which lost claims may have given to users. */
+export async function withdrawCodes(
+  operator: Operator,
+  { benefitCode: subject, codes }: { readonly benefitCode: string; readonly codes: number },
+): Promise<BenefitFulfilmentView & { readonly withdrawn: number }> {
+  requireInteger('the number of codes', codes, 1, MAX_LOW_STOCK);
+  return inTransaction(operator, async (tx) => {
+    await requireBenefit(tx, subject);
+    const { length: withdrawn } = await takePoolCodes(tx, subject, Array(codes).fill('withdrawn'));
+    const detail = { withdrawn };
+    await recordAudit(tx, { actor: operator.actor, action: 'benefit.withdraw-codes', subject, detail });
+    return { ...(await requireBenefit(tx, subject)), withdrawn };
   });
 }
 
