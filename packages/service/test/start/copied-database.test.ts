@@ -102,7 +102,9 @@ describe('a node on a copy', () => {
 
     const check = await perennial(['restore-check'], on(copy));
     expect(check.code, check.stderr).toBe(0);
-    expect(check.stdout).toMatch(/\nOK: the engine may be switched on, after: perennial installation adopt\n$/);
+    expect(check.stdout).toMatch(
+      /\nOK: no problem found, continue with the next step of the restore; nodes wait for: perennial installation adopt\n$/,
+    );
     expect(JSON.parse((await perennial(['restore-check', '--json'], on(copy))).stdout)).toMatchObject({
       needsAdoption: true,
       problems: [],

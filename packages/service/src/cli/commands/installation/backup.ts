@@ -82,8 +82,8 @@ function restoreCheckText(check: RestoreCheck): SafeText {
     amountCent === null ? '-' : formatAmount(amountCent, currency),
   ]);
   const late = lagging.map(({ name, next, highest }) => [name, next, highest]);
-  const condition = check.needsAdoption ? ', after: perennial installation adopt' : '';
-  const verdict = safeText`${problems.length === 0 ? `OK: the engine may be switched on${condition}` : `NOT OK: ${problems.join('; ')}`}`;
+  const condition = check.needsAdoption ? '; nodes wait for: perennial installation adopt' : '';
+  const verdict = safeText`${problems.length === 0 ? `OK: no problem found, continue with the next step of the restore${condition}` : `NOT OK: ${problems.join('; ')}`}`;
   if (due.length === 0) return verdict;
   return paragraphs([
     record([
