@@ -290,6 +290,12 @@ it('the systemd template starts each node only on the port in its name', () => {
   }
 });
 
+it('the systemd template of bridges starts the bridge in its name', () => {
+  const [, program = ''] = /^ExecStart=\S+ (\S+)$/m.exec(text('systemd/perennial-bridge@.service')) ?? [];
+  for (const name of ['stripe', 'alipay'])
+    expect(existsSync(path.join(ROOT, program.replace('%i', name))), program).toBe(true);
+});
+
 it('Prometheus scrapes the nodes behind haproxy', () => {
   const ports = [...text('haproxy/haproxy.cfg').matchAll(/^ {2}server \w+ 127.0.0.1:(\d+)$/gm)].map(([, port]) => port);
   const nodes = ports.map((PORT) => {

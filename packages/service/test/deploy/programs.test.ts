@@ -38,6 +38,7 @@ it('nginx accepts deploy/nginx/perennial.conf', async () => {
   await accepts(nginx, ['-t', '-c', file, '-e', path.join(folder, 'error.log')]);
 });
 
-it.runIf(existsSync(systemd))('systemd accepts deploy/systemd/perennial@.service', () =>
-  accepts(systemd, ['verify', at('systemd/perennial@.service')]),
+it.runIf(existsSync(systemd)).each(['perennial@.service', 'perennial-bridge@.service'])(
+  'systemd accepts deploy/systemd/%s',
+  (name) => accepts(systemd, ['verify', at(`systemd/${name}`)]),
 );
