@@ -204,7 +204,7 @@ describe('help', () => {
     product: 4,
     'payment-channel': 4,
     order: 5,
-    agreement: 1,
+    agreement: 2,
     alert: 3,
     'master-key': 2,
     numbers: 1,
