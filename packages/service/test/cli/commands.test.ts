@@ -200,7 +200,7 @@ describe('text output', () => {
 
 describe('help', () => {
   const NOUNS = {
-    channel: 13,
+    channel: 14,
     product: 4,
     'payment-channel': 4,
     order: 5,
@@ -208,8 +208,8 @@ describe('help', () => {
     alert: 3,
     'master-key': 2,
     numbers: 1,
-    audit: 2,
-    operator: 6,
+    audit: 4,
+    operator: 7,
   };
 
   it('exists for every command, with an example', async () => {
