@@ -25,7 +25,14 @@ import { type BridgeLog, createBridgeLog } from './log.js';
 import { type BridgeMetrics, createMetrics } from './metrics.js';
 import { createMonitoringServer } from './monitoring.js';
 import { Refusal } from './server/refusals.js';
-import { createSignedServer, listen, type Reply, type SignedRequest } from './server/signed-server.js';
+import {
+  createSignedServer,
+  listen,
+  type Reply,
+  renewCertificates,
+  type ServerCertificates,
+  type SignedRequest,
+} from './server/signed-server.js';
 import { type Loop, startLoop } from './work/loop.js';
 import { createNoticeSender, type NoticeSender } from './work/notice-sender.js';
 import { createUpkeep } from './work/upkeep.js';
@@ -53,7 +60,9 @@ export interface BridgeOptions {
   readonly basePath?: string;
   /** The port of /health and /metrics on the same host. 0 selects any free port. */
   readonly monitoringPort: number;
-  /** How long the book keeps settled numbers, default 400 days. A debit that began longer ago is never paid. */
+  /** Called at the start and once a minute, so that renewed files are used. If undefined, the bridge speaks plain HTTP. */
+  readonly readCertificates?: (() => Promise<ServerCertificates>) | undefined;
+  /** How long the book keeps ended records, default 400 days. A debit whose attempt began longer ago is never paid. */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -93,12 +102,15 @@ const DRAIN_MS = 12_000;
  */
 const STOP_MS = 13_000;
 const DAY_MS = 86_400_000;
+/** Certificates are read again once a minute. */
+const RENEWAL_PAUSES = 60;
 
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { institution, key, clock = systemClock, idleMs = 1_000, drainMs = DRAIN_MS, host = '127.0.0.1' } = options;
   if (key.length !== KEY_BYTES) throw new Error(`the key must have ${KEY_BYTES} bytes`);
   const currency = parseCurrency(institution.currency ?? DEFAULT_CURRENCY);
   const log = createBridgeLog(options.log);
+  const certificates = await options.readCertificates?.();
   const { schema = 'bridge', pool = 10, databaseUrl: url } = options;
   const onLost = (err: Error) => log.warn({ err }, 'a connection to the database was lost');
   const database = await openBookDatabase({ url, schema, institution: institution.name, pool, onLost });
@@ -118,7 +130,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   let isStopping = false;
   let noticeLoop: Loop | undefined;
   const flows = createFlows(book, institution, tools, () => noticeLoop?.wake());
-  const server = createServer(options, flows, currency, tools);
+  const server = createServer({ ...options, certificates }, flows, currency, tools);
   const monitoring = createMonitoringServer({ book, clock, metrics, log, isStopping: () => isStopping });
   let sender: NoticeSender | undefined;
 
@@ -150,6 +162,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     loops.push(startLoop('ask for debits', idleMs, () => debits.askForDue(ASKED_AT_ONCE), log));
     loops.push(startLoop('ask for refunds', idleMs, () => refunds.askForDue(ASKED_AT_ONCE), log));
     loops.push(startLoop('upkeep', idleMs, createUpkeep({ book, clock, log, keepMs }), log));
+    if (options.readCertificates && certificates) {
+      const renew = createRenewal(server, certificates, options.readCertificates, log);
+      loops.push(startLoop('renew certificates', RENEWAL_PAUSES * idleMs, renew, log));
+    }
     if (sender) noticeLoop = startLoop('send notices', idleMs, sender.sendDue, log);
     if (noticeLoop) loops.push(noticeLoop);
     log.info({ institution: institution.name, url: bridge.url }, 'the bridge is listening');
@@ -181,8 +197,12 @@ function createFlows(book: Book, institution: Institution, tools: Tools, owed: (
   return { debits, refunds, agreements: new Agreements(book, institution, tools, owed) };
 }
 
-function createServer(options: BridgeOptions, flows: Flows, currency: string, tools: Tools): FastifyInstance {
-  const { institution, key, basePath = '' } = options;
+interface ServerOptions extends BridgeOptions {
+  readonly certificates: ServerCertificates | undefined;
+}
+
+function createServer(options: ServerOptions, flows: Flows, currency: string, tools: Tools): FastifyInstance {
+  const { institution, key, basePath = '', certificates } = options;
   const { clock, log, metrics } = tools;
   const server = createSignedServer({
     key,
@@ -191,6 +211,7 @@ function createServer(options: BridgeOptions, flows: Flows, currency: string, to
     basePath,
     bodyLimit: MAX_STATEMENT_BYTES,
     drainMs: options.drainMs ?? DRAIN_MS,
+    certificates,
     handle: counted(createOperations(flows, institution, currency, tools), metrics, log),
     onFault: (err, operation, requestId) =>
       log.error({ err, ...(operation && { operation }), ...(requestId && { requestId }) }, 'fault'),
@@ -204,7 +225,29 @@ function createServer(options: BridgeOptions, flows: Flows, currency: string, to
   return server;
 }
 
-/** Logs and counts each request that has a valid signature and a JSON object. */
+function createRenewal(
+  server: FastifyInstance,
+  first: ServerCertificates,
+  read: () => Promise<ServerCertificates>,
+  log: BridgeLog,
+): () => Promise<false> {
+  let used = JSON.stringify(first);
+  return async () => {
+    try {
+      const certificates = await read();
+      const text = JSON.stringify(certificates);
+      if (text === used) return false;
+      renewCertificates(server, certificates);
+      used = text;
+      log.info({}, 'renewed certificates are used');
+    } catch (err) {
+      log.error({ err }, 'renewed certificates cannot be used; the old ones stay');
+    }
+    return false;
+  };
+}
+
+/** Logs and counts each request with a valid signature. */
 function counted(
   run: (request: SignedRequest<Operation>) => Promise<object>,
   metrics: BridgeMetrics,

@@ -1,7 +1,9 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { KEY_BYTES } from '@perennial/wire/bridge';
 import { BadSetting } from './bad-setting.js';
 import type { BridgeOptions } from './bridge.js';
+import type { ServerCertificates } from './server/signed-server.js';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +40,33 @@ export async function readBridgeSettings(env: Env): Promise<Omit<BridgeOptions, 
     basePath: readBasePath(env),
     monitoringPort: readPort(env, 'MONITORING_PORT', 9091),
     keepDays: readKeepDays(env),
+    readCertificates: CERTIFICATE_SETTINGS.some((name) => env[name]) ? () => readCertificates(env) : undefined,
   };
+}
+
+const CERTIFICATE_SETTINGS = ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'TLS_CLIENT_CA_FILE'];
+
+async function readCertificates(env: Env): Promise<ServerCertificates> {
+  const cert = await readSecretFile(env, 'TLS_CERT_FILE', checkCertificates);
+  const key = await readSecretFile(env, 'TLS_KEY_FILE', checkKey);
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new BadSetting('TLS_KEY_FILE is not the key of the first certificate in TLS_CERT_FILE');
+  }
+  if (!env['TLS_CLIENT_CA_FILE']) return { cert, key };
+  return { cert, key, clientCa: await readSecretFile(env, 'TLS_CLIENT_CA_FILE', checkCertificates) };
+}
+
+/** Parses each certificate, because TLS would ignore an unreadable certificate after the first. */
+function checkCertificates(text: string): string {
+  const parts = text.split(/(?=-----BEGIN )/).filter((part) => part.startsWith('-----BEGIN CERTIFICATE-----'));
+  if (parts.length === 0) throw new Error('the file must contain certificates in PEM');
+  for (const part of parts) new X509Certificate(part);
+  return text;
+}
+
+function checkKey(text: string): string {
+  createPrivateKey(text);
+  return text;
 }
 
 /** Reads the file that a setting names. `read` must throw if the content is invalid, and must not quote it. */

@@ -1,5 +1,13 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket, Server as TlsServer } from 'node:tls';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -28,6 +36,14 @@ export interface SignedRequest<Operation extends string> {
  */
 export type Reply = { readonly status: number; readonly text: string; readonly key?: Uint8Array } | 'hang-up';
 
+/** In PEM. */
+export interface ServerCertificates {
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities of the clients that may call operations. Unset: any client may. */
+  readonly clientCa?: string | undefined;
+}
+
 export interface SignedServerOptions<Operation extends string> {
   readonly key: Uint8Array;
   readonly clock: Clock;
@@ -41,6 +57,8 @@ export interface SignedServerOptions<Operation extends string> {
   readonly drainMs?: number;
   /** The size limit for bodies on paths that are not operations. */
   readonly bodyLimit?: number;
+  /** Unset: the server speaks plain HTTP. */
+  readonly certificates?: ServerCertificates | undefined;
 }
 
 /** Checks timeouts every second, because Node's default of 30 s would let slow requests live longer. */
@@ -51,6 +69,7 @@ const LIMITS = {
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16_384,
 };
+const HANDSHAKE_MS = 10_000;
 /**
  * The most open connections. The service and the institution need few. A new connection without a request ends after
  * 10 s.
@@ -68,7 +87,7 @@ const OTHER_BYTES = 32 * 2 ** 20;
  * Other routes can be added to the returned instance.
  */
 export function createSignedServer<Operation extends string>(options: SignedServerOptions<Operation>): FastifyInstance {
-  const { operations, basePath = '', onFault, drainMs = 0, bodyLimit = MAX_MESSAGE_BYTES } = options;
+  const { operations, basePath = '', onFault, drainMs = 0, bodyLimit = MAX_MESSAGE_BYTES, certificates } = options;
   const operationsByPath = new Map(operations.map((operation) => [`${basePath}/${operation}`, operation]));
   const inFlight = new InFlight();
   const operationBodies = new BodyRoom(OPERATION_BYTES);
@@ -79,7 +98,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
     bodyLimit,
     forceCloseConnections: true,
     serverFactory: (handleOther) =>
-      createServer(LIMITS, (request, response) => {
+      createListener(certificates, (request, response) => {
         inFlight.add(response);
         const operation = request.method === 'POST' ? operationsByPath.get(splitUrl(request).path) : undefined;
         if (operation === undefined) {
@@ -120,11 +139,39 @@ export function createSignedServer<Operation extends string>(options: SignedServ
   return app;
 }
 
+function createListener(certificates: ServerCertificates | undefined, onRequest: RequestListener) {
+  if (!certificates) return createServer(LIMITS, onRequest);
+  // A client without a certificate can connect, because the institution sends its webhooks to the same port.
+  const clients = { requestCert: certificates.clientCa !== undefined, rejectUnauthorized: false };
+  const options = { ...LIMITS, handshakeTimeout: HANDSHAKE_MS, ...clients, ...toTlsOptions(certificates) };
+  return createTlsServer(options, onRequest);
+}
+
+const toTlsOptions = ({ cert, key, clientCa }: ServerCertificates) => ({
+  cert,
+  key,
+  ...(clientCa === undefined ? {} : { ca: clientCa }),
+});
+
+/** Uses renewed certificates for new connections. */
+export function renewCertificates({ server }: FastifyInstance, certificates: ServerCertificates): void {
+  if (server instanceof TlsServer) server.setSecureContext(toTlsOptions(certificates));
+}
+
+/**
+ * Returns true if a trusted authority has issued the client's certificate. `authorized` is not enough: Node also sets it
+ * for a client without a certificate that resumes its session.
+ */
+function hasTrustedCertificate(socket: Socket): boolean {
+  return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined;
+}
+
 /** Starts listening and returns the server's URL. */
 export async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
   await server.listen({ host, port });
   const { port: taken } = server.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`;
+  const protocol = server.server instanceof TlsServer ? 'https' : 'http';
+  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${taken}`;
 }
 
 /** Requests whose headers have arrived but whose response has not been sent. */
@@ -159,7 +206,7 @@ async function serveSigned<Operation extends string>(
   operation: Operation,
   request: IncomingMessage,
   response: ServerResponse,
-  { key, clock, handle, onFault }: SignedServerOptions<Operation>,
+  { key, clock, handle, onFault, certificates }: SignedServerOptions<Operation>,
   bodies: BodyRoom,
 ): Promise<void> {
   const { path, query } = splitUrl(request);
@@ -167,6 +214,11 @@ async function serveSigned<Operation extends string>(
   if (typeof body === 'string') {
     const { status, message } = toRefusal(body);
     return refuse(response, status, message);
+  }
+  if (certificates?.clientCa !== undefined && !hasTrustedCertificate(request.socket)) {
+    // Closes the connection, because a client that renews its certificate needs a new one.
+    response.shouldKeepAlive = false;
+    return refuse(response, 403, 'a client certificate is required');
   }
   const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
   // This refusal is not signed, because the client has not proved that it knows the key.
