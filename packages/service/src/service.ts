@@ -37,6 +37,7 @@ import {
   consoleShareLimits,
   createConnectionShares,
 } from './platform/db/sharing/connection-shares.js';
+import { createPeerAccess } from './platform/http-client/peer-access.js';
 import { createIdempotentRunner, type IdempotencyOptions } from './platform/idempotency/run-once.js';
 import { type ClockLimits, createClockWatch } from './platform/installation/clock-watch.js';
 import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
@@ -64,6 +65,7 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
       | 'refundApprovalCent'
       | 'refundDailyCent'
       | 'singleSignOn'
+      | 'peers'
       | 'totpRoles'
       | 'readsOnly'
     >
@@ -148,17 +150,18 @@ export function createService(deps: ServiceDeps): Service {
   const institutionNumbers = createKeyedHasher(database, vault, 'institution numbers');
   const bankMobiles = createKeyedHasher(database, vault, 'bank mobiles');
   const institutionHealth = createInstitutionHealth();
+  const peerAccess = createPeerAccess(deps.peers, log);
   const gateways = institutionHealth.watch(
     deps.gateways ??
       createGatewayRegistry(deps, {
         sandbox: () => createSandboxGateway(clock),
         bridge: (url, key, code) => {
           const onHandshake = createCurrencyAlert(database, code, currency);
-          return createBridgeGateway({ url, key, currency, onHandshake, clock, log });
+          return createBridgeGateway({ url, key, currency, onHandshake, clock, log, peers: peerAccess });
         },
       }),
   );
-  const fulfilments = deps.fulfilments ?? createFulfilmentRegistry(deps);
+  const fulfilments = deps.fulfilments ?? createFulfilmentRegistry({ ...deps, peerAccess });
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;

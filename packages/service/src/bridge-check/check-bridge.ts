@@ -50,8 +50,8 @@ export async function checkBridge(given: Given): Promise<Checked> {
   const basePath = pathname.replace(/\/+$/, '');
   const findings = new Findings();
   const book = new Book(given.prefix);
-  const { key, clock, currency, deadlines } = given;
-  const caller = new Caller({ origin, basePath, key, currency, clock, deadlines, findings });
+  const { key, clock, currency, deadlines, peers } = given;
+  const caller = new Caller({ origin, basePath, key, currency, clock, deadlines, findings, peers });
   const outcomes = new OutcomeLog({ given, book, caller, findings });
   const check: Check = { given, findings, caller, outcomes, book };
   let left: Left[] = [];

@@ -1,5 +1,6 @@
 import type { Fields, WireDecline } from '@perennial/wire/bridge';
 import type { Clock } from '../platform/clock.js';
+import type { PeerAccess } from '../platform/http-client/peer-access.js';
 
 export interface Deadlines {
   readonly debit: number;
@@ -43,5 +44,7 @@ export interface Given {
   /** How long to wait for results and notices of pending debits. */
   readonly waitMs: number;
   readonly deadlines: Deadlines;
+  /** Default: no client certificate, Node's authorities, no proxy. */
+  readonly peers?: PeerAccess;
   readonly progress: (line: string) => void;
 }

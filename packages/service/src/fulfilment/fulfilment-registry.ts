@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { openPeerKey, type PeerKeyDeps } from '../gateways/peer-key.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
+import type { PeerAccess } from '../platform/http-client/peer-access.js';
 import { keyPlaces } from '../platform/secrets/stored-keys.js';
 import type { Fulfilment, Supplier } from './fulfilment.js';
 import { type FulfilmentRow, findFulfilment } from './fulfilment-settings-sql.js';
@@ -12,6 +13,7 @@ import { type AttachedSupplier, createSupplier } from './supplier.js';
 export interface FulfilmentDeps extends PeerKeyDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly peerAccess?: PeerAccess;
   /** Replaces the supplier's timeout in tests. */
   readonly deadlineMs?: number;
 }
@@ -27,7 +29,7 @@ export interface Fulfilments {
 
 /** Keeps one supplier per benefit, address and key, because a supplier holds connections. */
 export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
-  const { database, vault, clock, log, deadlineMs } = deps;
+  const { database, vault, clock, log, deadlineMs, peerAccess: peers } = deps;
   const suppliers = new Map<string, AttachedSupplier>();
   const fromPool = createPoolFulfilment(vault);
 
@@ -41,7 +43,7 @@ export function createFulfilmentRegistry(deps: FulfilmentDeps): Fulfilments {
     const key = await openPeerKey(deps, { subject: benefitCode, url, wrappedKey, place }, db);
     // Another claim may have created the supplier meanwhile.
     const supplier =
-      suppliers.get(name) ?? createSupplier({ url, key, clock, log, ...(deadlineMs ? { deadlineMs } : {}) });
+      suppliers.get(name) ?? createSupplier({ url, key, clock, log, peers, ...(deadlineMs ? { deadlineMs } : {}) });
     suppliers.set(name, supplier);
     return supplier;
   }

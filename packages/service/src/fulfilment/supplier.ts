@@ -2,6 +2,7 @@ import { type Fields, MAX_MESSAGE_BYTES, reasonOf, textOf } from '@perennial/wir
 import type { Logger } from 'pino';
 import { createBridgeClient } from '../gateways/bridge/bridge-client.js';
 import type { Clock } from '../platform/clock.js';
+import type { PeerAccess } from '../platform/http-client/peer-access.js';
 import type { Origin } from '../platform/tracing.js';
 import {
   type ClaimToFulfil,
@@ -23,6 +24,8 @@ export interface SupplierOptions {
   readonly clock: Clock;
   readonly log?: Logger;
   readonly deadlineMs?: number;
+  /** Default: no client certificate, Node's authorities, no proxy. */
+  readonly peers?: PeerAccess | undefined;
 }
 
 export interface AttachedSupplier extends Supplier {
@@ -31,8 +34,8 @@ export interface AttachedSupplier extends Supplier {
 }
 
 /** Creates a supplier that speaks the protocol of docs/supplier.md. */
-export function createSupplier({ url, key, clock, log, deadlineMs }: SupplierOptions): AttachedSupplier {
-  const client = createBridgeClient({ url, key, clock, connections: MAX_CONNECTIONS, log, peer: 'supplier' });
+export function createSupplier({ url, key, clock, log, deadlineMs, peers }: SupplierOptions): AttachedSupplier {
+  const client = createBridgeClient({ url, key, clock, connections: MAX_CONNECTIONS, log, peers, peer: 'supplier' });
   const call = (operation: 'fulfil' | 'fulfil-query', body: object, about: { number?: string; origin?: Origin }) =>
     client.call({
       operation,

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import os from 'node:os';
@@ -23,6 +24,22 @@ export type KeyServiceSettings =
   | { readonly kind: 'command'; readonly path: string }
   /** `url` of the transit engine, without the path of an operation. */
   | { readonly kind: 'vault'; readonly url: string; readonly keyName: string; readonly tokenFile: string };
+
+/** How bridges and suppliers are reached. */
+export interface PeerSettings {
+  /** The client certificate and its key. */
+  readonly certFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  /** The only authorities to trust. Unset: Node's. */
+  readonly caFile?: string | undefined;
+  readonly proxy?: ProxySettings | undefined;
+}
+
+export interface ProxySettings {
+  readonly url: URL;
+  /** The header Proxy-Authorization, a secret. */
+  readonly authorization: string | undefined;
+}
 
 export const DEFAULT_DATABASE_POOL = 16;
 
@@ -155,7 +172,8 @@ export function readSettings(env: Env = process.env) {
     /** The same for the sum of the refunds that one operator makes alone in 24 hours. */
     refundDailyCent: readCents(env, 'CONSOLE_REFUND_DAILY_CENT', isProduction ? 500_000 : 0),
     singleSignOn: readSingleSignOn(env),
-    /** Roles that need a second factor, unless the identity provider has authenticated the operator. */
+    peers: readPeers(env),
+    /** Roles whose operators need a second factor to sign in by password. */
     totpRoles: readRoles(env, 'CONSOLE_TOTP_ROLES', isProduction ? ['finance', 'admin'] : []),
     /** ENGINE=off: the node serves reads only and runs no jobs. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',
@@ -429,4 +447,73 @@ function readKeyService(env: Env): KeyServiceSettings | undefined {
   if (tokenFile === undefined) throw new SettingsError('VAULT_TOKEN_FILE is missing: KEY_SERVICE requires it');
   const keyName = decodeURIComponent(url.hash.slice(1));
   return { kind: 'vault', url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), keyName, tokenFile };
+}
+
+/** Reads the settings of calls to bridges and suppliers, and checks their files. */
+export function readPeers(env: Env): PeerSettings {
+  const certFile = readText(env, 'PEER_TLS_CERT_FILE');
+  const keyFile = readText(env, 'PEER_TLS_KEY_FILE');
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new SettingsError('PEER_TLS_CERT_FILE and PEER_TLS_KEY_FILE must be set together');
+  }
+  const peers = { certFile, keyFile, caFile: readText(env, 'PEER_TLS_CA_FILE'), proxy: readProxy(env) };
+  readPeerFiles(peers);
+  return peers;
+}
+
+/** Reads the certificates and the key. Throws SettingsError, which never quotes a file, if they cannot be used. */
+export function readPeerFiles({ certFile, keyFile, caFile }: PeerSettings) {
+  const ca = caFile === undefined ? undefined : readPem('PEER_TLS_CA_FILE', caFile, parseCertificates).text;
+  if (certFile === undefined || keyFile === undefined) return { ca };
+  const cert = readPem('PEER_TLS_CERT_FILE', certFile, parseCertificates);
+  const key = readPem('PEER_TLS_KEY_FILE', keyFile, createPrivateKey);
+  if (!cert.parsed[0]?.checkPrivateKey(key.parsed)) {
+    throw new SettingsError(`PEER_TLS_KEY_FILE ${keyFile} is not the key of the first certificate in ${certFile}`);
+  }
+  return { ca, cert: cert.text, key: key.text };
+}
+
+function readPem<T>(
+  name: string,
+  file: string,
+  parse: (text: string) => T,
+): { readonly text: string; readonly parsed: T } {
+  const read = (): string => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      throw new SettingsError(`${name} cannot be read: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  const text = read();
+  try {
+    return { text, parsed: parse(text) };
+  } catch {
+    throw new SettingsError(`${name} ${file} must be in PEM: certificates, or a key without a passphrase`);
+  }
+}
+
+/** Parses each certificate, because TLS would ignore an unreadable certificate after the first. */
+function parseCertificates(text: string): X509Certificate[] {
+  const parts = text.split(/(?=-----BEGIN )/).filter((part) => part.startsWith('-----BEGIN CERTIFICATE-----'));
+  if (parts.length === 0) throw new SettingsError('there is no certificate');
+  return parts.map((part) => new X509Certificate(part));
+}
+
+/** Reads the proxy's URL. The returned URL has no user and password, so that it may be logged. */
+function readProxy(env: Env): PeerSettings['proxy'] {
+  const value = readUrl(env, 'PEER_PROXY_URL', ['http:', 'https:']);
+  if (value === undefined) return undefined;
+  const url = new URL(value);
+  const { username, password, pathname, search, hash } = url;
+  if (`${pathname}${search}${hash}` !== '/') {
+    throw new SettingsError('PEER_PROXY_URL must be a URL without a path, a query or a fragment');
+  }
+  try {
+    const user = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+    const authorization = `${username}${password}` === '' ? undefined : `Basic ${user.toString('base64')}`;
+    return { url: new URL(url.origin), authorization };
+  } catch {
+    throw new SettingsError('PEER_PROXY_URL: a % in its user or password must be written as %25');
+  }
 }

@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
-import https from 'node:https';
 import { createServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { signResponse } from '@perennial/wire/bridge';
@@ -10,7 +9,6 @@ import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, CARD, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
 import { listen } from '../support/listen.js';
-import { newAuthority } from '../webhooks/certificates.js';
 
 const SUCCESS = {
   attemptNo: '1',
@@ -278,19 +276,6 @@ describe('a request', () => {
     expect(await gateway.debit(debitOf('3'))).toEqual(unknown);
     // The log has one line for both debits, because the cause is the same.
     expect(lines()).toMatchObject([{ why: 'this node has closed the connection' }]);
-  });
-
-  it.each([
-    ['for the right name', 'localhost', newAuthority(), 'success'],
-    ['for another name', '127.0.0.1', newAuthority(), 'unknown'],
-    ['of an untrusted authority', 'localhost', undefined, 'unknown'],
-  ])('over TLS requires a certificate: %s', async (_what, host, trusted, kind) => {
-    const certificate = (trusted ?? newAuthority()).issue({ for: ['localhost'] });
-    const server = https.createServer(certificate, (request, response) => {
-      request.resume().on('end', () => signed(request, response, SUCCESS));
-    });
-    const gateway = gatewayTo(`https://${host}:${await listen(server)}`, trusted ? { ca: trusted.cert } : {});
-    expect(await gateway.debit(debitOf('1'))).toMatchObject({ kind });
   });
 
   it('leaves no card, code or key in the log', async () => {

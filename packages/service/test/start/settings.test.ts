@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
@@ -11,6 +11,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
 import { openingRefusal } from '../support/opening-refusal.js';
 import { MAIN, serviceUrl, start } from '../support/processes.js';
+import { newAuthority } from '../webhooks/certificates.js';
 
 const KEY = randomBytes(32).toString('base64');
 const PRODUCTION = {
@@ -320,5 +321,77 @@ describe('a failed start prints one line', () => {
     const file = path.join(dataDir, 'a-file');
     await writeFile(file, '');
     expect(await openingRefusal({ DATA_DIR: path.join(file, 'data') })).toMatch(/DATA_DIR|data folder/);
+  });
+});
+
+describe('the settings of calls to bridges and suppliers', () => {
+  const own = newAuthority().issue({ for: ['service'] });
+  const other = newAuthority().issue({ for: ['service'] });
+  const encrypted = createPrivateKey(own.key).export({
+    type: 'pkcs8',
+    format: 'pem',
+    cipher: 'aes-256-cbc',
+    passphrase: 'open sesame',
+  });
+  const broken = own.cert.replace(/\n[^-]{20}/, '\n');
+  const FILES: Readonly<Record<string, string>> = {
+    cert: own.cert,
+    key: own.key,
+    'other-key': other.key,
+    encrypted: String(encrypted),
+    garbage: 'garbage',
+    'broken-bundle': `${other.cert}${broken}`,
+  };
+  /** Replaces the names of files by their paths. */
+  const envOf = (given: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        `PEER_${name}`,
+        /URL/.test(name) ? value : path.join(dataDir, value),
+      ]),
+    );
+  beforeAll(async () => {
+    for (const [name, text] of Object.entries(FILES)) await writeFile(path.join(dataDir, name), text);
+  });
+
+  it('are none by default', () => {
+    expect(readSettings({}).peers).toEqual({});
+  });
+
+  it('are read from the environment, and the proxy is kept without its password', () => {
+    const given = { TLS_CERT_FILE: 'cert', TLS_KEY_FILE: 'key', PROXY_URL: 'https://ann:p%40ss@proxy.example' };
+    const { peers } = readSettings(envOf(given));
+    expect(peers).toMatchObject({ certFile: path.join(dataDir, 'cert'), keyFile: path.join(dataDir, 'key') });
+    expect(peers.proxy?.url.href).toBe('https://proxy.example/');
+    expect(peers.proxy?.authorization).toBe(`Basic ${Buffer.from('ann:p@ss').toString('base64')}`);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['PEER_TLS_CERT_FILE and PEER_TLS_KEY_FILE must be set together', { TLS_CERT_FILE: 'cert' }],
+    ['PEER_TLS_CERT_FILE and PEER_TLS_KEY_FILE must be set together', { TLS_KEY_FILE: 'key' }],
+    ['PEER_TLS_CERT_FILE cannot be read: ENOENT', { TLS_CERT_FILE: 'gone', TLS_KEY_FILE: 'key' }],
+    ['PEER_TLS_KEY_FILE cannot be read: ENOENT', { TLS_CERT_FILE: 'cert', TLS_KEY_FILE: 'gone' }],
+    ['PEER_TLS_KEY_FILE cannot be read: EISDIR', { TLS_CERT_FILE: 'cert', TLS_KEY_FILE: '.' }],
+    ['is not the key of the first certificate', { TLS_CERT_FILE: 'cert', TLS_KEY_FILE: 'other-key' }],
+    ['must be in PEM', { TLS_CERT_FILE: 'cert', TLS_KEY_FILE: 'encrypted' }],
+    ['must be in PEM', { TLS_CERT_FILE: 'cert', TLS_KEY_FILE: 'cert' }],
+    ['must be in PEM', { TLS_CERT_FILE: 'key', TLS_KEY_FILE: 'key' }],
+    ['PEER_TLS_CA_FILE', { TLS_CA_FILE: 'gone' }],
+    ['PEER_TLS_CA_FILE', { TLS_CA_FILE: 'garbage' }],
+    ['PEER_TLS_CA_FILE', { TLS_CA_FILE: 'broken-bundle' }],
+    ['PEER_PROXY_URL must be a URL that starts with', { PROXY_URL: 'socks5://ann:s3cret@proxy.example' }],
+    ['PEER_PROXY_URL must be a URL that starts with', { PROXY_URL: 'ann:s3cret@proxy.example' }],
+    ['PEER_PROXY_URL must be a URL without a path', { PROXY_URL: 'http://ann:s3cret@proxy.example/x' }],
+    ['PEER_PROXY_URL: a % ', { PROXY_URL: 'http://ann:s3cret%@proxy.example' }],
+  ])('stop the start with a line that quotes no key and no password: %s, %j', (line, given) => {
+    const message = told(envOf(given));
+    expect(message).toContain(line);
+    const bodies = Object.values(FILES).map((text) => text.split('\n')[1] ?? text);
+    for (const secret of [...bodies, 's3cret']) expect(message).not.toContain(secret);
+  });
+
+  it('stop a node with one line', async () => {
+    const line = await refusal(envOf({ TLS_CERT_FILE: 'cert', TLS_KEY_FILE: 'other-key' }));
+    expect(line).toMatch(/PEER_TLS_KEY_FILE \S+ is not the key of the first certificate in \S+$/);
   });
 });

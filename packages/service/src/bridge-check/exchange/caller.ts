@@ -8,6 +8,7 @@ import {
   readFields,
 } from '@perennial/wire/bridge';
 import type { Clock } from '../../platform/clock.js';
+import type { PeerAccess } from '../../platform/http-client/peer-access.js';
 import { BridgeGone, type Findings, NotTried } from '../findings.js';
 import type { Deadlines } from '../given.js';
 import type { RuleName } from '../rules.js';
@@ -23,6 +24,7 @@ export interface CallerOptions {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly findings: Findings;
+  readonly peers?: PeerAccess | undefined;
 }
 
 /** An answer that the service can use. */
@@ -56,10 +58,10 @@ export class Caller {
 
   /** Sends a message and checks nothing but that the bridge is still reachable. */
   async send(operation: Operation, message: Message, manner: Manner = 'whole'): Promise<Arrival> {
-    const { origin, deadlines } = this.#options;
+    const { origin, deadlines, peers } = this.#options;
     const deadlineMs = operation === 'debit' ? deadlines.debit : deadlines.other;
     const maxBytes = operation === 'statement' ? MAX_STATEMENT_BYTES : MAX_MESSAGE_BYTES;
-    const arrival = await sendMessage(message, { origin, manner, deadlineMs, maxBytes });
+    const arrival = await sendMessage(message, { origin, manner, deadlineMs, maxBytes, peers });
     const isSilent = arrival.kind === 'unreachable' || arrival.kind === 'late';
     this.#silences = isSilent ? this.#silences + 1 : 0;
     if (this.#silences >= MANY_SILENCES) {
@@ -71,9 +73,9 @@ export class Caller {
 
   /** Returns true if there is an answer with a status below 500. Checks no rule. */
   async isThere(request: Request): Promise<boolean> {
-    const { origin, deadlines } = this.#options;
-    const delivery = { origin, manner: 'whole', deadlineMs: deadlines.other, maxBytes: MAX_MESSAGE_BYTES } as const;
-    const arrival = await sendMessage(this.compose(request), delivery);
+    const { origin, deadlines, peers } = this.#options;
+    const delivery = { origin, manner: 'whole', maxBytes: MAX_MESSAGE_BYTES, peers } as const;
+    const arrival = await sendMessage(this.compose(request), { ...delivery, deadlineMs: deadlines.other });
     return arrival.kind === 'answer' && arrival.status < 500;
   }
 

@@ -1,6 +1,10 @@
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
+import { connectSocket } from '../../platform/http-client/connection.js';
+import { Deadline, DeadlinePassed } from '../../platform/http-client/deadline.js';
+import { BadAnswer } from '../../platform/http-client/incoming-bytes.js';
+import { DIRECT, findRoute, type PeerAccess } from '../../platform/http-client/peer-access.js';
 
 /** `cut-off`: closes the connection after half of the body. `hang-up`: sends the whole body, then closes at once. */
 export type Manner = 'whole' | 'in-pieces' | 'cut-off' | 'hang-up';
@@ -29,22 +33,32 @@ export interface Delivery {
   readonly manner: Manner;
   readonly deadlineMs: number;
   readonly maxBytes: number;
+  readonly peers?: PeerAccess | undefined;
 }
 
 const PIECES = 3;
 const PIECE_PAUSE_MS = 30;
 
 /** Sends the bytes unchanged on a new connection, and reads at most `maxBytes` of the answer. */
-export function sendMessage(message: Message, { origin, manner, deadlineMs, maxBytes }: Delivery): Promise<Arrival> {
+export function sendMessage(message: Message, delivery: Delivery): Promise<Arrival> {
+  const { origin, manner, deadlineMs, maxBytes, peers = DIRECT } = delivery;
   return new Promise((resolve) => {
     const { request: open } = origin.startsWith('https:') ? https : http;
     const headers = { ...message.headers, 'content-length': String(message.body.length) };
-    const request = open(`${origin}${message.path}`, { method: 'POST', agent: false, headers });
+    const deadline = new Deadline(performance.now() + deadlineMs);
+    const { target, openTunnel } = findRoute(new URL(origin), peers);
+    const createConnection: http.ClientRequestArgs['createConnection'] = (_options, onOpen) => {
+      if (!openTunnel) return connectSocket(target);
+      openTunnel(deadline).then((tunnel) => onOpen(null, connectSocket({ ...target, tunnel })), onOpen);
+      return undefined;
+    };
+    const request = open(`${origin}${message.path}`, { method: 'POST', createConnection, headers });
     let isConnected = false;
     const end = (arrival: Arrival): void => {
       clearTimeout(timer);
       resolve(arrival);
       request.destroy();
+      deadline.cancelStep(new DeadlinePassed());
     };
     const timer = setTimeout(() => {
       end({ kind: isConnected ? 'late' : 'unreachable', why: `no answer within ${deadlineMs / 1000} s` });
@@ -56,7 +70,8 @@ export function sendMessage(message: Message, { origin, manner, deadlineMs, maxB
     });
     // Keeps only the error's code or name, because its message may contain the payload.
     request.on('error', (error: NodeJS.ErrnoException) => {
-      end({ kind: isConnected ? 'broken' : 'unreachable', why: error.code ?? error.name });
+      const why = error instanceof BadAnswer ? error.message : (error.code ?? error.name);
+      end({ kind: isConnected ? 'broken' : 'unreachable', why });
     });
     request.on('response', (response) => readAnswer(response, maxBytes, end));
     void write(request, message.body, manner).then((isWaiting) => {

@@ -13,6 +13,7 @@ import type { Clock } from '../../platform/clock.js';
 import { ClosedWithoutAnswer } from '../../platform/http-client/connection.js';
 import { DeadlinePassed } from '../../platform/http-client/deadline.js';
 import { BadAnswer } from '../../platform/http-client/incoming-bytes.js';
+import type { PeerAccess } from '../../platform/http-client/peer-access.js';
 import { ClientClosed, createPostClient } from '../../platform/http-client/post-client.js';
 import { createEndpoint, createRequest, type Endpoint } from '../../platform/http-client/request.js';
 import { PlainError } from '../../platform/plain-error.js';
@@ -26,8 +27,8 @@ export interface BridgeClientOptions {
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
-  /** Certificates to trust besides Node's own, for tests. */
-  readonly ca?: string | undefined;
+  /** Default: no client certificate, Node's authorities, no proxy. */
+  readonly peers?: PeerAccess | undefined;
   /** The name of the other side in the log. */
   readonly peer?: string;
 }
@@ -45,13 +46,13 @@ export interface BridgeCall {
   readonly ifMissing?: Fields;
 }
 
-export function createBridgeClient({ url, key, clock, connections, log, ca, peer = 'bridge' }: BridgeClientOptions) {
+export function createBridgeClient({ url, key, clock, connections, log, peers, peer = 'bridge' }: BridgeClientOptions) {
   const base = parseBridgeAddress(url);
   const { origin: address } = base;
   if (key.length !== KEY_BYTES) throw new PlainError(`the key of a bridge must have ${KEY_BYTES} bytes`);
   // Sends one request at a time per connection, because with pipelining a slow debit would delay the requests behind
   // it.
-  const client = createPostClient(base, { maxConnections: connections, ca });
+  const client = createPostClient(base, { maxConnections: connections, peers });
   const endpoints = new Map<string, Endpoint>();
   const tracing = findTracing();
 

@@ -10,6 +10,7 @@ import {
 } from '@perennial/wire/bridge';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
+import type { PeerAccess } from '../../platform/http-client/peer-access.js';
 import { createRefusal, PlainError } from '../../platform/plain-error.js';
 import type { Origin } from '../../platform/tracing.js';
 import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
@@ -52,8 +53,8 @@ export interface BridgeOptions {
   /** The maximum number of concurrent calls. Further calls wait within their deadlines. */
   readonly connections?: number;
   readonly log?: Logger;
-  /** Certificates to trust besides Node's own, for tests. */
-  readonly ca?: string;
+  /** Default: no client certificate, Node's authorities, no proxy. */
+  readonly peers?: PeerAccess | undefined;
 }
 
 export interface BridgeGateway extends Gateway {
@@ -72,9 +73,18 @@ export class StatementUnavailable extends PlainError {}
 
 /** Creates a gateway to an institution behind the protocol of docs/bridge.md. */
 export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
-  const { url, key, currency = DEFAULT_CURRENCY, onHandshake, clock, connections = MAX_CONNECTIONS, log, ca } = options;
+  const {
+    url,
+    key,
+    currency = DEFAULT_CURRENCY,
+    onHandshake,
+    clock,
+    connections = MAX_CONNECTIONS,
+    log,
+    peers,
+  } = options;
   const deadlines = { ...DEADLINES, ...options.deadlineMs };
-  const client = createBridgeClient({ url, key, clock, connections, log, ca });
+  const client = createBridgeClient({ url, key, clock, connections, log, peers });
   let isSameCurrency = false;
   let unreported: string | undefined;
   let handshake: Promise<void> | undefined;

@@ -19,6 +19,8 @@ export interface Target {
   readonly address: string;
   readonly port: number;
   readonly security?: { readonly context: tls.SecureContext; readonly host: string };
+  /** A socket that a proxy has connected to the address. */
+  readonly tunnel?: net.Socket;
 }
 
 /** The size of the read buffer. Most answers are shorter and arrive in one read. */
@@ -50,28 +52,36 @@ export function openConnection(target: Target, deadline: Deadline, withinMs?: nu
       cancel();
       reject(error ?? new Error('the connection was closed'));
     });
+    const onOpen = () => {
+      clearTimeout(connectTimer);
+      resolve(connection);
+    };
     // These listeners stay as long as the socket exists, so that every error is handled.
     socket
       .setNoDelay(true)
       .on('error', (error) => connection.closed(error))
       .on('end', () => connection.closed())
       .on('close', () => connection.closed())
-      .once(target.security ? 'secureConnect' : 'connect', () => {
-        clearTimeout(connectTimer);
-        resolve(connection);
-      });
+      .once(target.security ? 'secureConnect' : 'connect', onOpen);
+    if (target.tunnel) {
+      // Over a tunnel, sockets ignore `onread`.
+      socket.on('data', (chunk: Buffer) => connection.bytesArrived(chunk, chunk.length));
+      if (!target.security) onOpen();
+    }
     return cancel;
   });
 }
 
 /** Connects a socket that reads into one buffer (`onread`); a stream would allocate a buffer per packet. */
-function connectSocket({ address, port, security }: Target, onread: net.OnReadOpts): net.Socket {
-  if (!security) return net.connect({ host: address, port, onread });
+export function connectSocket({ address, port, security, tunnel }: Target, onread?: net.OnReadOpts): net.Socket {
+  const read = onread ? { onread } : {};
+  if (!security) return tunnel ?? net.connect({ host: address, port, ...read });
   const { context, host } = security;
-  const options: tls.ConnectionOptions & { onread: net.OnReadOpts } = {
+  const options: tls.ConnectionOptions & { onread?: net.OnReadOpts } = {
     host: address,
     port,
-    onread,
+    ...read,
+    ...(tunnel ? { socket: tunnel } : {}),
     secureContext: context,
     // Requests and checks the certificate for the host name of the URL, not for the resolved address.
     ...(net.isIP(host) === 0 ? { servername: host } : {}),

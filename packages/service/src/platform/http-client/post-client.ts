@@ -1,11 +1,11 @@
 import { createExpiryQueue, type ExpiryQueue } from '../expiry-queue.js';
 import { LinkedList, type Place } from '../linked-list.js';
 import type { Answer, WantedAnswer } from './answer.js';
-import { type Connection, openConnection, type Target } from './connection.js';
+import type { Connection } from './connection.js';
 import { Deadline, DeadlinePassed } from './deadline.js';
 import { createIdleConnections, USUAL_IDLE_MS } from './idle-connections.js';
+import { connectToPeer, DIRECT, type PeerAccess } from './peer-access.js';
 import type { Request } from './request.js';
-import { trustedCertificates } from './trusted-certificates.js';
 
 /** Thrown if the service has closed this client, so that no answer can arrive. */
 export class ClientClosed extends Error {}
@@ -30,14 +30,13 @@ interface Call {
 export interface PostClientOptions {
   /** Maximum number of connections. Each carries one request at a time; further requests wait in a queue. */
   readonly maxConnections: number;
-  /** A certificate to trust besides Node's own, for tests. */
-  readonly ca?: string | undefined;
+  /** Default: no client certificate, Node's authorities, no proxy. */
+  readonly peers?: PeerAccess | undefined;
 }
 
-/** Creates a client that sends requests to the server of one URL, which an operator has configured. */
-export function createPostClient(url: URL, { maxConnections, ca }: PostClientOptions) {
+/** Creates a client that sends requests to one URL, which an operator has configured. */
+export function createPostClient(url: URL, { maxConnections, peers = DIRECT }: PostClientOptions) {
   const { origin } = url;
-  const target = createTarget(url, ca);
   const idle = createIdleConnections(LONGEST_IDLE_MS);
   const waiting = new LinkedList<Call>();
   const inFlight = new LinkedList<Call>();
@@ -59,7 +58,7 @@ export function createPostClient(url: URL, { maxConnections, ca }: PostClientOpt
       kept.holdProcess(true);
       sendOn(kept, call);
     } else {
-      openConnection(target, call.deadline).then(
+      connectToPeer(url, peers, call.deadline).then(
         (connection) => sendOn(connection, call),
         (error) => end(call, undefined, error),
       );
@@ -135,10 +134,4 @@ export type PostClient = ReturnType<typeof createPostClient>;
 
 function leave(list: LinkedList<Call>, { place }: Call): void {
   if (place) list.remove(place);
-}
-
-function createTarget({ hostname, port, protocol }: URL, ca: string | undefined): Target {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol !== 'https:') return { address: host, port: Number(port || 80) };
-  return { address: host, port: Number(port || 443), security: { context: trustedCertificates(ca), host } };
 }

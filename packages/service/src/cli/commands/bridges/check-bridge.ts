@@ -9,7 +9,7 @@ import { parseKey, readKeyFile } from '../../../operations/command/files.js';
 import { parseCurrencyOption, parseWholeNumber } from '../../../operations/command/parse.js';
 import { systemClock } from '../../../platform/clock.js';
 import { PlainError } from '../../../platform/plain-error.js';
-import type { Env } from '../../../platform/settings.js';
+import { type Env, readPeers } from '../../../platform/settings.js';
 import { addCommand, CannotCheck, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { checkedText, isGood } from './check-bridge-text.js';
 
@@ -47,7 +47,7 @@ interface CheckOptions extends JsonOption {
 const ABOUT = `
 Sends the bridge valid and faulty requests, and reports for each rule of docs/bridge.md whether the bridge keeps it.
 ON A REAL BRIDGE IT MOVES MONEY: about twenty debits of --amount each on --agreement, which it refunds in the end if the
-bridge supports refunds; it lists debits that it could not refund. It needs no database and no settings.
+bridge supports refunds; it lists debits that it could not refund. It needs no database, and no settings but PEER_….
 
 The key, 32 bytes in base64, is read from --key-file, or from ${KEY_VARIABLE} in the environment. Rules whose options are missing are not tried.
 Exit code: 0 if every tried rule is kept; 1 if a rule is broken, if an option had no effect, or if a debit could not
@@ -139,6 +139,8 @@ async function readGiven(
     throw new CannotCheck('--statement-day must be yyyy-MM-dd');
   }
   const { agreement, pending, foreign, cancelAgreement, smsCode, wrongSmsCode, statementDay, listen } = options;
+  // Loaded lazily, because few commands need it.
+  const { createPeerAccess } = await import('../../../platform/http-client/peer-access.js');
   const { bankCode, card } = cardFile === undefined ? {} : await readCardFile(cardFile);
   const texts = { agreement, pending, foreign, cancelAgreement, smsCode, wrongSmsCode, statementDay, listen, card };
   return {
@@ -149,6 +151,7 @@ async function readGiven(
     ...(restart === undefined ? {} : { restart: () => runRestart(restart) }),
     waitMs: options.wait * 1000,
     deadlines: { debit: deadline ?? 8_000, other: deadline ?? 10_000 },
+    peers: createPeerAccess(readPeers(env)),
   };
 }
 
