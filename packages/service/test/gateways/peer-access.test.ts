@@ -31,10 +31,11 @@ const server = ours.issue({ for: [NAME, '127.0.0.1'] });
 const client = ours.issue({ for: ['service'] });
 const unknown = { kind: 'unknown' };
 
-const OPERATIONS = ['handshake', 'debit', 'fulfil', 'bind-code'] as const;
+const OPERATIONS = ['handshake', 'debit', 'debit-query', 'fulfil', 'bind-code'] as const;
 const ANSWERS = {
   handshake: { currency: 'CNY' },
   debit: { attemptNo: '1', status: 'SUCCESS', amountCent: 1990, paidAt: 1_700_000_000_000, institutionRef: 'R1' },
+  'debit-query': { status: 'NOT_FOUND' },
   fulfil: { claimNo: 'C1', status: 'FULFILLED', code: 'ABC' },
   'bind-code': { status: 'SENT' },
 };
@@ -50,9 +51,9 @@ async function startBridge(certificates: Partial<ServerCertificates> = {}, key: 
     onFault: (error) => {
       throw error;
     },
-    async handle({ operation }) {
+    async handle({ operation, fields: { attemptNo } }) {
       calls.push(operation);
-      return { status: 200, text: JSON.stringify(ANSWERS[operation]) };
+      return { status: 200, text: JSON.stringify({ attemptNo, ...ANSWERS[operation] }) };
     },
   });
   onTestFinished(() => app.close());
