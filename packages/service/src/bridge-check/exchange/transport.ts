@@ -3,7 +3,6 @@ import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectSocket } from '../../platform/http-client/connection.js';
 import { Deadline, DeadlinePassed } from '../../platform/http-client/deadline.js';
-import { BadAnswer } from '../../platform/http-client/incoming-bytes.js';
 import { DIRECT, findRoute, type PeerAccess } from '../../platform/http-client/peer-access.js';
 
 /** `cut-off`: closes the connection after half of the body. `hang-up`: sends the whole body, then closes at once. */
@@ -49,7 +48,10 @@ export function sendMessage(message: Message, delivery: Delivery): Promise<Arriv
     const { target, openTunnel } = findRoute(new URL(origin), peers);
     const createConnection: http.ClientRequestArgs['createConnection'] = (_options, onOpen) => {
       if (!openTunnel) return connectSocket(target);
-      openTunnel(deadline).then((tunnel) => onOpen(null, connectSocket({ ...target, tunnel })), onOpen);
+      openTunnel(deadline).then(
+        (tunnel) => onOpen(null, connectSocket({ ...target, tunnel })),
+        (error: Error) => end({ kind: 'unreachable', why: error.message }),
+      );
       return undefined;
     };
     const request = open(`${origin}${message.path}`, { method: 'POST', createConnection, headers });
@@ -70,8 +72,7 @@ export function sendMessage(message: Message, delivery: Delivery): Promise<Arriv
     });
     // Keeps only the error's code or name, because its message may contain the payload.
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const why = error instanceof BadAnswer ? error.message : (error.code ?? error.name);
-      end({ kind: isConnected ? 'broken' : 'unreachable', why });
+      end({ kind: isConnected ? 'broken' : 'unreachable', why: error.code ?? error.name });
     });
     request.on('response', (response) => readAnswer(response, maxBytes, end));
     void write(request, message.body, manner).then((isWaiting) => {
