@@ -41,11 +41,14 @@ const ANSWERS = {
 };
 
 /** Starts a bridge of the kit that speaks TLS. `calls` lists the operations that it was asked for. */
-async function startBridge(certificates: Partial<ServerCertificates> = {}, key: Uint8Array = KEY, at = 0) {
+async function startBridge(
+  certificates: Partial<ServerCertificates> = {},
+  { key = KEY, at = 0, clock = systemClock } = {},
+) {
   const calls: string[] = [];
   const app = createSignedServer({
     key,
-    clock: systemClock,
+    clock,
     operations: OPERATIONS,
     certificates: { ...server, ...certificates },
     onFault: (error) => {
@@ -96,6 +99,7 @@ describe('a bridge that requires client certificates', () => {
     const settings = await settingsOf(client);
     const service = await testService({ peers: readPeers(settings) });
     onTestFinished(() => service.close());
+    const { clock } = service;
     const channel = await demoChannel(service);
     const port = await freePort();
     const { gatewayKey } = await createPaymentChannel(service.operator, {
@@ -107,11 +111,11 @@ describe('a bridge that requires client certificates', () => {
     });
     await authorizePaymentChannel(service.operator, { appId: channel.credentials.appId, code: 'BRIDGE' });
     const key = Buffer.from(gatewayKey ?? '', 'base64');
-    const bridge = await startBridge({ clientCa: ours.cert }, key, port);
+    const bridge = await startBridge({ clientCa: ours.cert }, { key, at: port, clock });
     const bound = await askForCode(channel, { channelUserId: unique('user'), paymentChannelCode: 'BRIDGE' });
     expect(bound.code).toBe('0');
 
-    const supplier = createSupplier({ url: bridge.url, key, clock: systemClock, peers: await accessOf(client) });
+    const supplier = createSupplier({ url: bridge.url, key, clock, peers: await accessOf(client) });
     onTestFinished(() => supplier.close());
     const claim = { claimNo: 'C1', benefitCode: 'VIP', faceValueCent: 1, orderNo: 1, cycleNo: 1 };
     expect(await supplier.fulfil(claim)).toEqual({ kind: 'fulfilled', code: 'ABC' });

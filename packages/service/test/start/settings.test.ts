@@ -339,7 +339,7 @@ describe('the settings of calls to bridges and suppliers', () => {
     key: own.key,
     'other-key': other.key,
     encrypted: String(encrypted),
-    garbage: 'garbage',
+    garbage: 'neither a certificate nor a key',
     'broken-bundle': `${other.cert}${broken}`,
   };
   /** Replaces the names of files by their paths. */
