@@ -16,8 +16,10 @@ const others = newAuthority('Others');
 const server = authority.issue({ for: ['127.0.0.1'] });
 const client = authority.issue({ for: ['service'] });
 
+type TlsOptions = https.RequestOptions & Pick<tls.ConnectionOptions, 'session'>;
+
 /** Sends a signed debit on a new connection. Returns the status and the body of the answer. */
-async function debit(url: string, number: string, options: https.RequestOptions) {
+async function debit(url: string, number: string, options: TlsOptions) {
   const { pathname } = new URL(`${url}/debit`);
   const body = JSON.stringify(debitOf(number));
   const signed = signedHeaders(
@@ -28,7 +30,7 @@ async function debit(url: string, number: string, options: https.RequestOptions)
   return send(`${url}/debit`, { ...options, headers }, body);
 }
 
-function send(url: string, options: https.RequestOptions, body: string): Promise<[number | undefined, string]> {
+function send(url: string, options: TlsOptions, body: string): Promise<[number | undefined, string]> {
   return new Promise((resolve, reject) => {
     const request = https.request(url, { method: 'POST', agent: false, ca: authority.cert, ...options });
     request.on('error', reject);

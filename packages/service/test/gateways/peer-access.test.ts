@@ -191,7 +191,7 @@ type OnConnect = (authority: string, socket: net.Socket) => void;
 async function startProxy(onConnect: OnConnect, certificate?: Certificate) {
   const asked: string[] = [];
   const users: (string | undefined)[] = [];
-  const proxy = certificate ? https.createServer(certificate) : http.createServer();
+  const proxy: http.Server = certificate ? https.createServer(certificate) : http.createServer();
   const sockets = new Set<net.Socket>();
   proxy.on('connect', ({ url = '', headers }, socket: net.Socket) => {
     sockets.add(socket.on('error', () => undefined));
