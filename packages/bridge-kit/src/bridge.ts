@@ -62,7 +62,7 @@ export interface BridgeOptions {
   readonly monitoringPort: number;
   /** Called at the start and once a minute, so that renewed files are used. If undefined, the bridge speaks plain HTTP. */
   readonly readCertificates?: (() => Promise<ServerCertificates>) | undefined;
-  /** How long the book keeps ended records, default 400 days. A debit whose attempt began longer ago is never paid. */
+  /** How long the book keeps settled numbers, default 400 days. A debit that began longer ago is never paid. */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -247,7 +247,7 @@ function createRenewal(
   };
 }
 
-/** Logs and counts each request with a valid signature. */
+/** Logs and counts each request that has a valid signature and a JSON object. */
 function counted(
   run: (request: SignedRequest<Operation>) => Promise<object>,
   metrics: BridgeMetrics,

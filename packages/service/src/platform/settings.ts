@@ -173,7 +173,7 @@ export function readSettings(env: Env = process.env) {
     refundDailyCent: readCents(env, 'CONSOLE_REFUND_DAILY_CENT', isProduction ? 500_000 : 0),
     singleSignOn: readSingleSignOn(env),
     peers: readPeers(env),
-    /** Roles whose operators need a second factor to sign in by password. */
+    /** Roles that need a second factor, unless the identity provider has authenticated the operator. */
     totpRoles: readRoles(env, 'CONSOLE_TOTP_ROLES', isProduction ? ['finance', 'admin'] : []),
     /** ENGINE=off: the node serves reads only and runs no jobs. */
     readsOnly: readChoice(env, 'ENGINE', ['on', 'off'], 'on') === 'off',

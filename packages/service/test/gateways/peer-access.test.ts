@@ -112,7 +112,11 @@ describe('a bridge that requires client certificates', () => {
     await authorizePaymentChannel(service.operator, { appId: channel.credentials.appId, code: 'BRIDGE' });
     const key = Buffer.from(gatewayKey ?? '', 'base64');
     const bridge = await startBridge({ clientCa: ours.cert }, { key, at: port, clock });
-    const bound = await askForCode(channel, { channelUserId: unique('user'), paymentChannelCode: 'BRIDGE' });
+    const bound = await askForCode(channel, {
+      channelUserId: unique('user'),
+      bankCardNo: '6222020000000000001',
+      paymentChannelCode: 'BRIDGE',
+    });
     expect(bound.code).toBe('0');
 
     const supplier = createSupplier({ url: bridge.url, key, clock, peers: await accessOf(client) });

@@ -34,7 +34,7 @@ export interface PostClientOptions {
   readonly peers?: PeerAccess | undefined;
 }
 
-/** Creates a client that sends requests to one URL, which an operator has configured. */
+/** Creates a client that sends requests to the server of one URL, which an operator has configured. */
 export function createPostClient(url: URL, { maxConnections, peers = DIRECT }: PostClientOptions) {
   const { origin } = url;
   const idle = createIdleConnections(LONGEST_IDLE_MS);
