@@ -38,7 +38,7 @@ server.listen(port, '127.0.0.1', () => {
   print(`The shop is open at http://127.0.0.1:${port}`);
   print(`Events go to        http://localhost:${port}/events`);
 });
-// Repeats the calls that a crash interrupted.
+// Repeats the creations of orders that got no answer, for example because of a crash.
 await selling.resumeAll();
 
 function readChannel() {

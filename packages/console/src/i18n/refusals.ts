@@ -314,7 +314,7 @@ export function refusalText({ detail, code, values, seconds }: Told, language: L
   });
 }
 
-/** Chinese words for the status codes in the service's sentences. */
+/** Chinese words for the codes in the service's sentences: statuses, and kinds of differences. */
 const CHINESE_STATUSES: Readonly<Record<string, string>> = {
   SUCCESS: '成功',
   FAIL: '失败',

@@ -132,7 +132,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     return { former, paymentChannelCode: former.paymentChannelCode };
   }
 
-  /** Stores the outcome. Returns undefined if the user can confirm a code, otherwise the reason why not. */
+  /** If a code was sent, stores that. Returns undefined if the user can confirm the code, otherwise the reason why not. */
   async function storeOutcome(
     tx: Queryable,
     sending: BindCodeSending,

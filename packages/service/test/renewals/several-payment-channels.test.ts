@@ -35,7 +35,10 @@ async function scene() {
   return { on, database, bank, orderNo, paidPeriods, start };
 }
 
-/** Returns how many periods of the order are paid. The order has twelve periods, all due by the database's clock. */
+/**
+ * Returns how many periods of the order are paid. Several of its twelve periods are due, because the database's clock is
+ * months ahead of the test clock.
+ */
 const completed = async (on: Stage, orderNo: string) => {
   const { data } = await on.channel.call('orders/query', { orderNo });
   return data.paymentRecords.filter((one: { paymentStatus: string }) => one.paymentStatus === 'SUCCESS').length;

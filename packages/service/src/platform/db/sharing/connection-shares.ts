@@ -7,7 +7,8 @@ const CONNECTION_WAIT_MS = 5_000;
 
 /**
  * Limits one channel to a third of the connections, but at least 2, and all channels together to two thirds. If there
- * are only two connections, both limits are 1. Always leaves a connection for shared statements and jobs.
+ * are only two connections, both limits are 1. So the channels always leave a connection to shared statements, jobs and the
+ * console.
  */
 export function connectionShareLimits(pool: number): ChannelQueueLimits {
   const perChannel = Math.max(Math.floor(pool / 3), Math.min(2, pool - 1));

@@ -36,9 +36,9 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
 }
 
 /**
- * Replaces the earlier binding: sets it to REPLACED, moves its orders to the new binding, and schedules its
- * cancellation at the institution, unless the new binding has the same number. Call it before the new binding becomes
- * BIND_SUCCESS, because the unique index allows only one such binding per card.
+ * Replaces the earlier binding: sets it to REPLACED, and moves its orders that have not ended to the new binding. Also
+ * schedules its cancellation at the institution, but not if the new binding has the same number. Call it before the new
+ * binding becomes BIND_SUCCESS, because the unique index allows only one such binding per card.
  */
 export async function replaceEarlierBinding(tx: Queryable, succession: BindingReplacement, now: number): Promise<void> {
   const step = requireAgreementTransition('BIND_SUCCESS', 'bound-again');
