@@ -3,7 +3,7 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import { columns, type Database, declareList, declareWrite, statement } from '../../platform/db/database.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../subscriptions/domain/orders/order-states.js';
 import { sealMaskedCard } from '../../subscriptions/store/agreements/card.js';
-import { orderStatusIs } from '../../subscriptions/store/statuses-sql.js';
+import { agreementStatusIs, orderStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { declareDailyScan } from './daily-scan.js';
 
 /** Periods after which personal data is deleted. docs/privacy.md lists the data. */
@@ -12,7 +12,7 @@ export const AUDIT_TEXT_DAYS = 1095;
 export const USER_WITHOUT_ORDER_DAYS = 90;
 
 /** A shared agreement belongs to one order, and may keep its status when the order ends. */
-const IS_SHARED_WITHOUT_ORDER = `a.source = 'SHARED_FROM_CHANNEL' and a.status = 'BIND_SUCCESS' and not exists (
+const IS_SHARED_WITHOUT_ORDER = `a.source = 'SHARED_FROM_CHANNEL' and ${agreementStatusIs('a.status', 'BIND_SUCCESS')} and not exists (
   select from orders o where o.agreement_id = a.agreement_id and ${orderStatusIs('o.status', ...DEBITABLE_ORDER_STATUSES)})`;
 
 const markUnused = declareWrite({
@@ -26,7 +26,7 @@ const listEnded = declareList({
   text: `select a.agreement_id as "agreementId", a.channel_id as "channelId", a.card_tail as "cardTail", a.details
      from agreements a where a.ctid >= $1::tid and a.ctid < $2::tid
        and (a.data_deleted_at is null or a.data_deleted_at < a.changed_at)
-       and case when a.status = 'BIND_SUCCESS' then a.unused_since <= now() - $3::integer * interval '1 day' and ${IS_SHARED_WITHOUT_ORDER}
+       and case when ${agreementStatusIs('a.status', 'BIND_SUCCESS')} then a.unused_since <= now() - $3::integer * interval '1 day' and ${IS_SHARED_WITHOUT_ORDER}
          else a.changed_at <= now() - $3::integer * interval '1 day' end`,
   parameters: ['tid', 'tid', 'integer'],
   columns: columns({ agreementId: 'bigint', channelId: 'bigint', cardTail: 'text', details: 'text' }),
@@ -69,7 +69,7 @@ const DELETE_USERS_IN_PAGES = statement({
          and not exists (select from external_orders e
            where e.user_key = key_of(u.channel_user_id) and e.channel_id = u.channel_id)
          and not exists (select from agreements a where key_of(a.channel_user_id) = key_of(u.channel_user_id)
-           and a.channel_id = u.channel_id and a.status in ('BIND_SUCCESS', 'BIND_ING'))
+           and a.channel_id = u.channel_id and ${agreementStatusIs('a.status', 'BIND_SUCCESS', 'BIND_ING')})
        for update skip locked)) returning 1`,
   parameters: ['tid', 'tid'],
 });

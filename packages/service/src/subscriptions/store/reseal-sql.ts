@@ -1,4 +1,5 @@
 import { columns, declareFind, declareList, declareWrite, type RowOf } from '../../platform/db/database.js';
+import { agreementStatusIs } from './statuses-sql.js';
 
 /**
  * A row with values that are sealed under a channel's data key. They are null if the row belongs to another channel or
@@ -66,7 +67,7 @@ export const SEALED_TABLES = [
     list: declareList({
       text: `select agreement_id::text as key, null as "userId", case when channel_id = $1 then details end as first,
            case when channel_id = $1 then institution_no end as second,
-           status = 'BIND_ING' and changed_at > now() - interval '10 minutes' as "isBusy"
+           ${agreementStatusIs('status', 'BIND_ING')} and changed_at > now() - interval '10 minutes' as "isBusy"
          from agreements where agreement_id > $2::text::bigint order by agreement_id limit $3`,
       ...PAGE,
     }),
