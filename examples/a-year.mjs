@@ -1,6 +1,6 @@
 // A year of two subscriptions in a few seconds, by the sandbox's time travel. The debits of one order succeed every
-// month. Debits of the other fail: period 2 succeeds at the third attempt, period 3 fails for good, and in period 5 the
-// agreement has ended. Uses only Node's own modules.
+// month. Some debits of the other order fail: period 2 succeeds only at the third attempt, period 3 fails for good, and
+// in period 5 the agreement has ended. Uses only Node's own modules.
 //
 //   node examples/a-year.mjs [path to demo-channel.json]
 import { randomInt, randomUUID } from 'node:crypto';

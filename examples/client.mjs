@@ -6,7 +6,10 @@ import path from 'node:path';
 
 export const print = (text = '') => process.stdout.write(`${text}\n`);
 
-/** Reads the channel's credentials from the file that the command line names, else from the file of `npm start`. */
+/**
+ * Reads the channel's credentials from the file that the command line names, else from the file that `npm start`
+ * writes.
+ */
 export function readChannel() {
   const file = process.argv[2] ?? 'data/demo-channel.json';
   try {

@@ -24,7 +24,7 @@ export async function bundle(entries, folder, external = isAsInstalled) {
     external,
     logLevel: 'warn',
   });
-  // Writes to a new folder first, so that an interrupted run leaves the previous version.
+  // Writes to a new folder first, so that the previous version stays if the run is interrupted.
   const made = `${folder}.new`;
   await build.write({ dir: made, format: 'esm', chunkFileNames: '[name]-[hash].js', cleanDir: true });
   await build.close();

@@ -5,8 +5,8 @@ import { isPerennialError, PerennialConnectionError } from 'perennial-channel';
 import { explain } from './words.mjs';
 
 /**
- * Suffixes of order numbers. The sandbox declines the first debit of an order with `_FAIL`, and gives no result of that
- * of an order with `_PENDING` for 30 s.
+ * Suffixes of order numbers. The sandbox declines the first debit of an order with `_FAIL`. For an order with
+ * `_PENDING`, the first debit has no result for 30 s.
  */
 const PRETENDED = { declined: '_FAIL', pending: '_PENDING' };
 
@@ -133,7 +133,8 @@ export function createSelling({ client, store }) {
       order.failure = explain(error);
       // The service already has the order, but its idempotency key has expired.
       if (isPerennialError(error, 'SUBSCRIPTION_ALREADY_EXISTS')) await refresh(order);
-      // The agreement of the user's card has ended, perhaps with its last order: the user must bind the card again.
+      // The agreement of the user's card has ended, perhaps together with its last order: the user must bind the card
+      // again.
       if (isPerennialError(error, 'AGREEMENT_NOT_BOUND')) user.card = undefined;
     } finally {
       inFlight.delete(order.externalOrderNo);

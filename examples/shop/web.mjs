@@ -248,7 +248,7 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
 
 const randomKey = () => randomBytes(16).toString('hex');
 
-/** Returns the form's idempotency key, or a new key if the form's is invalid. */
+/** Returns the form's idempotency key, or a new key if the form's key is invalid. */
 const readKey = (text) => (KEY.test(text ?? '') ? text : randomKey());
 
 function readCookie(header = '') {

@@ -22,7 +22,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // These libraries change rarely. In their own file, browsers can cache them across releases.
+            // These libraries change rarely. They have their own file, so that browsers can cache them across releases.
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler|@tanstack)\// },
           ],
         },

@@ -12,8 +12,8 @@ const MAX_BILL_BYTES = 512 * 1024 * 1024;
 /** The number of days whose bills stay in memory, because a statement is read in several pages. */
 const DAYS_KEPT = 2;
 /**
- * Counted from the beginning of a day: if the bill is still missing after this time, the day had no trades. Before, the
- * bill may only be late: Alipay makes bills before 9 o'clock of the next day, "later in special cases"
+ * Counted from the beginning of a day: if the bill is still missing after this time, the day had no trades. Until then,
+ * a missing bill may just be late: Alipay makes bills before 9 o'clock of the next day, "later in special cases"
  * (https://opendocs.alipay.com/open/06fpmm), so the bridge waits one more day.
  */
 const SURELY_MADE_AFTER_MS = 2 * DAY_MS + DAY_MS / 2;
@@ -105,7 +105,8 @@ function readList(text: string, numbers: Numbers): Line[] {
 }
 
 /**
- * Throws if the bill's footer states another number of trades: an incomplete bill must not be taken for a whole one.
+ * Throws if the bill's footer states a different number of trades: an incomplete bill must not be taken for a complete
+ * bill.
  */
 function requireAll(text: string, trades: readonly ((column: Column) => string)[]): void {
   for (const kind of Object.keys(KINDS)) {
@@ -117,8 +118,8 @@ function requireAll(text: string, trades: readonly ((column: Column) => string)[
 }
 
 /**
- * Returns undefined for other kinds of lines, and for numbers that are recognizably not this bridge's. Without a
- * prefix, most other numbers of the merchant are taken for this bridge's.
+ * Returns undefined for other kinds of lines, and for numbers that are recognizably not this bridge's. If no prefix is
+ * set, most of the merchant's other numbers are taken for numbers of this bridge.
  */
 function toLine(cell: (column: Column) => string, numbers: Numbers): Line | undefined {
   const kind = KINDS[cell('kind')];

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 /**
  * A trade number and subject as sent to Alipay. An `out_trade_no` may have 64 letters, digits and underscores
  * (https://opendocs.alipay.com/open/38d751b1_alipay.trade.pay), but an attemptNo is any visible ASCII. An attemptNo in
- * Alipay's form is sent unchanged after the prefix, as all the service's own numbers are. Any other attemptNo is sent
- * as a hash. Its original is then at the end of the subject, in hex, because notices and bills repeat the subject.
+ * Alipay's form is sent unchanged after the prefix. All numbers that the service creates have this form. Any other
+ * attemptNo is sent as a hash. Its original is then at the end of the subject, in hex, because notices and bills repeat
+ * the subject.
  */
 export interface SentTrade {
   readonly outTradeNo: string;

@@ -3,7 +3,7 @@ import { inflateRawSync } from 'node:zlib';
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
-/** The most bytes that a zip's end record and its comment take. */
+/** The largest size of a zip's end record with its comment, in bytes. */
 const LONGEST_TAIL = 65_557;
 
 /** Returns the files of a zip without their names, which are not UTF-8. Throws if the zip is incomplete. */

@@ -465,8 +465,8 @@ const signTextOf = (fields: Readonly<Record<string, string>>) =>
     .join('&');
 
 /**
- * Refuses a signature that does not cover all sorted parameters except sign, a wrong app id, and a time that is not in
- * UTC+8: https://opendocs.alipay.com/common/02kf5q
+ * Refuses a wrong app id, a time that is not in UTC+8, and a signature that does not cover all sorted parameters
+ * (except sign itself): https://opendocs.alipay.com/common/02kf5q
  */
 function refuseRequest({ sign = '', ...params }: Readonly<Record<string, string>>, now: number): Answer | undefined {
   const isSigned = createVerify('RSA-SHA256').update(signTextOf(params)).verify(app.publicKey, sign, 'base64');

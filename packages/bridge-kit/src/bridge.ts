@@ -48,8 +48,8 @@ export interface BridgeOptions {
   /** The number of database connections, default 10. */
   readonly pool?: number;
   /**
-   * `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. If undefined, notices wait in the book until a start with a
-   * URL.
+   * `{serviceUrl}/gateway/v1/notices/{paymentChannelCode}`. If undefined, notices wait in the book until the bridge is
+   * started with a URL.
    */
   readonly serviceNoticeUrl?: string | undefined;
   /** Default: 127.0.0.1. */

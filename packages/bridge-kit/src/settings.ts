@@ -96,8 +96,8 @@ function readPort(env: Env, name: string, usual: number): number {
 }
 
 /**
- * The fewest days for which the book can keep records. 30 days after a debit or refund, the service no longer resends
- * the number of the debit or refund, and the statement that lists it has been reconciled.
+ * The minimum number of days for which the book keeps records. 30 days after a debit or refund, the service no longer
+ * resends the number of the debit or refund, and the statement that lists it has been reconciled.
  */
 const LEAST_KEEP_DAYS = 30;
 

@@ -5,7 +5,7 @@ import { debitOf, startWorld, until } from './support/world.js';
 const SENDERS = 200;
 /** The bytes that each sender sends. It declares a body of a megabyte. */
 const SENT = 600_000;
-/** The most bodies that the bridge keeps: the bodies of one address may use 16 MiB. */
+/** The maximum number of bodies that the bridge keeps: the bodies of one address may use 16 MiB. */
 const KEPT = Math.floor((16 * 2 ** 20) / SENT);
 
 it('unfinished bodies of strangers are refused beyond 16 MiB, and the service is still served', async () => {

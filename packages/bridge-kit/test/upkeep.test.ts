@@ -11,7 +11,7 @@ it('old ended records are deleted, open and owed ones are not, and nothing delet
   const numbers = async (table: string) =>
     (await query(`select number from ${schema}.${table} order by number`)).map(({ number }) => number);
   const refund = (refundNo: string, attemptNo: string) => ({ refundNo, attemptNo, amountCent: 1 });
-  // More rows than one deletion takes.
+  // More rows than are deleted at once.
   await query(
     `insert into ${schema}.debits (number, state, result, begun_at, holder, in_hand_until, ask_at)
      select 'X' || n, 'SETTLED', '{"status": "DECLINED"}', ${clock.now()}, '', 0, 0 from generate_series(1, 450) as n`,

@@ -10,7 +10,7 @@ import { readStatement } from './statement.js';
 import { Webhooks } from './webhooks.js';
 
 /**
- * How long Stripe executes a number only once: one hour less than it keeps idempotency keys
+ * How long Stripe guarantees to execute a number only once: one hour less than it keeps idempotency keys
  * (docs.stripe.com/api/idempotent_requests), because of clock skew and delays.
  */
 const REPEATABLE_FOR_MS = 23 * 3_600_000;

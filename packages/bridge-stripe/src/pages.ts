@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe';
 /** Stripe's largest page: docs.stripe.com/api/pagination */
 export const PAGE_SIZE = 100;
 
-/** The most pages to read: no caller would wait for more. */
+/** The maximum number of pages to read: no caller would wait for more. */
 const MAX_PAGES = 20;
 
 type List<Item> = (page: { limit: number; starting_after?: string }) => Promise<Stripe.ApiList<Item>>;

@@ -27,7 +27,9 @@ export function reloadPage(): void {
   );
 }
 
-/** Records the reload. Returns false if this build was already reloaded, or if the browser stores nothing. */
+/**
+ * Records the reload. Returns false if the page was already reloaded for this build, or if the browser stores nothing.
+ */
 function rememberReload(): boolean {
   try {
     if (sessionStorage.getItem(KEY) === import.meta.url) return false;

@@ -41,7 +41,7 @@ export function buildPages(
     JSON.stringify(gatherVectors(readFolder(path.join(wire, 'vectors'), '.json', JSON.parse)), null, 2),
   );
   for (const [name, content] of Object.entries(clients)) write(`clients/${name}`, content);
-  // Replaces the folder only at the end, so that an interrupted build leaves the old pages.
+  // Replaces the folder only at the end, so that the old pages stay if the build is interrupted.
   rmSync(out, { recursive: true, force: true });
   renameSync(made, out);
 }

@@ -44,7 +44,7 @@ export function renderTabs(tabs: readonly Tab[], { label, memory, isOuter = fals
   return html`<div class="tabs${isOuter ? ' outer' : ''}" role="group" aria-label="${label}"${remembered}>${choices}<div class="panels">${panels}</div></div>`;
 }
 
-/** Formats JSON. Of a list of more than three objects, shows only two. */
+/** Formats JSON. Shows only two objects of a list that has more than three. */
 export function formatJson(value: unknown): string {
   return JSON.stringify(value, shorten, 2).replaceAll(/"… (\d+) more"/g, '… $1 more');
 }

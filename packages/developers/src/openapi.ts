@@ -156,7 +156,10 @@ const PARAMETERS = {
 
 const SEVEN_LINES = 'POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce';
 
-/** Returns the signature header of one operation. The example is the signature of the operation's first example. */
+/**
+ * Returns the signature header of one operation. Its example value is the signature of the operation's first example
+ * request.
+ */
 const signatureParameter = (secret: string, lastLine: string, signature: string) =>
   parameter(
     HEADERS.signature,

@@ -6,7 +6,7 @@ import { SERVER_USER } from './initdb.js';
 /**
  * Advisory locks that count the processes that use the server. Each process holds a shared lock on a dedicated
  * connection, and the one service also holds an exclusive lock. A lock ends with its connection, so a killed process
- * leaves none. The locks are in the database "postgres", so that they cannot collide with the service's own locks.
+ * holds none. The locks are in the database "postgres", so that they cannot collide with the service's own locks.
  */
 const LOCK_SPACE = 0x70726e6c; // "prnl"
 const USERS_LOCK = 1;

@@ -43,7 +43,7 @@ export interface PerennialClientOptions {
   readonly fetch?: Fetch | undefined;
   /** Timeout for one attempt, including the last byte of its response. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** The most retries of a request: 0 to 3, default 3. A retry with a new token does not count. */
+  /** The maximum number of retries of a request: 0 to 3, default 3. A retry with a new token does not count. */
   readonly retries?: number | undefined;
   /** The version of encrypted fields. Default v2. */
   readonly encryption?: EncryptionVersion | undefined;
@@ -158,8 +158,8 @@ class Client {
   #tokenRequest = (body: Fields): Fields => ({ grantType: 'client_credentials', appId: this.#sender.appId, ...body });
 
   /**
-   * Returns a token. If there is no response, the error gets the call's idempotency key, because an earlier attempt of
-   * the call may have been executed.
+   * Returns a token. If auth/token gives no response, the error gets the call's idempotency key, because an earlier
+   * attempt of the call may have been executed.
    */
   async #getToken(request: Omit<Exchange, 'token'>, attempt: number): Promise<string> {
     try {

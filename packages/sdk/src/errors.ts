@@ -41,7 +41,7 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   readonly retryable: boolean;
   /** The idempotency key of the request. A retry with this key is safe. Undefined for reads. */
   readonly idempotencyKey: string | undefined;
-  /** The delay before a retry that the service asked for. */
+  /** The delay that the service asked for before a retry. */
   readonly retryAfterMs: number | undefined;
   /** What the sandbox found wrong with the signature or the timestamp, as received. The message explains it. */
   readonly diagnosis: SignatureDiagnosis | undefined;
@@ -78,7 +78,9 @@ export type ConnectionFailure =
   | 'timeout'
   /** The connection could not be opened, or it broke. */
   | 'connection'
-  /** The response is not the service's but, for example, a proxy's, or the server speaks HTTP instead of HTTPS. */
+  /**
+   * The response is not from the service but, for example, from a proxy. Or the server speaks HTTP instead of HTTPS.
+   */
   | 'unreadable-answer';
 
 export type ConnectionFacts = Pick<

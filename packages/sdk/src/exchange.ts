@@ -105,8 +105,8 @@ export async function exchange(sender: Sender, request: Exchange): Promise<Answe
 }
 
 /**
- * Runs `work` for at most `ms` milliseconds. Throws only if the caller aborts. Other failures return `instead`'s
- * result.
+ * Runs `work` for at most `ms` milliseconds. Throws only if the caller aborts. After any other failure, returns the
+ * result of `instead`.
  */
 async function limitTime<Result>(
   ms: number,
@@ -287,7 +287,7 @@ const noAnswer = (
   cause?: unknown,
 ): NoAnswer => ({ kind: 'no-answer', reason, message, httpStatus, retryAfterMs: undefined, cause });
 
-/** Returns true if the error is OpenSSL's for a server that answers in plain HTTP. */
+/** Returns true if the error is the one that OpenSSL reports for a server that answers in plain HTTP. */
 const isPlainHttp = (cause: unknown): boolean =>
   (innerOf(cause) as { code?: unknown } | undefined)?.code === 'ERR_SSL_WRONG_VERSION_NUMBER';
 

@@ -1,4 +1,6 @@
-/** The most levels of nesting: more than any request, response or event has, but few enough for recursive functions. */
+/**
+ * The maximum depth of nesting: deeper than any request, response or event, but not too deep for recursive functions.
+ */
 const MAX_DEPTH = 64;
 
 /** Thrown for well-formed JSON that is so deeply nested that a traversal could overflow the stack. */

@@ -21,7 +21,7 @@ const { callbackSecret, aesKey } = SECRETS;
 const dealt: WebhookEvent[] = [];
 const errors: [unknown, WebhookEvent | undefined][] = [];
 let onEvent: (event: WebhookEvent) => unknown;
-/** Called when an event's signature has been verified and its time is checked. */
+/** Called between the verification of an event's signature and the check of its time. */
 let onGood: () => void;
 const options = {
   callbackSecret,

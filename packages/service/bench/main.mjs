@@ -117,8 +117,8 @@ async function bareReferences({ running, baseUrl, channel, load }, row) {
 
 /**
  * Returns two pgbench references: the statements recorded from one request of the row, each sent separately, and a
- * handwritten script that only reads rows, or writes rows and texts of the same size as a real order's. Returns none if
- * pgbench is not installed.
+ * handwritten script that only reads rows, or writes rows and texts of the same size as those of a real order. Returns
+ * none if pgbench is not installed.
  */
 async function pgbenchReferences({ beside, baseUrl, channel, dataDir, pid }, row) {
   const program = await findPgbench();
@@ -151,8 +151,9 @@ function authenticationCost(results) {
 }
 
 /**
- * Returns for each row the ratio of its rate to the reference's, and the ratio of the reference's CPU (beside the
- * console: of its p99) to the row's. The CPU is that of node and PostgreSQL, for pgbench also of the load generator.
+ * Returns two ratios for each row and reference: the row's rate to the reference's rate, and the reference's CPU to the
+ * row's CPU. Beside the console, the second ratio is that of the two p99 latencies instead. The CPU is that of node and
+ * PostgreSQL, and for pgbench also that of the load generator.
  */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>

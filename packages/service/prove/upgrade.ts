@@ -29,7 +29,7 @@ interface Size {
   readonly nodes: number;
 }
 
-/** Has one channel per delivery shard, so that nodes of both versions have events to send. */
+/** The whole proof has one channel per delivery shard, so that nodes of both versions have events to send. */
 const WHOLE: Size = { seeded: 50_000, calls: 200, callers: 6, channels: 16, nodes: 2 };
 const SHORT: Size = { seeded: 1_000, calls: 20, callers: 2, channels: 4, nodes: 1 };
 

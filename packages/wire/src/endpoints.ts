@@ -45,7 +45,7 @@ interface EndpointFacts<Request extends AnySchema, Response extends AnySchema> {
   readonly request: Request;
   /** The schema of `data` on success. */
   readonly response: Response;
-  /** Checks rules that the schema does not have, after it. It is a method, so that all endpoints fit one table type. */
+  /** Checks further rules after the schema. It is a method, so that all endpoints fit one table type. */
   check?(body: Static<Request>): void;
 }
 

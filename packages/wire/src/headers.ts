@@ -23,7 +23,9 @@ export const HEADER_KEYS = Object.fromEntries(
 export const CONTENT_TYPE = 'application/json;charset=UTF-8';
 export const WEBHOOK_CONTENT_TYPE = 'application/json';
 
-/** The required formats of headers. Those of signing headers are checked before a digest or signature is computed. */
+/**
+ * The required formats of headers. The formats of signing headers are checked before a digest or signature is computed.
+ */
 export const HEADER_FORMS = {
   /** Any integer of up to 19 digits: a time that is far off must be reported as skewed, not as malformed. */
   timestamp: /^-?[0-9]{1,19}$/,

@@ -4,11 +4,11 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const MAX_BODY_BYTES = 1_048_576;
 /**
- * The most values in a body: objects, arrays, strings, numbers and others. The largest valid request has 10,003 (an
- * advance of 9,999 periods, each with an outcome); the rest is for unknown fields.
+ * The maximum number of values in a body: objects, arrays, strings, numbers and others. The largest valid request has
+ * 10,003 (an advance of 9,999 periods, each with an outcome); the rest is for unknown fields.
  */
 export const MAX_BODY_VALUES = 12_000;
-/** The most code points in a string field, also if it is ciphertext. */
+/** The maximum number of code points in a string field, whether plain text or ciphertext. */
 export const MAX_STRING_LENGTH = 1024;
 
 export const DEFAULT_PAGE = 1;
@@ -25,7 +25,7 @@ export const IDEMPOTENCY_WINDOW_MS = 7 * DAY_MS;
 export const TOKEN_LIFETIME_SECONDS = 7200;
 export const REDEEM_LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
-/** The most periods of an order, because a sub-order number has four digits for cycleNo. */
+/** The maximum number of periods of an order, because a sub-order number has four digits for cycleNo. */
 export const MAX_TOTAL_CYCLES = 9_999;
 
 export const WEBHOOK_TIMEOUT_MS = 5 * SECOND_MS;
@@ -42,7 +42,7 @@ export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   1800 * SECOND_MS,
   1800 * SECOND_MS,
 ];
-/** The most bytes that are read of a channel's answer to a push. */
+/** The maximum number of bytes that are read of a channel's answer to a push. */
 export const WEBHOOK_MAX_RESPONSE_BYTES = 65_536;
 
 /** Timeouts and retry delays that the documentation recommends to channels. */

@@ -1,4 +1,7 @@
-/** The number of cache slots: a prime above 366, so that the same time on different days of a year has its own slot. */
+/**
+ * The number of cache slots: a prime above 366, so that the same time of day has a different slot on each day of a
+ * year.
+ */
 const PLACES = 367;
 
 /** Returns `toText` with a small cache, because thousands of answers in the same second contain the same few times. */

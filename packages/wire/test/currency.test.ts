@@ -17,7 +17,7 @@ it('an amount is written with the sign of its currency', () => {
   expect(written('EUR')).toEqual(['€1,234.50', '€1,234.50']);
   expect(written('USD')).toEqual(['US$1,234.50', 'US$1,234.50']);
   expect(written('CHF')).toEqual(['CHF 1,234.50', 'CHF 1,234.50']);
-  // Forints have two decimals by ISO 4217, although they are rarely written.
+  // Forints have two decimals by ISO 4217, although the decimals are rarely written.
   expect(written('HUF')).toEqual(['HUF 1,234.50', 'HUF 1,234.50']);
   expect(['CNY', 'EUR', 'USD', 'CHF'].map((one) => findCurrencySign(one, 'en-GB'))).toEqual(['¥', '€', 'US$', 'CHF']);
 });

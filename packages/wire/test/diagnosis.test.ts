@@ -6,7 +6,7 @@ import { loaded, loadOn, platforms } from './platforms.js';
 
 /** The secrets of a channel. This test makes wrong signatures itself, as a client would, without the tested code. */
 const secretOf = (name: string) => createHash('sha256').update(`the ${name} of a test`).digest();
-/** The secrets are constant, because it depends on the signature whether the two base64 alphabets differ. */
+/** The secrets are constant, because the two base64 alphabets differ only for some signatures. */
 const secrets = {
   appSecret: secretOf('appSecret'),
   callbackSecret: secretOf('callbackSecret'),

@@ -8,8 +8,8 @@ import type { Tools } from './numbered-calls.js';
 import { Shared } from './shared.js';
 
 /**
- * The most verification codes per binding: an attacker can replay a recorded request for five minutes, and each replay
- * sends a text message.
+ * The maximum number of verification codes per binding: an attacker can replay a recorded request for five minutes, and
+ * each replay sends a text message.
  */
 const MAX_CODES = 10;
 

@@ -61,7 +61,10 @@ export function createOperations(
   };
 }
 
-/** Returns this bridge's currency even if the service's differs: the service reports the difference to operators. */
+/**
+ * Returns this bridge's currency even if the service's currency is different: the service reports the difference to
+ * operators.
+ */
 function shakeHands(fields: Fields, currency: string, { log }: Tools): HandshakeMessage {
   const theirs = requireField(currencyOf(fields), 'currency');
   if (theirs !== currency) {

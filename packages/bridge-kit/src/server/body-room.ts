@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Memory of a chunk besides its bytes, so that bodies in tiny chunks count with what they really take. */
+/**
+ * The memory that a chunk takes in addition to its bytes. It is counted too, because a body in tiny chunks takes more
+ * memory than its bytes.
+ */
 const CHUNK_BYTES = 256;
 
 /**

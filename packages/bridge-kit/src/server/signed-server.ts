@@ -40,7 +40,7 @@ export type Reply = { readonly status: number; readonly text: string; readonly k
 export interface ServerCertificates {
   readonly cert: string;
   readonly key: string;
-  /** The authorities of the clients that may call operations. Unset: any client may. */
+  /** The certificate authorities of the clients that may call operations. Unset: any client may. */
   readonly clientCa?: string | undefined;
 }
 
@@ -71,8 +71,8 @@ const LIMITS = {
 };
 const HANDSHAKE_MS = 10_000;
 /**
- * The most open connections. The service and the institution need few. A new connection without a request ends after
- * 10 s.
+ * The maximum number of open connections. The service and the institution need few. A new connection without a request
+ * ends after 10 s.
  */
 const MAX_CONNECTIONS = 4_000;
 /**
@@ -216,7 +216,7 @@ async function serveSigned<Operation extends string>(
     return refuse(response, status, message);
   }
   if (certificates?.clientCa !== undefined && !hasTrustedCertificate(request.socket)) {
-    // Closes the connection, because a client that renews its certificate needs a new one.
+    // Closes the connection, because a client can use a renewed certificate only on a new connection.
     response.shouldKeepAlive = false;
     return refuse(response, 403, 'a client certificate is required');
   }

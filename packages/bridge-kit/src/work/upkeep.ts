@@ -11,7 +11,10 @@ export interface UpkeepOptions {
 }
 
 const PAUSE_MS = 3_600_000;
-/** The most rows per table that are deleted at once. They are few, so that no request waits long for their locks. */
+/**
+ * The maximum number of rows per table that are deleted at once. It is small, so that no request waits long for their
+ * locks.
+ */
 const DELETED_AT_ONCE = 200;
 
 /** Deletes old records every hour, and logs numbers that have had no result for too long. */

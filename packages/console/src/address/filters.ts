@@ -35,7 +35,8 @@ export function useFilters<const Name extends string>(names: readonly Name[]): F
   const values = useMemo(() => pick(known.split(',') as Name[], search), [known, search]);
   const change = useCallback(
     (changes: Readonly<Record<string, unknown>>) => {
-      // The cast is needed because each page has different filters in its URL. `names` limits them to this page's.
+      // The cast is needed because each page has different filters in its URL. `names` limits them to the filters of
+      // this page.
       void navigate({ to: '.', search: ((old: object) => ({ ...old, ...changes })) as never, replace: true });
     },
     [navigate],

@@ -43,7 +43,7 @@ export async function readProblem(response: Response): Promise<Problem> {
   );
 }
 
-/** Returns true if a change waits for another admin. The first value is the approval's number. */
+/** Returns true if a change waits for another admin. The first of the error's values is then the approval's number. */
 export const isWaiting = (error: unknown): error is Problem =>
   error instanceof Problem && error.code === 'change-waits';
 

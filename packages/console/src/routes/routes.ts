@@ -40,7 +40,7 @@ type LoadPage = () => Promise<{ default: ComponentType }>;
 
 /**
  * Loads a page when it is opened. If the import fails, throws PageMissing instead of the browser's error. After the
- * browser's error the router would reload the whole console, which offline would leave an empty window.
+ * browser's error the router would reload the whole console, and offline the window would then be empty.
  * `stale-build.ts` decides about a reload instead.
  */
 const lazyPage = (load: LoadPage) =>

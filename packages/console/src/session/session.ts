@@ -47,8 +47,8 @@ export const signInAgain = async (request: SignInRequest): Promise<void> =>
 
 /**
  * Adopts the session that another window of this browser has begun. Returns false if there is no session. If the
- * session is a different operator's, reloads the page, because what was typed on the page must not be sent in that
- * operator's name.
+ * session belongs to a different operator, reloads the page, because what was typed on the page must not be sent in
+ * that operator's name.
  */
 export async function resumeSession(): Promise<boolean> {
   const session = await api.signIn<Session>('GET', '/session').catch(() => undefined);

@@ -29,7 +29,10 @@ function startThemeSwitch(): void {
   });
 }
 
-/** Applies the tab that the reader chooses, such as a language, to all groups of tabs with the same memory. */
+/**
+ * Applies the tab that the reader chooses, such as a language, to all groups of tabs with the same key in the browser's
+ * memory.
+ */
 function startChoices(): void {
   for (const group of document.querySelectorAll<HTMLElement>('[data-memory]')) {
     const memory = group.dataset['memory'] ?? '';

@@ -1,6 +1,6 @@
 import type { CodeName } from '@perennial/wire';
 
-/** When the service answers a result code, and what the caller should do. Shown on the pages for developers. */
+/** When the service answers with a result code, and what the caller should do. Shown on the pages for developers. */
 export const CODE_TEXTS: Readonly<Record<CodeName, readonly [when: string, advice: string]>> = {
   SUCCESS: ['the request succeeded', 'do not resend it'],
   PARAM_INVALID: [

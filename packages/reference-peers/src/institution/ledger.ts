@@ -32,7 +32,7 @@ export interface BookedPlace {
 export interface Debit {
   readonly attemptNo: string;
   readonly institutionNo: string;
-  /** The channel. Undefined if an older service sent the debit, which does not name the channel. */
+  /** The channel. Undefined if the debit came from an older service, which does not name the channel. */
   readonly appId?: string;
   readonly askedCent: number;
   readonly ref: string;

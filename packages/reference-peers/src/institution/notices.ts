@@ -9,7 +9,7 @@ export interface NoticeSenderOptions {
   readonly currency: string;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Returns the delay before the first retry, which then doubles, and the longest delay. */
+  /** Returns the delay before the first retry, and the longest delay. The delay doubles with each retry. */
   readonly pauses: () => { readonly noticeRetryMs: number; readonly longestNoticeRetryMs: number };
 }
 

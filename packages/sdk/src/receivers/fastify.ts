@@ -30,7 +30,7 @@ export interface FastifyReceiverOptions<AesKey extends string | undefined = stri
 
 export type FastifyReceiver = (fastify: FastifyInstanceLike) => Promise<void>;
 
-/** Creates a plugin for `app.register(receiver)`. Only on the plugin's own route, JSON bodies stay unparsed. */
+/** Creates a plugin for `app.register(receiver)`. JSON bodies stay unparsed only on the plugin's own route. */
 export function createFastifyReceiver<AesKey extends string | undefined = undefined>(
   options: FastifyReceiverOptions<AesKey>,
 ): FastifyReceiver {

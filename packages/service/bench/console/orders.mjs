@@ -2,7 +2,7 @@ import { createChannel } from '../../dist/operator/provisioning/channels.js';
 import { shanghaiText } from '../../dist/platform/db/time-sql.js';
 import { paymentPayloadSql } from '../../dist/subscriptions/store/events/event-payload-sql.js';
 
-/** The first order number. The numbers follow the order of creation. */
+/** The first order number. An order created later has a higher number. */
 export const FIRST = 300_000_000_001;
 const AT_A_TIME = 100_000;
 const MONTHS = 13;
@@ -10,11 +10,11 @@ const MONTHS = 13;
 export const PRODUCTS = ['MONTHLY', 'MONTHLY_2'];
 
 /**
- * Creates orders as a year of business leaves them, spread evenly over thirteen months. The first channel has a third
- * of them; all channels share the rest. In 100 orders, 55 are debited, 70 are active, and 30 have ended in various
- * ways. A few active orders have a failed period. An order has one period per 31 days. Only its first and last period
- * are stored, with their attempts and events, because this bench reads no other periods. Mobiles cannot be decrypted;
- * users of the first channel have none.
+ * Creates orders as they would be after a year of business, spread evenly over thirteen months. The first channel has a
+ * third of them; all channels share the rest. In 100 orders, 55 are debited, 70 are active, and 30 have ended in
+ * various ways. A few active orders have a failed period. An order has one period per 31 days. Only its first and last
+ * period are stored, with their attempts and events, because this bench reads no other periods. Mobiles cannot be
+ * decrypted; users of the first channel have none.
  */
 export async function makeOrders({ operator, maker }, { orders, channels, say }) {
   const channelIds = [];

@@ -1,12 +1,12 @@
-// Creates orders as years of business leave them, with few large statements, for the growth bench and for the test of
-// query plans. This file imports nothing, so that both can use it.
+// Creates orders as they would be after years of business, with few large statements, for the growth bench and for the
+// test of query plans. This file imports nothing, so that both can use it.
 
-/** The first order number. The numbers follow the order of creation within one load. */
+/** The first order number. Within one load, an order created later has a higher number. */
 export const FIRST_ORDER = 300_000_000_000;
 const AT_A_TIME = 100_000;
 /**
- * The number of added rows that counts as many. With at least that number, the indexes are created after the rows,
- * because sorting all rows at the end is faster than one look-up per row.
+ * If at least this number of orders is added, the indexes are created after the rows, because sorting all rows at the
+ * end is faster than one look-up per row.
  */
 const MANY = 200_000;
 
@@ -130,8 +130,8 @@ insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retr
 select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
 
 /**
- * Adds the orders at the positions from `from` to before `to`, which must both be even. The first channel has a third
- * of the orders, and all channels share the rest. `run` executes a statement without a timeout.
+ * Adds the orders at the positions from `from` up to but not including `to`. Both must be even. The first channel has a
+ * third of the orders, and all channels share the rest. `run` executes a statement without a timeout.
  */
 export async function loadOrders(
   run,

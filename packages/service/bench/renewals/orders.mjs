@@ -1,10 +1,10 @@
 import { sealInstitutionNo } from '../../dist/subscriptions/store/agreements/card.js';
 
 /**
- * Creates orders as a year of business leaves them: numbered in order of creation over the last twelve months, with
- * monthly periods. Orders that are due now were created on this day of an earlier month. Each of the twelve months has
- * a group of them, among orders that are not due. The due times of the due orders are spread over the last day. Of each
- * order only the last period has rows, and it has no events.
+ * Creates orders as they would be after a year of business: created over the last twelve months, with ascending numbers
+ * and monthly periods. Orders that are due now were created on this day of an earlier month. Each of the twelve months
+ * has a group of them, among orders that are not due. The due times of the due orders are spread over the last day. Of
+ * each order only the last period has rows, and it has no events.
  */
 const MONTHS = 12;
 const FIRST = 300_000_000_001;

@@ -3,7 +3,7 @@ import { DEFAULT_CURRENCY } from '../currency.js';
 /** Functions that read a body and its fields. All but `reasonOf` return undefined if the value is invalid. */
 
 export const MAX_NUMBER_LENGTH = 64;
-/** The limit for text in the service's interface, from which shared agreement numbers come. */
+/** The length limit for text in the service's interface. Shared agreement numbers come from there. */
 export const MAX_TEXT_LENGTH = 1024;
 const MAX_REASON_LENGTH = 200;
 /** The end of the year 9999 in UTC. Later times have no four-digit year. */

@@ -15,7 +15,10 @@ export const KEY_BYTES = 32;
 /** The size limit for every request, response and notice, except for a page of a statement. */
 export const MAX_MESSAGE_BYTES = 65_536;
 export const MAX_STATEMENT_BYTES = 1_048_576;
-/** The most lines of a statement page. Even with the longest numbers, a page stays below MAX_STATEMENT_BYTES. */
+/**
+ * The maximum number of lines of a statement page. Even with the longest numbers, a page stays below
+ * MAX_STATEMENT_BYTES.
+ */
 export const STATEMENT_PAGE_LINES = 1000;
 
 /** Reasons for declining a debit. */

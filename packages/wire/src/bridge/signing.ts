@@ -24,7 +24,7 @@ export interface Signable {
   readonly requestId: string;
 }
 
-/** Returns the signing headers of a request, by the service or by the bridge, with a fresh nonce. */
+/** Returns the signing headers, with a fresh nonce, for a request of the service or the bridge. */
 export function signedHeaders({ path, body, now, requestId }: Signable, key: Uint8Array): SignedHeaders {
   const timestamp = String(now);
   const nonce = toHex(randomBytes(16));

@@ -36,11 +36,11 @@ export interface Diagnosis {
 }
 
 /**
- * The most HMACs that one diagnosis computes. It is the sum of the attempts below, each list at its longest: the keys
- * (12) on the correct text; each change alone (some 70 kinds, 24 body spellings, 51 orders, 64 with headers of 16
- * earlier requests); the usual keys with the usual changes (52); the usual changes in pairs (62); and the undecoded
- * secret with every other change. If the former app secret is accepted too, the limit cuts off the last attempts.
- * Decoding the signature needs no HMAC.
+ * The maximum number of HMACs that one diagnosis computes. It is the sum of the attempts below, each list at its
+ * longest: the keys (12) on the correct text; each change alone (some 70 kinds, 24 body spellings, 51 sequences of the
+ * lines, 64 with headers of 16 earlier requests); the usual keys with the usual changes (52); the usual changes in
+ * pairs (62); and the undecoded secret with every other change. If the former app secret is accepted too, the limit
+ * cuts off the last attempts. Decoding the signature needs no HMAC.
  */
 export const MAX_DIAGNOSIS_TRIES = 450;
 

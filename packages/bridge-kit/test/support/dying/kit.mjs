@@ -18,7 +18,7 @@ export async function runBridge(createInstitution) {
   const [{ kills }] = rows;
   if (kills > 0) await passTime(memory);
   const [about, point] = KILLS.split(',')[kills]?.split(' ') ?? [];
-  // Kills at the third debit or refund number, so that numbers in every state are left. Kills at the first notice,
+  // Kills at the third debit or refund number, so that there are numbers in every state. Kills at the first notice,
   // because there are fewer notices.
   let left = about === 'notice' ? 1 : 3;
 

@@ -28,7 +28,7 @@ export function useApprovalTitle(): (approval: Approval) => string {
   return (approval) => {
     const { kind, runId, subject, note } = approval;
     if (kind === 'REFUND') return t('refund', { cycleNo: cycleOf(approval) });
-    // The note of a change is its action.
+    // The approval of a change has the action in `note`.
     return kind === 'CHANGE' ? t(note as 'person.create', { subject }) : t('bulk', { runId: runId ?? subject });
   };
 }

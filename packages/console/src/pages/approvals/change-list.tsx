@@ -57,7 +57,7 @@ const useFieldTexts = dictionary({
   versionOf: ['First version', '首个版本'],
 });
 
-/** The most entries shown. A replaced product has an entry for each of its channels. */
+/** The maximum number of entries shown. A replaced product has an entry for each of its channels. */
 const MAX_SHOWN = 10;
 
 type Changes = NonNullable<Approval['changes']>;

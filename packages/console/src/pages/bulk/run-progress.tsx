@@ -3,7 +3,10 @@ import type { BulkRun } from '../../api/order-types.ts';
 import { countText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
-/** Shows how many items of a run succeeded, are pending, failed, were skipped and are left. */
+/**
+ * Shows how many items of a run succeeded, are pending, failed and were skipped. The rest of the bar, for all other
+ * items, is empty.
+ */
 export function RunProgress({ run }: { readonly run: BulkRun }) {
   const t = useTexts();
   const { items, done, pending, failed, skipped } = run;

@@ -58,7 +58,7 @@ export function mainOrder(order: Order, { status = 'ACTIVE', started, nextPayTim
 const linkOf = ({ orderNo, channelUserId }: Order, exp = LINK_ENDS, host = PUBLIC_URL): string =>
   redeemUrl({ host, orderNo, appId: DEMONSTRATION.appId, channelUserId, exp }, bytesOf(DEMONSTRATION.callbackSecret));
 
-/** Returns an order's first period as payments/query answers it. */
+/** Returns an order's first period as payments/query returns it. */
 export const firstPeriod = (order: Order, more: Readonly<Record<string, unknown>> = {}) => ({
   paymentOrderNo: paymentOrderNo(order, 1),
   orderNo: order.orderNo,

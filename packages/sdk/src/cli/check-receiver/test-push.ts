@@ -17,10 +17,10 @@ export interface PushWish {
   /** The event as JSON. Its eventId must equal `eventId`, which becomes the header. */
   readonly body: string;
   readonly eventId: string;
-  /** The secret, in base64, that signs instead of the channel's. */
+  /** The secret, in base64, that signs instead of the channel's secret. */
   readonly callbackSecret?: string;
   readonly timestamp?: number;
-  /** The path that is signed instead of the receiver's. */
+  /** The path that is signed instead of the receiver's path. */
   readonly path?: string;
   /** Replaces the correct signature. */
   readonly signature?: (right: string) => string;

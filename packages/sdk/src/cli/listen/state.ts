@@ -103,7 +103,7 @@ export class ListenState {
     for (const [eventId, writtenAt] of this.forwarded) if (writtenAt < next) this.forwarded.delete(eventId);
   }
 
-  /** Replaces the file atomically, so that a killed process leaves the previous version. */
+  /** Replaces the file atomically, so that the previous version stays if the process is killed. */
   write(): void {
     const stored: Stored = {
       from: this.from,

@@ -38,7 +38,7 @@ const refund = async (client: PerennialClient, order: MainOrder, part: (leftCent
   if (refundStatus === 'FAIL') throw new CommandError(`the institution refused the refund: ${refundFailReason}`);
 };
 
-/** The most attempts of a scenario: more than any retry schedule has. */
+/** The maximum number of attempts of a scenario: more than any retry schedule has. */
 const MAX_TRIES = 100;
 
 async function failToTheEnd(client: PerennialClient, order: MainOrder): Promise<void> {

@@ -305,7 +305,7 @@ function usePushText(): (push: TimelineEntry) => string[] {
   };
 }
 
-/** Returns the time in the viewer's zone, with the day only if it differs from Beijing's. */
+/** Returns the time in the viewer's zone, with the day only if it differs from the day in Beijing. */
 const hereText = (moment: Date): string =>
   shortDayText(moment) === shortDayText(moment, VIEWERS_ZONE)
     ? hourText(moment, VIEWERS_ZONE)
