@@ -308,8 +308,8 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
 });
 
 /**
- * Each row of the table lacks the errors that decided the answers to the rows above it. The service must answer with
- * the first error that is left.
+ * In each row of the table, the errors that decided the answers to the rows above it are corrected. The service must
+ * answer with the first of the remaining errors.
  */
 describe('agreements/bind-sms, several errors', () => {
   it('the first code in the list of codes wins', async () => {

@@ -61,7 +61,7 @@ export async function bridged(more: Partial<ServiceDeps> = {}) {
     service,
     channel,
     institution,
-    /** Makes all waiting cancellations at the institution due, and runs their job once. */
+    /** Makes all waiting cancellations due, and runs once the job that sends them to the institution. */
     async cancelAgreements() {
       await database.query('update agreements set cancel_at = now() where cancel_at is not null');
       return cancelAtInstitutions(deps);

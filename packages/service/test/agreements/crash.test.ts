@@ -31,7 +31,7 @@ beforeEach(() => {
   between = gate();
 });
 
-/** Returns the ids of the user's agreements, or one null for each of the user's rows in another table. */
+/** Returns the ids of the user's agreements. For another table, returns a null for each of the user's rows in it. */
 const stand = async (table = 'agreements') => {
   const rows = await service.fresh.database.query<{ id?: string }>(
     `select to_jsonb(t) ->> 'agreement_id' as id from ${table} t where channel_user_id = $1`,

@@ -346,7 +346,7 @@ describe('a debit in flight when the agreement ends', () => {
 });
 
 describe('an active order on an agreement that has ended', () => {
-  /** Creates an order and an agreement in the state that earlier versions of the service left. */
+  /** Creates an order and an agreement as earlier versions of the service could store them. */
   async function left(): Promise<{ orderNo: string; agreementId: number }> {
     const orderNo = await shared(unique('number'));
     const { agreement_id: agreementId } = await agreement(orderNo);

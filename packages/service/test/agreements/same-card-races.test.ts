@@ -46,7 +46,7 @@ const isBound = (reply: Reply) => expect(reply.data?.agreementStatus, reply.text
 
 /**
  * Locks a row and starts the requests one by one, each as soon as the previous request waits for the row. Then releases
- * the row, so that the requests continue in that order.
+ * the row, so that the requests continue in the same sequence.
  */
 async function behind(row: string, works: readonly (() => Promise<Reply>)[]): Promise<Reply[]> {
   const started: Promise<Reply>[] = [];

@@ -58,9 +58,7 @@ const query = async (client: ChannelClient, orderNo: string) => {
   return data;
 };
 
-/**
- * The folder of the programs of this machine's PostgreSQL server. pg_dump may refuse a server of a different version.
- */
+/** The folder with the programs of the installed PostgreSQL. pg_dump may refuse a server of a different version. */
 const bin = path.dirname(process.env['INITDB'] ?? '');
 
 it('pg_dump beside a running node, and pg_restore elsewhere: all is there', async () => {

@@ -89,7 +89,7 @@ const UNUSED: Readonly<Partial<Record<FaultName, string>>> = {
 /** Faults that keep debits from being refunded. */
 const KEEPS: readonly FaultName[] = ['refund-refused', 'refund-pending-refused'];
 
-/** Returns the options that pass the agreement whose tail selects the fault. */
+/** Returns the command's options with the agreement number whose tail selects the fault. */
 function givenFor(name: FaultName, tail: string): string[] {
   const number = `F-${tail}`;
   if (/^pending|notice$/.test(name)) return ['--pending', number, '--listen', String(noticePort)];

@@ -24,7 +24,7 @@ async function check(bridge: BadBridge, ...more: readonly string[]): Promise<Che
       ...['--declines', `RETRYABLE=${retryable}`, '--declines', `FINAL=${final}`],
       ...['--declines', `AGREEMENT_INVALID=${ended}`, '--listen', String(port)],
       ...['--card-file', await cardFile({ bankCode: 'ICBC' }), '--sms-code', '123456', '--wrong-sms-code', '000000'],
-      // The seconds to wait for results and notices. Only a missing one takes this long.
+      // The seconds to wait for results and notices. Only a missing result or notice takes this long.
       ...['--wait', '3', ...more],
       // Restarts only where it matters, because the command is a new process, which takes longer than the rest.
       ...(sins.size === 0 || sins.has('forgets at a restart')
@@ -77,6 +77,7 @@ it.each(RUNS.map((run) => ({ names: Object.keys(run).join('; '), run })))('$name
   expect(code).toBe(1);
   // The pending debit was tested by a query, even if no notice came.
   if ('sends no notice' in run) expect(untried).not.toContain('pending');
-  // A debit is listed as left at the institution: its answer was not usable, but the debit may have been made.
+  // The report lists a debit that may still be at the institution: its answer was not usable, but the debit may have
+  // been made.
   if ('signs no answer' in run) expect(left[0]).toMatchObject({ why: 'its outcome is unknown' });
 });

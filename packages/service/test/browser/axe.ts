@@ -17,12 +17,12 @@ export interface Violation {
 
 /**
  * A long run checks the contrast of every text. A short run checks at most two texts of the same style on a page, and
- * no style that was checked in the context before, because contrast takes four fifths of axe's time.
+ * skips a style that was already checked in the same context, because contrast takes four fifths of axe's time.
  */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const ALIKE_ON_A_PAGE = isLong ? 1_000_000 : 2;
 
-/** Hashes of the text styles that were checked in a context, without those for which axe had no result. */
+/** Hashes of the text styles that were checked in a context, except styles for which axe had no result. */
 const judgedBefore = new WeakMap<BrowserContext, Set<string>>();
 
 export async function runAxe(page: Page, { without = [] }: Inspection = {}): Promise<readonly Violation[]> {

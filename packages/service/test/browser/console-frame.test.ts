@@ -35,7 +35,7 @@ async function typeSignIn(page: Page, name: string, password = PASSWORD): Promis
   await page.keyboard.press('Enter');
 }
 
-/** Returns a function for the current code of an operator who is setting codes up. */
+/** Returns a function that returns the current code of an operator who is setting up codes. */
 async function codesOf(name: string): Promise<() => string> {
   const [row] = await service.fresh.database.query<{ id: number; pending: string }>(
     'select person_id as id, totp_pending as pending from people where name = $1',
@@ -51,7 +51,7 @@ describe('signing in', () => {
     const page = await at.visitor();
     await page.goto(`/console/setup#${setupToken}`);
     await page.getByLabel('New password', { exact: true }).fill(PASSWORD);
-    // The URL has no token any more, so the token is not left in the browser's history.
+    // The URL has no token any more, so the browser's history does not contain the token.
     await page.waitForURL('/console/setup');
     await page.getByLabel('Repeat password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set password' }).click();

@@ -138,8 +138,8 @@ describe('a refund', () => {
     await button(again, 'Refund ¥3.00').click();
     await other.getByText('¥3.00 refunded').waitFor();
     await other.close();
-    // The first tab's requests reach the service again. It repeats its refund, which never arrived and which the other
-    // tab has made meanwhile: there is no second refund.
+    // The first tab's requests reach the service again. The tab repeats its refund request, which never arrived. The
+    // other tab has made the same refund meanwhile, so there is no second refund.
     await page.unroute('**/refund');
     await button(dialog, 'Refund ¥3.00').click();
     await page.getByText('¥3.00 refunded').waitFor();

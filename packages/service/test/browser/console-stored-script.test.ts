@@ -116,7 +116,7 @@ async function expectText(page: Page): Promise<void> {
   expect(await page.locator('img[src=x]').count()).toBe(0);
 }
 
-/** Pages, each with the lowest number of times that it must show the text. */
+/** Pages, each with the minimum number of times that it must show the text. */
 const PAGES: readonly (readonly [path: () => string, times: number])[] = [
   [() => '', 1],
   [() => '/orders', 2],

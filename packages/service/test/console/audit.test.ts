@@ -134,7 +134,7 @@ describe('the audit log', () => {
   });
 });
 
-/** SQL of a database writer who changes entry 3 and computes its hash and all later ones again. */
+/** SQL of a database writer who changes entry 3 and recomputes its hash and all later hashes. */
 const RELINK = `do $$
   declare
     entry record;

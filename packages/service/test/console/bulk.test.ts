@@ -70,7 +70,7 @@ describe('a run of an operator who is disabled', () => {
     const { body: running } = await prepare(leaver, 'UNSUBSCRIBE', { items: orders });
     await start(leaver, running);
     const { database } = on.service.fresh;
-    // Leased before the operator is disabled, and continued afterwards.
+    // The run is leased before the operator is disabled. Afterwards the lease cannot be renewed.
     expect(await leaseRun(database, 60)).toMatchObject({ runId: Number(running.runId) });
     await on.sql(`update people set status = 'DISABLED' where name = $1`, [leaver.name]);
     expect(await renewLease(database, Number(running.runId), 60)).toBe(false);

@@ -36,7 +36,7 @@ async function renew(orderNo: string): Promise<void> {
   await on.renew();
 }
 
-/** Makes the records of an order that the figures count `hours` hours older, and deletes its events. */
+/** Makes an order older by `hours` hours in all records that the figures count, and deletes its events. */
 async function moveBack(orderNo: string, hours: number): Promise<void> {
   const by = `interval '1 hour' * ${hours}`;
   await on.sql(`update external_orders set created_at = created_at - ${by} where order_no = $1`, [orderNo]);

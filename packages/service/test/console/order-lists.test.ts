@@ -20,9 +20,7 @@ interface Page {
 
 const on = ofFile(readStage);
 let other: ChannelClient;
-/**
- * The order numbers, by the name of the case that the order is an example of. The orders are created a minute apart.
- */
+/** The order numbers, by the name of the case that the order represents. The orders are created a minute apart. */
 const made: Record<string, string> = {};
 const createdAt: Record<string, number> = {};
 /** The first day of the test data is today, so that only orders that a test makes due are due. */

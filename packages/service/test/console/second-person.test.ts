@@ -208,7 +208,7 @@ describe('the seven days', () => {
       const { approvalId: back } = (await refund(puppet, other)).body;
       expect((await ada.post(`/approvals/${back}/approve`)).body.code).toBe('decides-for-each-other');
       expect(on.bank.booked.size).toBe(0);
-      // Another admin may decide, and the two accounts may after a week.
+      // Another admin may decide at once. The two accounts may decide for each other only after a week.
       expect((await carl.post(`/approvals/${back}/approve`)).body).toMatchObject({ status: 'APPROVED' });
       await on.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = $1`, [puppet.name]);
       expect((await puppet.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
@@ -227,7 +227,7 @@ describe('the refunds of one operator in 24 hours', () => {
     const preview = await person.get(`/orders/${orders[0]}/periods/1/refund/preview?amountCent=1`);
     expect(preview.body).toMatchObject({ needsApproval: true });
 
-    // Refunds that a second person approved do not count. Those of more than 24 hours ago count no longer.
+    // Refunds that a second person approved do not count. Refunds made more than 24 hours ago no longer count.
     const { approvalId } = replies.find(({ body }) => body.status === 'WAITING')?.body ?? {};
     await on.bob.post(`/approvals/${approvalId}/approve`);
     await on.sql(

@@ -236,7 +236,7 @@ describe('codes of an authenticator app', () => {
     const isProven = async () => (await ann.post('/orders/1/unmask', { reason: 'call' })).status !== 403;
     service.clock.advance(60_000);
     const code = totpCode(secret, totpStep(service.clock.now()));
-    // A request without a code is no wrong attempt, so it never locks the session.
+    // A request without a code does not count as a wrong attempt, so it never locks the session.
     for (let n = 0; n < 7; n += 1) expect(type(await prove({ password: PASSWORD }))).toBe('code-needed');
     expect(type(await prove({ code }))).toBe('wrong-proof');
     expect(type(await prove({ password: 'wrong password', code }))).toBe('wrong-proof');

@@ -54,7 +54,8 @@ export async function consoleClient(
     { address: '127.0.0.1', userAgent: 'test' },
     { by: 'password' },
   );
-  // Has the session's cookie under both names: the first for HTTPS, the second for plain HTTP on this machine.
+  // Contains the session's token under both cookie names: the first for HTTPS, the second for plain HTTP on this
+  // machine.
   const cookie = `__Host-perennial=${token}; perennial=${token}`;
   const csrf = csrfToken(token);
   /**

@@ -20,7 +20,7 @@ describe('failed sign-ins', () => {
   });
   const fail = (name: string) =>
     ask(on.service.baseUrl, 'POST', '/session', { body: { name, password: 'wrong password' } });
-  /** Ends the minute of the failures, and reports them. */
+  /** Ends the minute in which the failures are counted, and reports the failures. */
   const report = async () => {
     await on.sql(`update sign_in_traces set minute = minute - interval '10 minutes'`);
     await reportFailedSignIns(on.service.fresh.database);
@@ -34,7 +34,8 @@ describe('failed sign-ins', () => {
     expect(row?.text).not.toContain('secret');
     await report();
     await report();
-    // Attempts that were refused without a check count too. The minute may have changed meanwhile, so the test adds them up.
+    // Attempts that were refused without a check count too. The minute may have changed meanwhile, so the test adds up
+    // the failures.
     expect(
       await on.sql(`select actor, subject, address, sum((detail ->> 'failures')::integer)::integer as failures
         from audit_log where action = 'session.fail' group by actor, subject, address order by subject`),

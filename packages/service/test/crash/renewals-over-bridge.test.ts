@@ -14,11 +14,11 @@ const RENEWALS = soakSize('RENEWALS', 180, 1_500);
 /** The number of renewals between two kills, some seconds of work. Each node is killed at least one time. */
 const KILL_EVERY = RENEWALS < 1_000 ? RENEWALS / 6 : Math.min(1_000, RENEWALS / 5);
 /**
- * The number of renewals at the last kill. It is early in a short run, because each kill costs the wait for the dead
- * node's leases.
+ * The number of renewals at the last kill. In a short run the last kill comes early, because after each kill the test
+ * has to wait for the dead node's leases.
  */
 const LAST_KILL = RENEWALS < 1_000 ? KILL_EVERY * 2 : RENEWALS * 0.9;
-/** The number of orders between two that kill their node. For each of the POINTS, one order does so. */
+/** The distance between two orders that make their node kill itself. There is one such order for each of the POINTS. */
 const POINT_EVERY = RENEWALS < 1_000 ? 20 : 100;
 const POINTS = ['before-call', 'after-call', 'after-commit'] as const;
 /** The longest delay that the lease of a dead node may cause. */

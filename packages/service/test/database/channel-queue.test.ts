@@ -18,8 +18,7 @@ function controlled(limits: ChannelQueueLimits) {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(`${name} done`)));
     });
-    // Ignores the rejection of work that a test leaves waiting, because the rejection comes long after the test has
-    // ended.
+    // Ignores the rejection of work that still waits at the end of a test, because the rejection comes long afterwards.
     taken.catch(() => undefined);
     return taken;
   };

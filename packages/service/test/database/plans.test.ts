@@ -4,7 +4,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
 
 const fresh = ofFile(() => freshDatabase({ migrated: false }));
-/** A single connection, so that each statement meets the settings left by the previous one. */
+/** A single connection, so that each statement runs with the settings that remain after the previous statement. */
 const database = ofFile(async () => openDatabase({ url: fresh.url, pool: 1, name: 'plans' }));
 
 /** Returns true if sequential scans are allowed while a statement with this `byIndex` runs. */

@@ -73,7 +73,7 @@ describe('card, document, name and bank mobile', () => {
       [channelUserId],
     );
     expect(row).toEqual({ card_tail: '4567', status: 'REPLACED' });
-    // The next day finds nothing more, and a binding in force stays.
+    // A further run masks nothing more, and a binding in force is not masked.
     expect(await tidy()).not.toHaveProperty('agreementsMasked');
     await daysLater(1000);
     await tidy();

@@ -271,7 +271,8 @@ describe('a proxy', () => {
   it.each<[string, OnConnect, string]>([
     ['asks for another password', answer('HTTP/1.1 407 No\r\nContent-Length: 2\r\n\r\nno'), 'HTTP status 407'],
     ['does not reach the bridge', answer('HTTP/1.1 502 Bad Gateway\r\n\r\n'), 'HTTP status 502'],
-    // A bridge that does not know the handshake answers 404: the proxy's 404 must not count as one.
+    // A bridge that does not know the handshake answers 404: a 404 from the proxy must not count as the bridge's
+    // answer.
     ['does not know the bridge', answer('HTTP/1.1 404 Not Found\r\n\r\n'), 'HTTP status 404'],
     ['answers in the place of the bridge', answer(`${OK}HTTP/1.1 404 Not Found\r\n\r\n`), 'HTTP status 200'],
     ['does not speak HTTP', answer('SSH-2.0-OpenSSH\r\n'), 'HPE_INVALID_CONSTANT'],

@@ -74,7 +74,7 @@ export interface OrderModel {
   readonly periods: readonly Period[];
   readonly attempts: readonly Attempt[];
   readonly refunds: readonly Refund[];
-  /** All agreements in order; the last is the current one. */
+  /** All agreements, oldest first. The last is the current one. */
   readonly agreements: readonly Agreement[];
   /** One line per event, in the order in which they are sent. */
   readonly told: readonly string[];

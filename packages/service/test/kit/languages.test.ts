@@ -21,7 +21,7 @@ let folder = '';
 let service: TestService;
 let channel: ChannelClient;
 let all: Client[] = [];
-/** The running sales by client. They run concurrently, because each of them waits a second or two. */
+/** The sales in progress, by client. They run concurrently, because each of them waits a second or two. */
 const sales = new Map<string, { line: FaultyProxy; file: string; outcome: Promise<Outcome> }>();
 
 beforeAll(async () => {
