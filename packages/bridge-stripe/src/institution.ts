@@ -20,7 +20,7 @@ const DEFAULT_REALM = 'perennial';
 export interface StripeSettings extends ClientSettings {
   /** The secret of Stripe's webhooks. If undefined, webhooks are refused, and only queries find late results. */
   readonly webhookSecret?: string | undefined;
-  /** The currency of every debit, equal to the service's. It must have hundredths. Default: cny. */
+  /** The currency of every debit, equal to the service's currency. It must have hundredths. Default: cny. */
   readonly currency?: string | undefined;
   /**
    * A name that distinguishes this bridge's payments from those of other bridges on the same account: up to 64 letters,

@@ -12,7 +12,7 @@ const LINES_ENOUGH = 500;
 
 /**
  * The number of Stripe pages after which a statement page ends if it has at least one line. Most bookings of an account
- * may not be the bridge's, so LINES_ENOUGH may take too many Stripe pages.
+ * may not belong to the bridge, so LINES_ENOUGH lines may take too many Stripe pages.
  */
 const PAGES_ENOUGH = 10;
 
@@ -51,7 +51,7 @@ export async function readStatement(
 
 /**
  * Returns undefined for other kinds of bookings, such as payouts and fees
- * (docs.stripe.com/reports/reporting-categories), and for bookings that are not this bridge's.
+ * (docs.stripe.com/reports/reporting-categories), and for bookings that do not belong to this bridge.
  */
 function toLine(marks: Marks, booking: Stripe.BalanceTransaction): Line | undefined {
   const { source } = booking;

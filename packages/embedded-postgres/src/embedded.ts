@@ -115,7 +115,10 @@ class ServerKeeper implements EmbeddedDatabase {
     }
   }
 
-  /** Returns the port of the server, after starting it if there is none. Returns undefined while it is not ready. */
+  /**
+   * Returns the port of the running server. If none is running, starts it first. Returns undefined while it is not
+   * ready.
+   */
   async #findOrStart(failures: number, log: (line: string) => void): Promise<number | undefined> {
     const running = await findPostmaster(this.#folder);
     if (running !== undefined) {

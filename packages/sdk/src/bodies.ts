@@ -49,7 +49,7 @@ export type CreateCollected = CreateCommon &
     sharedAgreement?: never;
   };
 
-/** Bodies whose types differ from those of their schemas. They are stricter, except in auth/token. */
+/** Bodies whose types differ from the types of their schemas: they are stricter, except in auth/token. */
 interface StricterBodies {
   'auth/token': Partial<AuthTokenRequest>;
   'orders/create': CreateOnBinding | CreateOnSharedAgreement | CreateCollected;

@@ -42,8 +42,8 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
     PGUSER: username,
     PGPASSWORD: password,
     PGDATABASE: pathname.slice(1),
-    // pgbench's connections have the same settings as the service's, and use the generic plan from the first
-    // transaction on.
+    // pgbench's connections have the same settings as the service's connections, and use the generic plan from the
+    // first transaction on.
     PGOPTIONS: Object.entries({ ...PLAN_SETTINGS, enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -111,8 +111,8 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
-  // After this hook, fastify closes the connections that are still open. Otherwise a connection without a first request
-  // would delay the stop for ever: Node does not count it as idle, and checks no timeouts after `close`.
+  // After this hook, fastify closes the connections that are still open. If it did not, a connection without a first
+  // request would delay the stop for ever: Node does not count it as idle, and checks no timeouts after `close`.
   app.addHook('preClose', async () => {
     app.server.close();
     await inFlight.drain(drainMs);

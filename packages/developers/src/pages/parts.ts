@@ -35,7 +35,7 @@ function renderChildren(children: readonly Field[], name: string, direction: 're
     : html`<details class="children"><summary>${children.length} fields of ${name}</summary>${list}</details>`;
 }
 
-/** Renders result codes. Set `hasAnchors` only on the one page to which links to a result code lead. */
+/** Renders result codes. Set `hasAnchors` only on one page: the page to which all links to result codes lead. */
 export function renderCodes(codes: readonly Code[], { hasAnchors = false } = {}): Html {
   return html`<ul class="codes">${codes.map(
     ({

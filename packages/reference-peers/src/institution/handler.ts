@@ -103,7 +103,7 @@ export class InstitutionHandler {
     return operations[operation]();
   }
 
-  /** Settles a pending debit. Returns false if there is none with this number. */
+  /** Settles a pending debit. Returns false if no pending debit has this number. */
   settleDebit(attemptNo: string): boolean {
     const { ledger, clock } = this.#options;
     const debit = ledger.debits.get(attemptNo);

@@ -125,7 +125,7 @@ function readHeaders(headers: unknown) {
     timestamp: read(HEADERS.timestamp, HEADER_FORMS.timestamp),
     nonce: read(HEADERS.nonce, HEADER_FORMS.nonce),
     eventId: read(HEADERS.eventId, HEADER_FORMS.eventId),
-    // Refuses a comma, with which servers join repeated headers.
+    // Refuses a comma, because servers join repeated headers with commas.
     signature: read(HEADERS.signature, /^[^,]+$/),
   };
 }

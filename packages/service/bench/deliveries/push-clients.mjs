@@ -48,7 +48,7 @@ const SIGNED = Array.from({ length: 1_000 }, (_, index) => {
   return { signed, pairs };
 });
 
-/** The clients. The function `push` of each sends one push and returns whether it was accepted. */
+/** The clients. Each has a function `push`, which sends one push and returns whether it was accepted. */
 const CLIENTS = {
   own(ports) {
     const client = createPushClient({ allowLocalhost: true });

@@ -165,7 +165,7 @@ export const FAULTS = [
     about: 'for 25 s the institution drops connections after debits and refunds, fails, and declines for now',
     times: 1,
     async play({ institution, interrupted }) {
-      // If several rules match a request, the last of them applies. A rule that has been applied as often as it allows
+      // If several rules match a request, the last of them applies. After a rule was applied as often as it allows, it
       // no longer matches.
       for (const rule of INSTITUTION_FAULTS) await institution.set(rule);
       await sleep(25, interrupted);

@@ -183,7 +183,7 @@ describe('a decline because the agreement is invalid', () => {
   });
 });
 
-/** Gives the order another agreement, with the number in `more` or a new one. */
+/** Gives the order another agreement, with the number in `more` or with a new number. */
 async function move(orderNo: string, more: Record<string, unknown> = {}): Promise<void> {
   const [row] = await sql<{ user: string }>('select channel_user_id as user from orders where order_no = $1', [
     orderNo,

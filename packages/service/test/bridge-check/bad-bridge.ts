@@ -36,7 +36,7 @@ const ONCE = [
 
 /**
  * The faults that a test can switch on in the bridge, each with exactly the rules that it breaks. Faults of one group
- * are tested in one run, because none of them hides another. Without a fault the bridge keeps every rule.
+ * are tested in one run, because none of them hides another. Without a fault the bridge follows every rule.
  */
 export const RUNS = [
   {

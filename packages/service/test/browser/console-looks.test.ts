@@ -306,7 +306,8 @@ describe('every page', () => {
 });
 
 /**
- * Pages on which a viewer has buttons: they change only the viewer's own account, or show only what a viewer may see.
+ * Pages on which a viewer has buttons. The buttons change only the viewer's own account, or show only what a viewer may
+ * see.
  */
 const THEIR_OWN = ['the account', 'finding a user'];
 

@@ -102,7 +102,7 @@ it(
   120_000 + CLAIMS * 1_000,
 );
 
-/** Compares the supplier's ledger with the service's. */
+/** Compares the supplier's ledger with the service's records. */
 async function agree(buttons: readonly Button[], supplier: TestSupplier): Promise<void> {
   const appChannel = await createChannelRegistry(fresh.database, operator.vault).get(channel.appId);
   if (!appChannel) throw new Error('the channel is there');

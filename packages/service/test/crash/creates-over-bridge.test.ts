@@ -78,7 +78,7 @@ it(`${ORDERS} creates over the bridge while the service is killed and answers ar
   await node.stop();
 }, 240_000);
 
-/** Compares the institution's ledger with the service's. */
+/** Compares the institution's ledger with the service's records. */
 async function agree(acknowledged: readonly Acknowledged[], ledger: Awaited<ReturnType<typeof ledgerOf>>) {
   const rows = await fresh.database.query<{
     externalOrderNo: string;

@@ -55,7 +55,7 @@ describe('the statement', () => {
     expect(dayOne.find(({ number }) => number === 'a41')).toMatchObject({ status: 'PENDING', bookedAt: NOON });
     expect((await read(gateway.statement(second))).map(({ number }) => number)).toEqual(['b1']);
 
-    // The debit settled on the second day, so it moves from the first day's statement to the second's.
+    // The debit settled on the second day, so it moves from the statement of the first day to that of the second.
     await control(institution, { action: 'settle', attemptNo: 'a41' });
     expect(await read(gateway.statement(first))).toHaveLength(42);
     const dayTwo = await read(gateway.statement(second));

@@ -225,7 +225,7 @@ function combinationsOf({ properties, required = [] }: Document, examples: Docum
         if ((bits >> place) & 1) body[name] = name in example ? example[name] : known[name];
         else delete body[name];
       }
-      // Keeps a rule that a schema cannot express: both objects must have the same user.
+      // Follows a rule that a schema cannot express: both objects must have the same user.
       if (body.sharedAgreement) body.sharedAgreement = { ...body.sharedAgreement, channelUserId: body.channelUserId };
       return body;
     }),

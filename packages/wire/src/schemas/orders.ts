@@ -49,7 +49,7 @@ export const OrdersCreateRequest = Type.Object({
   mobileEncrypted: Type.Optional(Encrypted),
   /**
    * The schema does not list valid values of periodType, period and totalCycles: a value that differs from the
-   * product's is refused with the code for a cycle mismatch.
+   * product's value is refused with the code for a cycle mismatch.
    */
   periodType: Type.Optional(MaybeEmptyText),
   period: Type.Optional(Type.Integer()),

@@ -102,7 +102,7 @@ export function useChangeText(): (approval: Approval) => string {
   };
 }
 
-/** Returns the fields of an audit entry, each with its value or with the old and the new one. */
+/** Returns the fields of an audit entry, each with its value or with the old and the new value. */
 function useValues(): (change: Changes[number]) => (readonly [name: string, value: string])[] {
   const fieldText = useFieldTexts() as (field: string) => string;
   const roleText = useRoleTexts();

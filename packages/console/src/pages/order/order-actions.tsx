@@ -17,7 +17,7 @@ export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
   const allowed = shown.actions.filter(({ isAllowed }) => isAllowed);
   const find = (action: OrderAction['action']) => allowed.find((one) => one.action === action);
   const retry = find('retry');
-  // The latest period comes first, because it is the one refunded most often.
+  // The latest period comes first, because it is refunded most often.
   const refunds = allowed
     .filter(({ action }) => action === 'refund')
     .toSorted((a, b) => (b.cycleNo ?? 0) - (a.cycleNo ?? 0));

@@ -34,7 +34,8 @@ export const B: Order = { orderNo: '100000001002', externalOrderNo: 'own-1003', 
 /** Alice's bound card. */
 export const BINDING = { bindOrderNo: '200000000001', agreementNo: 'AG200000000001', card: '6222020000001234567' };
 /**
- * Boris's shared agreement before its replacement. `agreementNo` is the service's number, `shared` the institution's.
+ * Boris's shared agreement before its replacement. `agreementNo` is the service's number, `shared` is the institution's
+ * number.
  */
 export const SHARED = { agreementNo: 'AG200000000002', shared: 'SA-70021', card: '6222020000007654321' };
 export const RENEWED = { agreementNo: 'AG200000000003', shared: 'SA-70022', card: '6222020000008888888' };

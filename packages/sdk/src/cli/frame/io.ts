@@ -11,7 +11,7 @@ export interface Io {
   watchStop(): AbortSignal;
   readInput(): Promise<string>;
   now(): number;
-  /** Set only by tests: the timeout for receivers, instead of the service's. */
+  /** Set only by tests: the timeout for receivers, instead of the service's timeout. */
   readonly pushTimeoutMs?: number;
 }
 

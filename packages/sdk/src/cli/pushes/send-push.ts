@@ -12,7 +12,7 @@ export interface Push {
 /** A receiver's response to a push. */
 export type PushAnswer =
   | { readonly kind: 'accepted'; readonly status: number; readonly ms: number }
-  /** The receiver answered, but did not accept the push; `why` says for which reason. */
+  /** The receiver answered, but did not accept the push; `why` has the reason. */
   | {
       readonly kind: 'refused';
       readonly status: number;
@@ -44,7 +44,7 @@ export function readReceiverUrl(text: string): URL {
   return url;
 }
 
-/** Sends a push. The bytes are not changed, and the timeout is the service's. */
+/** Sends a push. The bytes are not changed, and the timeout is that of the service. */
 export function sendPush(
   url: URL,
   { method = 'POST', headers, body }: Push,
