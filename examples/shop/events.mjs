@@ -3,7 +3,7 @@
 import { createNodeReceiver } from 'perennial-channel';
 
 export function createEventReceiver({ channel, store, selling }) {
-  /** Orders whose query is in flight; the value is true if another event arrived during the query. */
+  /** The orders whose query is in flight; the value is true if another event arrived during the query. */
   const asking = new Map();
 
   return createNodeReceiver({

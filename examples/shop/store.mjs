@@ -15,7 +15,7 @@ export async function openStore(file) {
     users: new Map(kept.users),
     /** The user's id, by the value of the session cookie. */
     sessions: new Map(kept.sessions),
-    /** Orders by the shop's own number, externalOrderNo. */
+    /** The orders by the shop's own number, externalOrderNo. */
     orders: new Map(kept.orders),
     /** The times at which events were processed, by event id. */
     eventIds: new Map(kept.eventIds?.filter(([, at]) => at > Date.now() - EVENT_IDS_MS)),

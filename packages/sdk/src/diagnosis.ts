@@ -22,7 +22,8 @@ const OTHER_SECRET =
   'wrong-secret: appSecret is not the one of this appId. Is it of another channel or environment, or from before a reset?';
 
 /**
- * Hints if appSecret holds a different secret. Decoding mistakes are not listed: this client decodes secrets itself.
+ * The hints for an appSecret that holds a different secret. Decoding mistakes are not listed: this client decodes
+ * secrets itself.
  */
 const MIXED_UP: ReadonlyMap<string, string> = new Map<Mistake, string>([
   ['secret-of-callback', 'appSecret holds the callbackSecret of this channel'],

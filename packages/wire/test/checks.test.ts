@@ -79,7 +79,7 @@ describe('orders/create', () => {
   });
 });
 
-/** Requests that match their schema but break a further rule, which a function checks. */
+/** These requests match their schema but break a further rule, which a function checks. */
 const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['orders/query', 'no order', {}, 'orderNo or externalOrderNo is required'],
   ['orders/query', 'two orders', { orderNo: '1', externalOrderNo: '1' }, EXCLUSIVE],

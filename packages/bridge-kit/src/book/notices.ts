@@ -11,7 +11,7 @@ export interface NoticeRow {
 /** `about` of a notice on a debit is this prefix and the debit's number. */
 export const ABOUT_DEBIT = 'debit ';
 
-/** Notices to the service: owed, accepted and given up. */
+/** The notices to the service: owed, accepted and given up. */
 export class Notices {
   readonly #database: BookDatabase;
   readonly #table: string;

@@ -2,7 +2,7 @@ import type { BridgeLog } from '../log.js';
 import type { BridgeMetrics } from '../metrics.js';
 import { Unavailable } from '../server/refusals.js';
 
-/** Calls to the institution, each with a timeout. */
+/** The calls to the institution, each with a timeout. */
 export interface Calls {
   /**
    * Returns one deadline for all calls of a request. The service itself waits 8 s for a debit and 10 s for other

@@ -6,7 +6,7 @@ import type { BridgeMetrics } from '../metrics.js';
 import type { Calls } from './calls.js';
 import { Shared } from './shared.js';
 
-/** Points where tests simulate a crash. */
+/** The points where tests simulate a crash. */
 export const CRASH_POINTS = ['book-written', 'institution-called', 'result-written', 'notice-sent'] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 export type At = (point: CrashPoint, number: string) => void | Promise<void>;

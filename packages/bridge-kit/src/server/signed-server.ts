@@ -174,7 +174,7 @@ export async function listen(server: FastifyInstance, host: string, port: number
   return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${taken}`;
 }
 
-/** Requests whose headers have arrived but whose response has not been sent. */
+/** The requests whose headers have arrived but whose response has not been sent. */
 class InFlight {
   readonly #responses = new Set<ServerResponse>();
   #onEmpty: (() => void) | undefined;

@@ -130,7 +130,7 @@ export const api = {
   delete: change('DELETE'),
   /** Calls the endpoints that manage the session itself. They are not in the table of operations. */
   session: <Of>(method: 'POST' | 'DELETE', path: string, body?: unknown) => sendForJson<Of>(method, path, { body }),
-  /** Calls that are made before the session exists. */
+  /** Calls an endpoint before the session exists. */
   signIn: <Of>(method: 'GET' | 'POST', path: string, body?: unknown) =>
     sendForJson<Of>(method, path, { body, isSignIn: true }),
 };

@@ -40,7 +40,7 @@ export function startPage(text: string): Page {
   };
 }
 
-/** Links for readers whose search found nothing or whose URL does not exist. */
+/** The links for readers whose search found nothing or whose URL does not exist. */
 const WAYS_ON = [
   { path: '', title: 'Start', text: 'Quick start, all guides and tools.' },
   { path: 'reference', title: 'Reference', text: 'All endpoints.' },

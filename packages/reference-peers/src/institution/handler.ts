@@ -67,7 +67,7 @@ export function createInstitutionServer(options: InstitutionServerOptions): Fast
 /** Executes the operations of the bridge. */
 export class InstitutionHandler {
   readonly #options: InstitutionHandlerOptions;
-  /** Notices of the fault `late-notice`, which wait until the service queries. */
+  /** The notices of the fault `late-notice`, which wait until the service queries. */
   readonly #held = new Map<string, OwedNotice>();
 
   constructor(options: InstitutionHandlerOptions) {

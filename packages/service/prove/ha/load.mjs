@@ -47,7 +47,7 @@ const take = (list) => list.splice(randomInt(list.length), 1)[0];
 export async function startLoad(stand) {
   const { nodes, channel, callers } = stand;
   const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
-  /** Orders acknowledged as ACTIVE. `ended` has orders whose end was acknowledged. */
+  /** The orders acknowledged as ACTIVE. `ended` has orders whose end was acknowledged. */
   const active = [];
   const ended = [];
   /** Periods that can still be refunded. `claimable` has benefits that can still be claimed. */

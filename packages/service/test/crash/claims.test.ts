@@ -118,7 +118,7 @@ async function agree(buttons: readonly Button[], supplier: TestSupplier): Promis
   expect([...here].toSorted()).toEqual([...there].toSorted());
   expect([...here.keys()].toSorted()).toEqual(buttons.map(({ claimNo }) => claimNo).toSorted());
   expect(rows.every(({ status }) => status === 'CLAIMED')).toBe(true);
-  // Claims that the supplier refused for a while raise alerts. There are no other alerts.
+  // The claims that the supplier refused for a while raise alerts. There are no other alerts.
   const alerts = await fresh.database.query<{ kind: string }>('select distinct kind from alerts');
   expect(alerts).toEqual([{ kind: 'claim-refused' }]);
 }

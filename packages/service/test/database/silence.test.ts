@@ -14,9 +14,9 @@ let between: Network;
 let database: Database;
 let node: Node;
 let channel: ChannelClient;
-/** Limits with which the database client gives up statements soon. */
+/** The limits with which the database client soon gives up a statement. */
 const IMPATIENT = { statementMs: 1_000 };
-/** Limits with which no statement is given up during a test, so that the node itself must detect the silence. */
+/** The limits with which no statement is given up during a test, so that the node itself must detect the silence. */
 const PATIENT = { statementMs: 600_000 };
 async function open(limits: Partial<DatabaseOptions>): Promise<void> {
   between = await network(on.service.fresh.url);

@@ -16,7 +16,7 @@ export interface Column<Row> {
   /** Hides the header, if the cells are clear without it. Screen readers still read it. */
   readonly hidesHeader?: boolean;
   cell(row: Row): ReactNode;
-  /** Set to align at the end of the cell, for example numbers. */
+  /** Set to align the content at the end of the cell, for example for numbers. */
   readonly align?: 'end';
   /** Set if the column takes the remaining width and truncates its text. */
   readonly grows?: boolean;

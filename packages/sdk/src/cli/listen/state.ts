@@ -72,7 +72,7 @@ export class ListenState {
     return this.forwarded.get(eventId) === writtenAt;
   }
 
-  /** Marks an event as seen: it is forwarded, or it must not be forwarded. */
+  /** Marks an event as seen, because it was forwarded or must not be forwarded. */
   add({ eventId, writtenAt }: Known): void {
     this.forwarded.set(eventId, writtenAt);
   }
