@@ -80,7 +80,7 @@ export function createGateway(settings: GatewaySettings, clock: Clock, notifyUrl
 /**
  * Maps Alipay's code (https://opendocs.alipay.com/common/02km9f): 10000 is done, 10003 waits for the user, 40004
  * certainly failed. After 20000 and SYSTEM_ERROR the outcome is unknown. Any other code may mean that a setting is
- * wrong. It counts as unknown too, so that our own mistake never declines a debit.
+ * wrong. Its outcome counts as unknown too, so that our own mistake never declines a debit.
  */
 function toAnswer(method: string, fields: Readonly<Record<string, unknown>>): Answer {
   const code = String(fields['code'] ?? '');

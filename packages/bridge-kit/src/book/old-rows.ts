@@ -2,9 +2,9 @@ import type { BookDatabase } from './database.js';
 import { ABOUT_DEBIT } from './notices.js';
 
 /**
- * Deletes up to `most` settled numbers and accepted notices per table that are older than the time `before`. Returns
- * whether there may be more. Keeps a debit while its notice is not accepted, or one of its refunds is open or recent.
- * Keeps all refunds of a kept debit, so that the refunded sum of a debit stays complete.
+ * Deletes settled numbers and accepted notices that are older than the time `before`: at most `most` rows per table.
+ * Returns whether there may be more. Keeps a debit while its notice is not accepted, or one of its refunds is open or
+ * recent. Keeps all refunds of a kept debit, so that the refunded sum of a debit stays complete.
  */
 export async function deleteOldRows(database: BookDatabase, before: number, most: number): Promise<boolean> {
   const { schema } = database;

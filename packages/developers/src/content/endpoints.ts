@@ -6,7 +6,7 @@ export interface EndpointText {
   readonly text: string;
 }
 
-/** Groups in the order of the navigation. */
+/** The groups, in the order in which the navigation lists them. */
 export const GROUPS = ['Access', 'Catalog', 'Agreements', 'Orders', 'Payments', 'Events', 'Sandbox'] as const;
 
 export const ENDPOINT_TEXTS: Readonly<Record<string, EndpointText>> = {

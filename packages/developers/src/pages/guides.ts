@@ -6,7 +6,7 @@ import { ALL_CODES } from '../model.js';
 import { VECTOR_TEXTS } from '../vectors.js';
 import { renderCodes } from './parts.js';
 
-/** Guides in the order of the navigation. */
+/** The guides, in the order in which the navigation lists them. */
 export const GUIDES: readonly {
   readonly name: string;
   readonly title: string;

@@ -5,7 +5,7 @@ import { CAN_MEASURE, cpuOfProcess } from '../cpu.mjs';
 import { walBytes } from '../orders.mjs';
 import { makeChannels, makeEvents } from './events.mjs';
 
-/** Events sent before the measurement, by the same process. */
+/** The number of events sent before the measurement, by the same process. */
 const WARM_UP = 10_000;
 
 /**

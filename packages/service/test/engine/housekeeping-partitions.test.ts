@@ -7,7 +7,7 @@ import * as table from './partitions.js';
 
 /**
  * Events and pushes have weekly partitions, requests have daily partitions. Housekeeping treats them alike;
- * housekeeping-events.test.ts has the rest.
+ * housekeeping-events.test.ts tests the rest.
  */
 const RETENTION = 30;
 const KEPT_FROM = `date_trunc('week', now() - interval '${RETENTION} days', 'Asia/Shanghai')`;

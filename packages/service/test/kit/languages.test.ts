@@ -189,7 +189,7 @@ describe.each(LANGUAGES)('the guides in %s', (language) => {
   });
 });
 
-/** Pushes that a receiver must refuse. */
+/** The pushes that a receiver must refuse. */
 const FORGED: readonly Push[] = [
   { tamper: (body) => body.replace('SUCCESS', 'REFUND_FULL') },
   { tamper: (body) => JSON.stringify(JSON.parse(body)) },

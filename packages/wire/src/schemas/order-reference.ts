@@ -2,7 +2,7 @@ import { Rejection } from '../rejection.js';
 import { Text } from './common.js';
 import { Type } from './type.js';
 
-/** Identifies an order by the service's number or by the channel's own number. */
+/** The fields that identify an order, by the service's number or by the channel's own number. */
 export const orderReferenceFields = {
   orderNo: Type.Optional(Text),
   externalOrderNo: Type.Optional(Text),

@@ -1,6 +1,6 @@
 import { type Example, PAGE } from './cast.js';
 
-/** Gets a token, and lists products and payment channels. */
+/** The examples that get a token, and list products and payment channels. */
 export const CATALOG: readonly Example[] = [
   {
     endpoint: 'auth/token',

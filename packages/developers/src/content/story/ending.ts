@@ -1,7 +1,7 @@
 import { A1, type Example, STORY_TIME } from './cast.js';
 import { firstPeriod, mainOrder, paymentOrderNo } from './orders-and-periods.js';
 
-/** Cancels an order, and refunds a part of its payment. */
+/** The examples that cancel an order, and refund a part of its payment. */
 export const ENDING: readonly Example[] = [
   {
     endpoint: 'orders/unsubscribe',

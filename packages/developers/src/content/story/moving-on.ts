@@ -1,7 +1,7 @@
 import { A2, B, DUE, type Example, RENEWED, SHARED, sharedAgreement } from './cast.js';
 import { mainOrder, paymentOrderNo } from './orders-and-periods.js';
 
-/** Advances time: a debit fails, the card is replaced, a month is billed. */
+/** The examples that advance time: a debit fails, the card is replaced, a month is billed. */
 export const MOVING_ON: readonly Example[] = [
   {
     endpoint: 'sandbox/orders/advance',

@@ -8,7 +8,7 @@ const ALICES_CARD = {
   agreementStatus: 'BIND_SUCCESS',
 };
 
-/** Reads orders, a period and bound cards. */
+/** The examples that read orders, a period and bound cards. */
 export const READING: readonly Example[] = [
   {
     endpoint: 'orders/query',

@@ -1,7 +1,7 @@
 import { A1, A2, ALICE, B, BINDING, BORIS, CHEN, cardFields, type Example, SHARED, sharedAgreement } from './cast.js';
 import { mainOrder } from './orders-and-periods.js';
 
-/** Binds a card, and creates an order in each of the three ways. */
+/** The examples that bind a card, and create an order in each of the three ways. */
 export const SELLING: readonly Example[] = [
   {
     endpoint: 'agreements/bind-sms',

@@ -3,8 +3,8 @@ import { isProblem } from '../../../api/problem.ts';
 
 /**
  * A refund request that has no answer yet, stored in the browser. If the operator closes the dialog, reloads the page
- * or opens another tab and requests the same amount again, the same idempotency key is sent, so the money is refunded
- * once.
+ * or opens another tab, and then requests the same amount again, the same idempotency key is sent, so the money is
+ * refunded once.
  */
 export interface Unanswered {
   readonly cycleNo: number;
