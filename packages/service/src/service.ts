@@ -125,8 +125,8 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
 }
 
 /**
- * The most authentication failures per minute from one address with one app id. Further requests with this address and
- * app id are refused without a signature check.
+ * The maximum number of authentication failures per minute from one address with one app id. Further requests with this
+ * address and app id are refused without a signature check.
  */
 const AUTH_FAILURES_PER_MINUTE = 600;
 

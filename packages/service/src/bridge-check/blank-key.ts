@@ -1,7 +1,9 @@
 /** Minimum length of a match. A shorter text may equal a part of the key by coincidence. */
 const SHORTEST = 16;
 
-/** Removes the key, or parts of it, from a text of the bridge: a refusal may quote the key that the bridge knows. */
+/**
+ * Removes the key, or parts of it, from a text that the bridge sent: a refusal may quote the key that the bridge knows.
+ */
 export function blankKey(text: string, key: Uint8Array): string {
   const bytes = Buffer.from(key);
   const [base64, url, hex] = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];

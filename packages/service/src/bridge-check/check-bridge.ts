@@ -25,7 +25,7 @@ export interface Checked {
   readonly rules: readonly Verdict[];
   /** The number of debits that succeeded. */
   readonly debited: number;
-  /** Debits that were not, or perhaps not, refunded in full. */
+  /** Debits that were not refunded in full, or whose refund is uncertain. */
   readonly left: readonly Left[];
   readonly useless: readonly UnusedOption[];
 }
@@ -146,7 +146,10 @@ async function runTrial(check: Check, { rules, run }: Trial): Promise<void> {
   }
 }
 
-/** Queries every number again, tries to refund all debits, and returns those that are left. */
+/**
+ * Queries every number again, tries to refund all debits, and returns the debits that were possibly not refunded in
+ * full.
+ */
 async function settleAll(check: Check): Promise<Left[]> {
   const { book, outcomes } = check;
   for (const attempt of book.attempts) await unlessUnusable(judgeInTheEnd(check, attempt));

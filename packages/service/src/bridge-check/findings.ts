@@ -17,8 +17,8 @@ export class NotTried extends Error {}
 export class BridgeGone extends Error {}
 
 /**
- * The observations of each rule. A single breach breaks the rule. A rule without a breach holds if it was seen to be
- * kept at least one time, and none of its trials was abandoned.
+ * The observations of each rule. A single breach breaks the rule. A rule without a breach holds if at least one
+ * observation complies with it, and none of its trials was abandoned.
  */
 export class Findings {
   readonly #kept = new Set<RuleName>();

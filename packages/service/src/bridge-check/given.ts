@@ -34,8 +34,8 @@ export interface Given {
   readonly smsCode?: string;
   readonly wrongSmsCode?: string;
   /**
-   * The past day whose statement is read instead of the statements of the run's own days, for a bridge that has no
-   * statement of today yet.
+   * A past day. Its statement is read instead of the statements of the days on which the run takes place. For a bridge
+   * that has no statement of today yet.
    */
   readonly statementDay?: string;
   readonly restart?: () => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Former commands for single settings, and the option of `channel set` that replaced each. Empty if the former options
- * are unchanged.
+ * The former commands for single settings, each with the option of `channel set` that replaced it. An empty text means
+ * that `channel set` has the same options as the former command.
  */
 const OPTIONS: Readonly<Record<string, string>> = {
   'set-callback': '--callback',

@@ -49,8 +49,8 @@ export function createListener(deps: ListenerDeps) {
     rewriteUrl: ({ url = '' }) => readableConsoleUrl(url),
     routerOptions: { maxParamLength: 100 },
   });
-  // Keeps bodies as bytes, because the signature covers the bytes and is checked before parsing. Lists JSON besides
-  // `*`, because Fastify caches the parser of a listed type, and parses the header of every other type again.
+  // Keeps bodies as bytes, because the signature covers the bytes and is checked before parsing. Names JSON besides
+  // `*`, because Fastify caches the parser of a named type. For any other type, it parses the header again each time.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies));
   answerExpectations(app);

@@ -31,7 +31,7 @@ import type { Route } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the headers were checked and are well-formed. */
+    /** Null until the headers were checked and found to be well-formed. */
     signedHeaders: SignedRequestHeaders | null;
   }
 }
@@ -62,7 +62,7 @@ interface AdmittedRequest {
 
 /**
  * Creates the steps of a request, in the order in which their errors are answered (docs/request.md). `open` runs before
- * the body is read, `serve` with the raw bytes of the body.
+ * the body is read. `serve` runs afterwards, with the raw bytes of the body.
  */
 export function createPipeline(
   route: Route,
@@ -79,7 +79,7 @@ export function createPipeline(
       ? (description: unknown) => describedAnswer(description as object, render(channel, description))
       : writeSuccess;
 
-  /** Returns a promise only if the check of authentication failures does. */
+  /** Returns a promise only if the check of authentication failures returns one. */
   function open(request: FastifyRequest): Promise<void> | undefined {
     const checked = failures.check(request);
     return checked ? checked.then(() => readHeaders(request)) : readHeaders(request);

@@ -16,7 +16,7 @@ export interface RefuseEarlyDeps {
   readonly clock: Clock;
   readonly metrics: ServiceMetrics;
   readonly log: Logger;
-  /** The paths of endpoints. Requests to other paths are cheap and not refused here. */
+  /** The paths of endpoints. Requests to other paths are not refused here, because they are cheap. */
   readonly paths: ReadonlySet<string>;
   readonly isDraining: () => boolean;
   /** True if the request came on a connection beyond the limit. */
@@ -28,9 +28,9 @@ const { code, http, message } = CODES.UNAVAILABLE;
 
 /**
  * Refuses a request that the node cannot serve in time, or that came on a spare connection, as soon as its headers are
- * read and before the framework does any work. At ten times the capacity nine of ten requests are refused, so refusing
- * must be cheap to leave time for the tenth. Node discards the body. The connection stays open, unless it is spare or
- * the client closes it.
+ * read and before the framework does any work. At ten times the capacity nine of ten requests are refused, so a refusal
+ * must be cheap. Otherwise no time would remain for the tenth. Node discards the body. The connection stays open,
+ * unless it is spare or the client closes it.
  */
 export function createEarlyRefusal(deps: RefuseEarlyDeps) {
   const { load, failures, clock, metrics, log, paths, isDraining, isSpare, halfCloseMs } = deps;

@@ -17,18 +17,21 @@ export type DroppedBecause = (typeof DROPPED_BECAUSE)[number];
 const BATCH = 500;
 const MAX_WAIT_MS = 1_000;
 /**
- * The most entries that wait, enough for some seconds at full load while the database is unreachable. They take about
- * ten megabytes, or thirty with the longest request ids.
+ * The maximum number of waiting entries. It is enough for some seconds at full load while the database is unreachable.
+ * The entries take about ten megabytes, or thirty with the longest request ids.
  */
 const MAX_WAITING = 20_000;
-/** The most waiting entries with app ids that this node does not know, because anybody can invent app ids. */
+/**
+ * The maximum number of waiting entries whose app id this node does not know. It is low, because anybody can invent app
+ * ids.
+ */
 const MAX_STRANGERS = 1_000;
 const MAX_REASON_LENGTH = 500;
 
 /**
- * Records the calls of channels, so that operators can see why a call was refused. Writes after the answers, one batch
- * at a time. Requests never wait for the log or fail because of it: entries that cannot be written are dropped and
- * counted.
+ * Records the calls of channels, so that operators can see why a call was refused. Writes the entries after the answers
+ * were sent, one batch at a time. Requests never wait for the log or fail because of it: entries that cannot be written
+ * are dropped and counted.
  */
 export function createRequestLog({ database, log, isKnown, countDropped }: RequestLogDeps) {
   const waiting: WaitingRequest[] = [];

@@ -29,8 +29,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     });
     done();
   });
-  // Enters the span only in this hook. Reading the body would leave a span entered earlier, because the body is read in
-  // the connection's context.
+  // Enters the span only in this hook. If the span were entered earlier, it would be lost while the body is read,
+  // because the body is read in the connection's context.
   app.addHook('preHandler', (request, _reply, done) => {
     const started = spans.get(request);
     if (started) tracing.runWithin(started, done);

@@ -82,7 +82,7 @@ export interface CommandRules<Input, Result> {
   readonly fields?: { readonly [Field in keyof Input | `${keyof Input & string}.${string}`]?: CommandField };
   /** Defaults for fields that the console requires and a command may omit. */
   readonly defaults?: { readonly [Field in keyof Input]?: Input[Field] | undefined };
-  /** The summary in the help of the command line, if it differs from the console's. */
+  /** The summary in the help of the command line, if it differs from the summary in the console. */
   readonly summary?: string;
   /**
    * True if the command moves money, or ends or sends something. Such a command is refused with ENGINE=off, and on a

@@ -4,7 +4,7 @@ import type { OperatorWithGateways } from '../operator/operator.js';
 import { createNotFound } from '../operator/rules.js';
 import type { Context, Operation, Row, SecondPerson } from './operation.js';
 
-/** Describes the option of commands. */
+/** The description of a command's option to skip the approval. */
 export const WITHOUT_APPROVAL = 'reason to skip the approval by a second admin in production, for the audit log';
 
 /** Runs the step of a row, or requests the approval that it needs. */

@@ -60,7 +60,7 @@ export async function showAlert({ database }: Operator, { kind, subject }: Named
   };
 }
 
-/** Acknowledges an alert. It leaves the list of open alerts until its cause occurs again. */
+/** Acknowledges an alert. The list of open alerts does not contain it until its cause occurs again. */
 export async function acknowledgeAlert(operator: Operator, { kind, subject }: NamedAlert): Promise<Changed<AlertView>> {
   return inTransaction(operator, async (tx) => {
     const alert = await requireLockedAlert(tx, { kind, subject });

@@ -75,8 +75,8 @@ const holdsNumber = (text: string): boolean =>
   });
 
 /**
- * Cards begin with 3, 4, 5, 6, 9 or 22 to 27. Numbers of orders and payments begin with 1, and channels' numbers often
- * with a year, so they are not taken for cards.
+ * Cards begin with 3, 4, 5, 6, 9 or 22 to 27. Numbers of orders and payments begin with 1, and numbers that channels
+ * assign often begin with a year, so neither is taken for a card.
  */
 const isCardNumber = (number: string): boolean =>
   /^(?:[34569]|2[2-7])\d{12,18}$/.test(number) &&

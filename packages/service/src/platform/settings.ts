@@ -30,7 +30,7 @@ export interface PeerSettings {
   /** The client certificate and its key. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** The only authorities to trust. Unset: Node's. */
+  /** The only authorities to trust. Unset: the authorities that Node trusts. */
   readonly caFile?: string | undefined;
   readonly proxy?: ProxySettings | undefined;
 }
@@ -121,7 +121,7 @@ export function readSettings(env: Env = process.env) {
     port,
     /** The URL of the API. Unset: http:// with the address and the actual port on which the node listens. */
     publicUrl: readPublicUrl(env, 'PUBLIC_URL'),
-    /** The URL of redemption links, if it differs from the API's. Unset: `publicUrl`. */
+    /** The URL of redemption links, if it differs from the URL of the API. Unset: `publicUrl`. */
     redeemUrl: readPublicUrl(env, 'REDEEM_URL'),
     /** How often an address may open redemption pages per minute. It may post a fifth as often. */
     redeemOpensPerMinute: readInteger(env, 'REDEEM_OPENS_PER_MINUTE', DEFAULT_REDEEM_OPENS_PER_MINUTE, 5, 1_000_000),
@@ -131,8 +131,8 @@ export function readSettings(env: Env = process.env) {
     // A node needs at least two connections to start.
     databasePool: readInteger(env, 'DATABASE_POOL', DEFAULT_DATABASE_POOL, 2, 1000),
     /**
-     * The current master key, unless a key service wraps it, then the previous master keys under which some keys may
-     * still be wrapped. Undefined: a key file is created in `dataDir`.
+     * First the current master key, if no key service wraps it. Then the previous master keys, under which some keys
+     * may still be wrapped. Undefined: a key file is created in `dataDir`.
      */
     masterKeys,
     /** Wraps another master key, which is the current one unless MASTER_KEY or MASTER_KEY_FILE is set. */
@@ -169,7 +169,10 @@ export function readSettings(env: Env = process.env) {
     consoleUrl: readPublicUrl(env, 'CONSOLE_URL'),
     /** Refunds of one period above this amount, in cents, need a second operator. 0: no refund needs one. */
     refundApprovalCent: readCents(env, 'CONSOLE_REFUND_APPROVAL_CENT', isProduction ? 50_000 : 0),
-    /** The same for the sum of the refunds that one operator makes alone in 24 hours. */
+    /**
+     * If the refunds that one operator makes alone in 24 hours exceed this sum, in cents, a second operator is needed.
+     * 0: no limit.
+     */
     refundDailyCent: readCents(env, 'CONSOLE_REFUND_DAILY_CENT', isProduction ? 500_000 : 0),
     singleSignOn: readSingleSignOn(env),
     peers: readPeers(env),

@@ -56,7 +56,7 @@ export class Caller {
     return compose(request, { basePath, key, currency, now: clock.now() });
   }
 
-  /** Sends a message and checks nothing but that the bridge is still reachable. */
+  /** Sends a message. Checks only that the bridge is still reachable. */
   async send(operation: Operation, message: Message, manner: Manner = 'whole'): Promise<Arrival> {
     const { origin, deadlines, peers } = this.#options;
     const deadlineMs = operation === 'debit' ? deadlines.debit : deadlines.other;

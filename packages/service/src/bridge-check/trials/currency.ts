@@ -3,7 +3,7 @@ import { BridgeGone, NotTried } from '../findings.js';
 import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 
-/** Returns the currency that the bridge names. A bridge that does not know the operation counts as CNY. */
+/** Returns the currency that the bridge names. Returns CNY for a bridge that does not know the operation. */
 async function findCurrency(check: Check): Promise<string | undefined> {
   const { caller } = check;
   const asking = { operation: 'handshake', body: {} } as const;

@@ -15,7 +15,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
       const refund = await outcomes.refundedOnce(attempt, debitedCent(attempt));
       const said = await outcomes.query(refund);
       findings.judge('refund-query-known', said.word !== 'NOT_FOUND', describeSaid(said));
-      // Waits for the final result: a pending refund has no amount yet, and a refused refund never has.
+      // Waits for the final result: a pending refund has no amount yet, and a refused refund never has an amount.
       const settled = await outcomes.settled(refund);
       if (settled.word !== 'SUCCESS') throw new NotTried(`a refund was finally answered ${describeSaid(settled)}`);
     },
@@ -73,7 +73,7 @@ export const REFUND_TRIALS: readonly Trial[] = [
   {
     rules: ['refund-unknown-debit'],
     run: async ({ outcomes, book, findings, given }) => {
-      // Not added to the book, because its debit was never sent and leaves nothing to refund.
+      // Not added to the book, because its debit was never sent, so there is nothing to refund.
       const refund: Refund = {
         refundNo: book.nextNumber('R'),
         attempt: outcomes.unsent(),

@@ -94,7 +94,7 @@ function readLine({ findings }: Check, day: string, given: Fields, { own, seen, 
   );
   const key = keyOf(kind, number);
   // Includes the reference, because a number with two references is not a repeated line. The trial that sent the number
-  // judges it.
+  // judges the two references.
   const line = `${key} ${institutionRef}`;
   if (!findings.judge('statement-once', !seen.has(line), `${kind} ${show(number)} is there twice`)) return;
   seen.add(line);

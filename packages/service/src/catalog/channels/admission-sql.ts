@@ -22,7 +22,7 @@ export interface AdmissionQuery {
 export interface AdmissionAnswer {
   readonly current: boolean;
   readonly reused: boolean;
-  /** True if the rate allows the request and its nonce is stored. */
+  /** True if the rate allows the request, and its nonce was new and is now stored. */
   readonly granted: boolean;
   readonly idempotency: IdempotencyRow | undefined;
 }
@@ -82,9 +82,10 @@ export const ADMISSION_PARAMETERS = [
  * the signed timestamp, so a copy always has the same slot. The other slots are read to find the same nonce with
  * another timestamp.
  *
- * The idempotency key is looked up for each request (offset 0), because a plain join was planned while the table was
- * small and later read the whole table. The stored nonces are compared by a hashed subquery, because the planner's join
- * would compare every nonce with every other: a fifth of the cost of 64 requests.
+ * The idempotency key is looked up for each request (offset 0), because PostgreSQL planned a plain join while the table
+ * was small, and later read the whole table with that plan. The stored nonces are compared by a hashed subquery,
+ * because the planner's join would compare every nonce with every other nonce, which would be a fifth of the cost of 64
+ * requests.
  *
  * A subquery hides the lengths of the arrays from the planner. If the planner sees the lengths, a plan for one request
  * looks cheaper than a plan for any number of requests. PostgreSQL then plans the statement again each time, which
@@ -203,7 +204,7 @@ export function toAdmissionAnswer(row: AdmissionRow): AdmissionAnswer {
   };
 }
 
-/** Removes the copies of a request from a batch, because only the first of them can be granted. */
+/** Keeps only the first of several copies of a request in a batch, because only the first can be granted. */
 function separateCopies<Query extends AdmissionQuery>(asked: readonly Query[]) {
   const positions = new Map<string, number>();
   const firsts: Query[] = [];

@@ -151,8 +151,8 @@ export const keepFormerAppSecret = declareWrite({
 });
 
 /**
- * For the sandbox: keeps the current app secret as a former app secret that has ended, which is recognised but not
- * accepted. Its end is set to 1970, so that it has ended by any clock. Must run before the new app secret is stored.
+ * For the sandbox: stores the current app secret as a former app secret that is recognised, but no longer accepted. Its
+ * end is set to 1970, so that it has ended by any clock. Must run before the new app secret is stored.
  */
 export const keepEndedAppSecret = declareWrite({
   text: `update channels set former_app_secret = app_secret, former_secret_until = to_timestamp(0) where channel_id = $1`,

@@ -14,7 +14,7 @@ export interface Channel {
   readonly appSecret: Uint8Array;
   /**
    * The former app secret, accepted until the time `until` in Unix milliseconds. In the sandbox that time may be long
-   * past.
+   * ago.
    */
   readonly formerAppSecret: { readonly secret: Uint8Array; readonly until: number } | undefined;
   readonly aesKey: Uint8Array;

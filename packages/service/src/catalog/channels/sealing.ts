@@ -32,8 +32,8 @@ export function createSealing({ dataKey, otherKey, lookUpKey = deriveLookUpKey(d
     seal: (text: string, place: string): string => seal(key, Buffer.from(text), place),
     unseal: (sealed: string, place: string): string => Buffer.from(open(sealed, place).plain).toString(),
     /**
-     * Seals a value again that was sealed under the other key. Returns undefined if it is already sealed under the data
-     * key.
+     * Seals a value under the data key if it was sealed under the other key. Returns undefined if it is already sealed
+     * under the data key.
      */
     reseal(sealed: string, place: string): string | undefined {
       const { plain, isUnderOther } = open(sealed, place);

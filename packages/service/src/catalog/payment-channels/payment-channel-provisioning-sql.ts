@@ -136,7 +136,10 @@ export const findPaymentChannelAuthorization = declareFind({
   columns: columns({ isDefault: 'boolean', shareEnabled: 'boolean' }),
 });
 
-/** Removes the default from any payment channel but `$2`. Returns the code of the former default, or undefined. */
+/**
+ * Removes the default flag from the channel's payment channels, except `$2`. Returns the code of the former default, or
+ * undefined.
+ */
 export const clearOtherDefault = declareFind({
   text: `update channel_payment_channels set is_default = false
      where channel_id = $1 and is_default and code <> $2 returning code`,

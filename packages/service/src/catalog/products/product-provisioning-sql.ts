@@ -90,7 +90,10 @@ const FIND_LATEST_VERSION = statement({
   columns: columns({ version: 'integer' }),
 });
 
-/** Locks a product, by the code of its first version, against new versions. Returns its latest version number. */
+/**
+ * Locks a product against new versions. `firstCode` is the code of its first version. Returns its latest version
+ * number.
+ */
 export async function lockLatestVersion(tx: Queryable, firstCode: string): Promise<number> {
   await tx.query(LOCK_VERSIONS, [firstCode]);
   return (await queryOne(tx, FIND_LATEST_VERSION, [firstCode]))?.version ?? 1;

@@ -9,7 +9,10 @@ import { actorName, addCommand, type CommandLine, type JsonOption } from './comm
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Adds the command of a table row to its noun. The rules define the options, and the row's schemas their parsers. */
+/**
+ * Adds the command of a table row to its noun. The rules define the options, and the row's schemas determine how
+ * options are parsed.
+ */
 export function addRow(noun: Command, row: Row, rules: CommandRules<never, never>, commandLine: CommandLine): void {
   const [, verb = '', ...argumentNames] = rules.usage.split(' ');
   const made = addCommand(noun, verb, toHelp(rules.summary ?? row.summary), rules.examples);

@@ -2,16 +2,19 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Vault } from '../../platform/secrets/vault.js';
 
 /**
- * Creates the cookie of a device, which is a browser in which the operator has signed in: the operator's id, a random
- * number and a MAC. Failed attempts from a device are counted separately, so that strangers who guess cannot lock the
- * operator out. The cookie proves no identity, so it needs no revocation.
+ * Creates the cookie of a device. A device is a browser in which the operator has signed in. The cookie contains the
+ * operator's id, a random number and a MAC. Failed attempts from a device are counted separately, so that strangers who
+ * guess cannot lock the operator out. The cookie proves no identity, so it needs no revocation.
  */
 export function createDevice(vault: Vault, personId: number): string {
   const device = `${personId}.${randomBytes(16).toString('base64url')}`;
   return `${device}.${signDevice(vault, device)[0]?.toString('base64url')}`;
 }
 
-/** Returns the cookie without its MAC. Returns undefined if the cookie is absent, forged or another operator's. */
+/**
+ * Returns the cookie without its MAC. Returns undefined if the cookie is absent or forged, or belongs to another
+ * operator.
+ */
 export function readDevice(vault: Vault, cookie: string | undefined, personId: number): string | undefined {
   const [, device = '', mac = ''] = /^(\d+\.[\w-]{22})\.([\w-]{43})$/.exec(cookie ?? '') ?? [];
   const given = Buffer.from(mac, 'base64url');

@@ -16,7 +16,7 @@ interface Allowance {
 }
 
 const MINUTE_MS = 60_000;
-/** The most clients that are counted. An attacker with more addresses than this is not stopped. */
+/** The maximum number of clients that are counted. An attacker with more addresses than this is not stopped. */
 const MAX_REMEMBERED = 10_000;
 
 /**

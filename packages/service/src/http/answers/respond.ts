@@ -62,7 +62,7 @@ export class NodeDraining extends NodeBusy {
   override message = 'draining';
 }
 
-/** This node waits for its database and has not served yet. Another node can answer the retry. */
+/** This node waits for its database and has not begun to serve. Another node can answer the retry. */
 export class NodeStarting extends NodeBusy {
   override message = 'starting';
 }

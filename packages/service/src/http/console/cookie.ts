@@ -15,7 +15,7 @@ type Cookie = keyof typeof COOKIES;
  */
 const cookieName = (cookie: Cookie, isSecure: boolean) => `${isSecure ? '__Host-' : ''}${COOKIES[cookie].name}`;
 
-/** Returns the value, or undefined if there is no such cookie or two with the same name. */
+/** Returns the value, or undefined if there is no such cookie, or if there are two with the same name. */
 export function readCookie({ headers }: FastifyRequest, cookie: Cookie, isSecure: boolean): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
   const found = pairs.filter(([name]) => name === cookieName(cookie, isSecure));

@@ -52,7 +52,7 @@ export function requireOwnSite(headers: FastifyRequest['headers']): void {
 
 /**
  * Returns true if the operator must set up a second factor before anything else. Operators whom the identity provider
- * has authenticated need none here.
+ * has authenticated need no second factor here.
  */
 export const needsTotp = ({ totpRoles }: ConsoleDeps, { role, hasTotp, isBySingleSignOn }: SessionRow): boolean =>
   totpRoles.includes(role) && !hasTotp && !isBySingleSignOn;

@@ -29,7 +29,10 @@ function refuseOtherFields(schema: unknown): unknown {
   return 'properties' in parts ? { additionalProperties: false, ...parts } : parts;
 }
 
-/** Reads the parameters, numbers in digits as numbers. Empty parameters count as absent. */
+/**
+ * Reads the query parameters. Converts those that the schema declares with `inDigits` to numbers. Empty parameters
+ * count as absent.
+ */
 export function createQueryReader(
   of: ObjectSchema | undefined,
 ): (request: FastifyRequest) => Record<string, string | number> {

@@ -62,7 +62,8 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
         const state = client.randomState();
         const nonce = client.randomNonce();
         const isProof = request.query.prove !== undefined;
-        // Stores the session to replace now, because the provider's redirect comes without the session's cookie.
+        // Stores now which session will be replaced, because the provider's redirect comes without the session's
+        // cookie.
         const token = readCookie(request, 'session', isSecure());
         await insertSignOn(database, {
           stateHash: hashState(state),
@@ -102,7 +103,8 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
             expectedState: state,
             expectedNonce: taken.nonce,
             idTokenExpected: true,
-            // Requires an `auth_time` after the sign-in began. 0 would refuse operators who take long to enter a code.
+            // Requires an `auth_time` after the sign-in began. A `maxAge` of 0 would refuse operators who take long to
+            // enter a code.
             ...(taken.isProof ? { maxAge: taken.seconds } : {}),
           })
           .catch((err: unknown) => {

@@ -27,7 +27,7 @@ export interface DevelopersContext {
   readonly findRefused: FindRefused | undefined;
 }
 
-/** The most files per minute and address. Files are served from memory, and a page loads five of them. */
+/** The maximum number of files per minute and address. Files are served from memory, and a page loads five of them. */
 const FILES_PER_MINUTE = 1_200;
 
 /** Documents that programs on other sites are allowed to read. */

@@ -3,10 +3,12 @@ import { RateLimited } from '../answers/minute-limit.js';
 import { NodeBusy } from '../answers/respond.js';
 
 export interface AnswerPlaceLimits {
-  /** The most long answers in progress at once: on a node, and for one channel. */
+  /** The maximum number of long answers in progress at once: on a node, and for one channel. */
   readonly longAnswers: number;
   readonly longAnswersPerChannel: number;
-  /** The most requests that wait for a place, on a node and for one channel, and how long each waits (ms). */
+  /**
+   * The maximum number of requests that wait for a place, on a node and for one channel, and how long each waits (ms).
+   */
   readonly longAnswersWaiting: number;
   readonly longAnswersWaitingPerChannel: number;
   readonly longAnswerWait: number;

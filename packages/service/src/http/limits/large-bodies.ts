@@ -7,11 +7,14 @@ import { addressGroup, RateLimited } from '../answers/minute-limit.js';
 export const LARGE_BODY_BYTES = 16_384;
 
 export interface LargeBodyLimits {
-  /** The most bytes of large bodies in memory, counted from the start of reading until the answer. */
+  /**
+   * The maximum number of bytes that large bodies take in memory. A body counts from the start of reading until the
+   * answer.
+   */
   readonly bytes: number;
-  /** The most bytes for one address. */
+  /** The maximum number of bytes for one address. */
   readonly bytesPerAddress: number;
-  /** Time for which a body waits for room before it is refused. It is not read in this time. */
+  /** Time for which a body waits for room before it is refused. The body is not read while it waits. */
   readonly waitMs: number;
 }
 

@@ -1,5 +1,5 @@
 const MINUTE_MS = 60_000;
-/** The most clients that have their own line in one minute. All other clients share a line. */
+/** The maximum number of clients that have their own line in one minute. All other clients share a line. */
 const MAX_REMEMBERED = 1000;
 const OTHERS = 'others';
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { createAddressCheck } from '../../catalog/channels/channel.js';
 
-/** The most warnings, because anybody can send forwarding headers. */
+/** The maximum number of warnings. There is a limit, because anybody can send forwarding headers. */
 const MAX_WARNINGS = 16;
 const MAX_REMEMBERED = 1000;
 

@@ -10,8 +10,8 @@ import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
 /**
- * Pieces that together are shorter fit into the network buffers and are sent whole. Longer answers are sent in pieces
- * of about this size.
+ * If all pieces of an answer together are shorter than this, they fit into the network buffers and are sent whole. A
+ * longer answer is sent in pieces of about this size.
  */
 const SHORT_ANSWER = 65_536;
 

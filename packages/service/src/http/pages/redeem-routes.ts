@@ -442,7 +442,7 @@ const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active':
 
 interface AskedAddress {
   readonly link: SignedLink | undefined;
-  /** The entry with which the list begins. */
+  /** The first entry of the list. */
   readonly from: string | undefined;
   readonly done: string | undefined;
 }

@@ -18,7 +18,7 @@ interface Served {
   readonly bytes: Buffer | string;
 }
 
-/** The most pictures in memory, and the most styles. A picture has at most 64 KiB. */
+/** The maximum number of pictures in memory, and also the maximum number of styles. A picture has at most 64 KiB. */
 const MAX_KEPT = 128;
 /** Content security policy for a picture that is opened as a page: it can draw itself and load nothing. */
 const PICTURE_POLICY = `default-src 'none'; style-src 'unsafe-inline'; sandbox`;

@@ -2,7 +2,7 @@ import { MAX_BODY_VALUES, Rejection } from '@perennial/wire';
 
 /** The API nests three levels. Much deeper values could overflow the stack later. */
 const MAX_DEPTH = 32;
-/** The most characters of a field's path that a message repeats. */
+/** The maximum number of characters of a field's path that a message repeats. */
 const MAX_PLACE_LENGTH = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -143,6 +143,6 @@ function describe({ what, steps }: Hostile): string {
   return `${what === 'name' ? `a field name in ${place}` : place} contains a character that is not allowed`;
 }
 
-// V8 has isWellFormed since Node 20, but TypeScript's library only from es2024.
+// V8 has isWellFormed since Node 20, but TypeScript's library declares it only from es2024 on.
 const isStorable = (text: string): boolean =>
   !text.includes('\u0000') && (text as string & { isWellFormed(): boolean }).isWellFormed();

@@ -13,7 +13,7 @@ export function createMissedPath(path: string, paths: ReadonlySet<string>): Reje
   return new Rejection('PATH_NOT_FOUND', `${message}; paths of endpoints begin with ${PATH_PREFIX}`);
 }
 
-/** Finds the endpoint with whose name the path ends, ignoring extra slashes and case. */
+/** Finds the endpoint whose name is the end of the path. Ignores extra slashes and case. */
 function findMeant(path: string, paths: ReadonlySet<string>): string | undefined {
   const plain = `/${path.toLowerCase().split('/').filter(Boolean).join('/')}`;
   const ending = [...paths].filter((one) => plain.endsWith(`/${one.slice(PATH_PREFIX.length)}`));

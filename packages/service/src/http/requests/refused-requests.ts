@@ -2,7 +2,10 @@ import type { Diagnosis } from '@perennial/wire';
 import type { Clock } from '../../platform/clock.js';
 
 const MAX_KEPT = 200;
-/** The most diagnoses of one channel in memory, so that they do not push out the diagnoses of other channels. */
+/**
+ * The maximum number of diagnoses of one channel in memory, so that they do not push out the diagnoses of other
+ * channels.
+ */
 const MAX_OF_CHANNEL = 50;
 const KEPT_MS = 15 * 60_000;
 

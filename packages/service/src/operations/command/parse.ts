@@ -42,7 +42,7 @@ export function parseDurations(value: string): number[] {
   });
 }
 
-/** Formats a number of seconds in the largest unit of which it is a whole multiple. */
+/** Formats a number of seconds in the largest unit that gives a whole number. */
 export function formatDuration(seconds: number): string {
   const unit = ['d', 'h', 'm'].find((one) => seconds % (SECONDS[one] ?? 1) === 0) ?? 's';
   return `${seconds / (SECONDS[unit] ?? 1)}${unit}`;

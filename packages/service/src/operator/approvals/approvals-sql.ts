@@ -24,7 +24,10 @@ export type ChangeEntry = Pick<AuditEntry, 'action' | 'subject' | 'detail'>;
 export interface StoredChange {
   /** The method and path of the operation, by which its step is found. */
   readonly operation: string;
-  /** Removed when the change was made, failed, or was declined or withdrawn, because it may name a user. */
+  /**
+   * Removed when the change was made or has failed, or when it was declined or withdrawn, because the input may name a
+   * user.
+   */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The audit entries that the step wrote in a trial run, which was rolled back. */
   readonly entries: readonly ChangeEntry[];
@@ -33,7 +36,7 @@ export interface StoredChange {
 /** Equals the condition of the partial index, so that PostgreSQL can use the index. */
 const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 
-/** Hours after the approval in which the requester can carry out a change. */
+/** The requester can carry out a change for this number of hours after its approval. */
 const OPEN_HOURS = 24;
 
 /** The first three conditions must match those of the partial index. */
@@ -134,7 +137,7 @@ export const storeDecision: Query<
   columns: APPROVAL_COLUMNS,
 });
 
-/** Stores that a change was made, or why not. The caller holds the lock of the approval. */
+/** Stores that a change was made, or why it was not made. The caller holds the lock of the approval. */
 export const storeChangeResult: Query<
   [approvalId: number, status: Outcome['status'], result: string, refusal: string | null],
   Approval

@@ -2,7 +2,10 @@ import { columns } from '../../platform/db/database.js';
 import { declareFind, declareHas, declareWrite, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 
-/** Serializes changes that may need a second admin, so that each change sees the admins that the previous one left. */
+/**
+ * Serializes changes that may need a second admin, so that each change sees the admins as they are after the previous
+ * change.
+ */
 export const lockChanges: Query<[], void> = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('changes by two', 0))`,
   parameters: [],
@@ -25,8 +28,8 @@ const DEPENDENT_DAYS = 7;
 
 /**
  * Returns the time from which two operators may decide each other's requests, or undefined if they may decide now. They
- * may not for seven days after one of them has created, reset or enabled the other's account, or has given it the role
- * finance or admin.
+ * may not decide for seven days after one of them has created, reset or enabled the other's account, or has given it
+ * the role finance or admin.
  */
 export const findDependentUntil: Query<[one: string, other: string], string | undefined> = declareFind({
   text: `select ${shanghaiText(`at + interval '${DEPENDENT_DAYS} days'`)} as until from audit_log

@@ -18,7 +18,9 @@ export interface ChangeStep<Result> extends Pick<Required<StoredChange>, 'operat
   readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
 }
 
-/** `console`: requests the approval. A command has no second admin, but may give a reason to do without. */
+/**
+ * `console`: requests the approval. A command cannot ask a second admin, but may give a reason to skip the approval.
+ */
 export type Asking = 'console' | { readonly withoutApproval: string | undefined };
 
 /** Audit actions that may need a second admin. Each function decides by the detail of the entry. */

@@ -33,7 +33,7 @@ const ENTRY = joinColumns(
     auditId: 'bigint',
     content: 'text',
     seal: 'bytea?',
-    /** The hash of the texts, in the chained detail. */
+    /** The hash of the texts, which is part of the chained detail. */
     textsHash: 'text?',
     /** Null if the entry has no texts, or they were deleted. */
     texts: 'text?',
@@ -190,7 +190,7 @@ async function verifyInTransaction(
   const next: Checkpoint | undefined = reached && { ...reached, scheduledAt };
   const result = {
     entries: (isWhole ? 0 : (former?.chainNo ?? 0)) + checked,
-    /** The entries that this run has verified. Earlier runs have verified the others. */
+    /** The number of entries that this run has verified. Earlier runs have verified the other entries. */
     checked,
     last: { chainNo: last.chainNo, hash: unsealedHead.hash },
     sealedFrom,
@@ -279,7 +279,7 @@ export async function readAuditHead(operator: Operator): Promise<AuditHead> {
 
 /** The time in microseconds after which a node verifies the log again. Less than the ten minutes between its runs. */
 const SCHEDULE_MICROS = 540e6;
-/** The same for a verification from the first entry: a day. */
+/** The time in microseconds after which a node verifies the log again from its first entry: a day. */
 const WHOLE_SCHEDULE_MICROS = 86_400e6;
 
 /**

@@ -164,8 +164,8 @@ export async function findMonthState(db: Queryable, month: string, channelId: st
 export type MonthInList = Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'>;
 
 /**
- * Returns the months from the creation of the first channel, or an earlier closed month, to the current one, latest
- * first.
+ * Returns the months up to the current one, latest first. The earliest is the month in which the first channel was
+ * created, or an earlier closed month.
  */
 export async function listSettlementMonths({ database, clock }: OperatorWithClock): Promise<MonthInList[]> {
   return listMonths(database, clock.now());

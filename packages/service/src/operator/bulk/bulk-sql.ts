@@ -254,7 +254,7 @@ export interface ItemResult {
   readonly status: Exclude<BulkItemStatus, 'WAITING'>;
   readonly result: string;
   readonly refusal?: Refusal | undefined;
-  /** For a pending retry of a period: the number of the attempt, from 1, whose result the item waits for. */
+  /** For a pending retry of a period: the item waits for the result of the attempt with this number (from 1). */
   readonly awaitedTry?: number | undefined;
 }
 

@@ -51,7 +51,7 @@ export async function rewrapKeys(operator: Operator) {
   }
   const isMoved = await inTransaction(operator, async (tx) => {
     if (!(await changeMasterKeyCheck(tx, vault))) return false;
-    // Rewraps the keys that were stored in the earlier form meanwhile.
+    // Rewraps the keys that were stored in the earlier form while the loop above ran.
     for (const at of KEY_PLACES) rewrapped += await rewrapSome(tx, at, MAX_STORED_MEANWHILE);
     await record(tx, { place: 'check of the installation' });
     return true;

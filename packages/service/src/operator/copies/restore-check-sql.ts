@@ -58,7 +58,10 @@ export const findWaitingWork: Query<[], WaitingWork[]> = declareList({
   columns: WAITING_WORK_COLUMNS,
 });
 
-/** Returns the number of erasures in this database and the time of the latest. Later erasures must be repeated. */
+/**
+ * Returns the number of erasures in this database and the time of the latest. Erasures made after that time must be
+ * repeated.
+ */
 export const findErasures = declareRequire({
   text: `select count(*) as count, ${shanghaiText('max(erased_at)')} as "latestAt" from erased_users`,
   parameters: [],

@@ -47,7 +47,7 @@ export async function checkRestoredDatabase(operator: Operator) {
       masterKey: { currentKeyId, allOpen },
       /** True if nodes wait until an operator adopts the database. */
       needsAdoption: await needsAdoption(tx),
-      /** Erasures after the latest one must be repeated. */
+      /** The number of erasures and the time of the latest. Erasures made after that time must be repeated. */
       erasures: await findErasures(tx),
       currency: operator.currency ?? DEFAULT_CURRENCY,
       problems: [

@@ -28,7 +28,7 @@ import {
 } from './order-list-sql.js';
 import { describeFields } from './show-order.js';
 
-/** The filter as texts, as they are in a URL. */
+/** The fields of the filter as texts, as in a URL. */
 export type OrderFilterInput = Static<typeof orderFilter>;
 
 /** Counting stops here. */

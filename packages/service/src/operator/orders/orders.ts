@@ -42,8 +42,8 @@ export async function unsubscribeOrder(
 }
 
 /**
- * Throws if the order cannot be unsubscribed. Accepts an order that has ended otherwise than COMPLETED, because nothing
- * remains to be done.
+ * Throws if the order cannot be unsubscribed. Accepts an order that has ended with a status other than COMPLETED,
+ * because nothing remains to be done.
  */
 export function requireUnsubscribable({ orderNo, status }: Order): void {
   if (status === 'INITIALIZING') {
@@ -53,7 +53,7 @@ export function requireUnsubscribable({ orderNo, status }: Order): void {
     throw refusal('order-completed')`order ${orderNo} is COMPLETED: there is nothing to unsubscribe`;
 }
 
-/** Makes a period that waits for its retry due now. The engine then debits it as usual. */
+/** Makes the retry of a period due now. The engine then debits the period as usual. */
 export async function retryPeriod(operator: Operator, input: { readonly orderNo: string; readonly cycleNo: number }) {
   const cycleNo = requireInteger('the period', input.cycleNo, 1, 9999);
   return inTransaction(operator, async (tx) => {

@@ -5,7 +5,10 @@ import { WAITING_FOR_RETRY_STATUSES } from '../../subscriptions/domain/payments/
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import type { Stretch } from '../walk.js';
 
-/** A filter of periods whose latest attempt failed. Times of failure in Unix ms; `from` inclusive, `to` exclusive. */
+/**
+ * A filter of periods whose latest attempt failed. `from` (inclusive) and `to` (exclusive) are times of failure in Unix
+ * ms.
+ */
 export interface FailedFilter {
   readonly status?: FailedStatus | undefined;
   readonly reason?: string | undefined;
@@ -46,7 +49,7 @@ interface FailedWalk {
   readonly limit: number;
 }
 
-/** The number of characters by which reasons are indexed, because index entries are limited in size. */
+/** Reasons are indexed by this number of characters, because index entries are limited in size. */
 const INDEXED_REASON = 100;
 
 /** Adds a value and returns its placeholder. */

@@ -1,5 +1,5 @@
 /**
- * Words of which the most common leaked passwords of twelve or more characters are made. Longer words come before words
+ * The most common leaked passwords of twelve or more characters are made of these words. Longer words come before words
  * that they contain.
  */
 const WORDS =

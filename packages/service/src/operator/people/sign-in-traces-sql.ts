@@ -1,7 +1,10 @@
 import { columns } from '../../platform/db/database.js';
 import { declareList, declareRequire, type Query } from '../../platform/db/declared.js';
 
-/** The most pairs of name and address that are counted separately per minute, so that the audit log is not flooded. */
+/**
+ * The maximum number of pairs of name and address that are counted separately per minute, so that the audit log is not
+ * flooded.
+ */
 const MAX_APART = 20;
 
 /**

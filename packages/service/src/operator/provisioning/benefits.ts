@@ -138,7 +138,10 @@ export async function setLowStock(
   });
 }
 
-/** For a restored database: withdraws the oldest codes of the pool, which lost claims may have given to users. */
+/**
+ * For a restored database: withdraws the oldest codes of the pool. Users may have received these codes by claims that
+ * were lost.
+ */
 export async function withdrawCodes(
   operator: Operator,
   { benefitCode: subject, codes }: { readonly benefitCode: string; readonly codes: number },

@@ -141,8 +141,8 @@ function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: 
 
 /**
  * Begins to replace the data key of a channel: stores the new key beside the current one. The engine then switches to
- * it and seals the channel's values under it again, while the channel is served. Hashes for look-ups keep their key,
- * which is stored from now on.
+ * the new key and seals the channel's values again, under the new key, while the channel is served. Hashes for look-ups
+ * keep their key, which is stored from now on.
  */
 export async function rotateDataKey(operator: Operator, { appId }: { readonly appId: string }) {
   const { vault } = operator;

@@ -130,7 +130,8 @@ export async function updatePaymentChannel(
     const detail = describeChange<PaymentChannelFields>(former, to);
     if (!detail) return { ...former, changed: false };
     if (to.gatewayUrl !== former.gatewayUrl) {
-      // Removes a key that belongs to neither address: the database was changed, and the key may be another bridge's.
+      // Removes a key that belongs to neither address: the database was changed, and the key may belong to another
+      // bridge.
       const key = await findFormerKey(tx, operator, subject, former, to);
       const isKept = key !== undefined && key !== 'misplaced';
       await storeGatewayKey(tx, subject, isKept ? await wrapGatewayKey(tx, operator, subject, to, key) : null);

@@ -78,9 +78,12 @@ export const searchResult = Type.Object({
   subtitle: Type.String(),
   status: textOrNull,
   appId: textOrNull,
-  /** The order that the record belongs to, if any. */
+  /** The order to which the result leads, if any. */
   orderNo: textOrNull,
-  /** The user, if the record is a user's. Null if the role may not see the user id and the operator did not type it. */
+  /**
+   * The user to whom the result leads, if any. Null if the role may not see the user id and the operator did not type
+   * it.
+   */
   channelUserId: textOrNull,
   /** The field that matched, such as external-number, mobile or card-tail. */
   matched: Type.String(),

@@ -131,8 +131,8 @@ export const APPROVAL_STATUSES = ['WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN'
 export const approvalsQuery = Type.Object({
   status: Type.Optional(oneOf(...APPROVAL_STATUSES)),
   /**
-   * True: only the operator's own requests that were declined or failed and were not acknowledged yet, or can be carried
-   * out.
+   * True: only those of the operator's own requests that were declined or failed and are not acknowledged yet, and the
+   * operator's own approved changes that can be carried out.
    */
   unseen: Type.Optional(oneOf('true')),
   ...paging,

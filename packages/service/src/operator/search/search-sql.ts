@@ -27,8 +27,8 @@ export const findOrders: Query<[orderNos: readonly number[]], FoundOrder[]> = de
 });
 
 /**
- * Returns some orders of each range of order numbers (start inclusive, end exclusive), the highest numbers of each
- * range.
+ * Returns up to `limit` orders whose numbers are in one of the ranges (start inclusive, end exclusive). Takes the
+ * highest numbers of a range first.
  */
 export const findOrdersInRanges: Query<
   [firsts: readonly number[], afters: readonly number[], limit: number],
@@ -165,7 +165,7 @@ export const findChannelsByPrefix = declareList({
   columns: columns({ appId: 'text', name: 'text', status: 'text' }),
 });
 
-/** Returns the wrapped keys of all channels from which the hashes of mobile numbers are computed. */
+/** Returns the wrapped keys from which the hashes of mobile numbers are computed, for all channels. */
 export const listLookUpKeys = declareList({
   text: `select c.channel_id as "channelId", c.app_id as "appId", c.data_key as "dataKey", c.look_up_key as "lookUpKey"
      from channels c order by c.app_id`,

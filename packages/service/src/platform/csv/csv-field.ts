@@ -19,8 +19,8 @@ export const csvLine = (values: readonly Value[]): string => `${values.map(csvFi
 export const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Returns a line for a file that operators open in Excel. Also quotes fields with tabs, and with semicolons, by which
- * Excel separates where the comma is the decimal separator.
+ * Returns a line for a file that operators open in Excel. Also quotes fields that contain tabs or semicolons, because
+ * Excel separates fields by semicolons where the comma is the decimal separator.
  */
 export const spreadsheetLine = (values: readonly Value[]): string =>
   `${values.map((value) => quoteWhere(/[",;\t\r\n]/, value)).join(',')}\r\n`;

@@ -7,7 +7,7 @@ export interface Queryable {
   readonly sign?: Sign | undefined;
 }
 
-/** Computes a MAC under a key of the installation, which the database has only wrapped under the master key. */
+/** Computes a MAC under a key of the installation. The database contains this key only wrapped under the master key. */
 export type Sign = (text: string) => Promise<Buffer>;
 
 /** The values are omitted if the statement has no parameters. */

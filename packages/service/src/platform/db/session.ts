@@ -35,7 +35,7 @@ const SETTINGS: SessionSettings = {
   idle_session_timeout: '0',
 };
 
-/** Values of synchronous_commit with which a crash of the server loses no request that was answered. */
+/** With these values of synchronous_commit, a crash of the server loses no request that was answered. */
 export const DURABLE_COMMITS: readonly string[] = ['on', 'remote_write', 'remote_apply'];
 
 const COMMIT_SETTING = 'synchronous_commit';

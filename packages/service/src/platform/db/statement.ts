@@ -108,7 +108,7 @@ export const joinColumns = <One, Other>(one: Columns<One>, other: Columns<Other>
   types: { ...one.types, ...other.types },
 });
 
-/** A statement with fixed text. A test compares its declared types with PostgreSQL's. */
+/** A statement with fixed text. A test compares its declared types with the types in PostgreSQL. */
 export interface Statement<Row = unknown, Types extends readonly ValueType[] = readonly ValueType[]> {
   /** The name of a prepared statement, which is parsed once per connection. Statements that run often have a name. */
   readonly name?: string | undefined;

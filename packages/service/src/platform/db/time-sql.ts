@@ -2,7 +2,8 @@ import { rememberRecent } from '@perennial/wire';
 
 /**
  * SQL: converts a time to Unix milliseconds, truncated like the text of the time. Uses double precision, because
- * `extract` is slower (numeric). Adds half a microsecond against rounding errors, because times have microseconds.
+ * `extract` returns numeric, which is slower. Adds half a microsecond against rounding errors, because times have
+ * microseconds.
  */
 export const epochMs = (expression: string) => `floor(date_part('epoch', ${expression}) * 1000 + 0.0005)::bigint`;
 
@@ -19,7 +20,7 @@ export const fromEpochMs = (parameter: string) => `to_timestamp(${parameter}::do
 /**
  * The offset of Asia/Shanghai, unchanged since 1991. Every expression that depends on a time zone names this offset or
  * a zone, so that the zone of the session does not matter. Uses an offset instead of the zone's name, because looking
- * up the name would make `shanghaiText` take half as long again.
+ * up the name would make `shanghaiText` take 50 % more time.
  */
 const ZONE = `interval '8 hours'`;
 

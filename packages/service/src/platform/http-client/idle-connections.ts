@@ -3,7 +3,7 @@ import type { Connection } from './connection.js';
 
 /**
  * How long an idle connection is usually kept. The time is short, so that changes in DNS are noticed soon. Most servers
- * keep a connection longer, so it is rarely closed when it is used again.
+ * keep a connection longer than this, so they have rarely closed a connection that is used again.
  */
 export const USUAL_IDLE_MS = 4_000;
 const MAX_AGE_MS = 60_000;

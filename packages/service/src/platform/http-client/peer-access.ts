@@ -19,7 +19,7 @@ export interface PeerAccess {
 
 interface Contexts {
   readonly peer: tls.SecureContext;
-  /** Without the client certificate, which is only for bridges and suppliers. */
+  /** The context for the proxy. It has no client certificate, because that is only for bridges and suppliers. */
   readonly proxy: tls.SecureContext;
 }
 
@@ -74,7 +74,7 @@ interface Route {
   readonly openTunnel?: (deadline: Deadline) => Promise<net.Socket>;
 }
 
-/** This machine is never reached through the proxy, which would connect to its own machine. */
+/** This machine is never reached through the proxy, because the proxy would connect to the machine on which it runs. */
 export function findRoute(url: URL, { contexts, proxy }: PeerAccess): Route {
   const host = hostOf(url);
   const { peer: context, proxy: proxyContext } = contexts();
@@ -101,7 +101,7 @@ function askProxy(
     agent: false,
     headers: { host: authority, ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }) },
     secureContext,
-    // Set explicitly, because Node would take the name from the header `host`, which is not the proxy's.
+    // Set explicitly, because Node would take the name from the header `host`, which does not name the proxy.
     servername: net.isIP(host) === 0 ? host : '',
     // Set explicitly, so that no environment variable can turn the check of certificates off.
     rejectUnauthorized: true,

@@ -13,8 +13,8 @@ export class ClientClosed extends Error {}
 /** Maximum time in ms to keep an idle connection, even if the other end keeps it longer. */
 const LONGEST_IDLE_MS = 60_000;
 /**
- * Time in ms before the announced end of an idle connection, in which the connection is not used. So a request rarely
- * meets a connection that the other end has closed.
+ * An idle connection is no longer used when less than this time (ms) remains until its announced end. So a request
+ * rarely meets a connection that the other end has closed.
  */
 const CLOSE_MARGIN_MS = 1_000;
 

@@ -32,8 +32,8 @@ const READ_CLOCK = statement({
 type Verdict = 'right' | 'off' | 'wrong';
 
 /**
- * Compares this node's clock with the database's, at the middle of the round trip. The comparison may be wrong by half
- * the round trip, so the reported difference is reduced by that time.
+ * Compares this node's clock at the middle of the round trip with the database's clock. The comparison may be wrong by
+ * half the round trip, so the reported difference is reduced by that time.
  */
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
@@ -79,8 +79,8 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
       }
     },
     /**
-     * The number of seconds by which this node's clock is at least ahead of the database's. Negative if it is behind, 0
-     * before the first comparison.
+     * The minimum difference between this node's clock and the database's clock, in seconds. It is positive if this
+     * node's clock is ahead, negative if it is behind, and 0 before the first comparison.
      */
     skewSeconds: (): number => skew,
     /** Returns true if the clock was compared and is close enough to the database's. */

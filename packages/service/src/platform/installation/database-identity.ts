@@ -34,8 +34,8 @@ interface Identity {
 }
 
 async function readIdentity(db: Queryable): Promise<Identity> {
-  // Asks for the privilege in a separate statement, because PostgreSQL checks it even if the statement never calls the
-  // function.
+  // Checks the privilege in a separate statement, because PostgreSQL would require it even if the statement never
+  // called the function.
   const [may] = await db.query(MAY_READ_IDENTITY);
   const [row] = may?.allowed ? await db.query(READ_IDENTITY) : [];
   return { current: row?.identity ?? null, role: may?.role ?? '' };
@@ -91,7 +91,7 @@ export interface Adoption {
 
 /**
  * Stores this database's identity as the installation's. Returns undefined if nothing changes. Throws if an identity is
- * stored, but the role may not read this one.
+ * stored, but the role may not read the identity of this database.
  */
 export async function adoptDatabase(tx: Queryable): Promise<Adoption | undefined> {
   const from = await findRemembered(tx);

@@ -64,7 +64,10 @@ export interface OpenConnection {
 
 const MIN_SERVER_VERSION = 15;
 
-/** Opens a database and makes sure that it is usable: reachable, migrated, and of this environment and master key. */
+/**
+ * Opens a database and makes sure that it is usable: it is reachable and migrated, and belongs to this environment and
+ * master key.
+ */
 export async function openDatabaseFromSettings(settings: Settings, options: OpenOptions): Promise<OpenedDatabase> {
   const opened = await openConnection(settings, options);
   return closeUnlessReady(opened, () =>
@@ -110,7 +113,7 @@ export async function openExistingDatabase(settings: Settings, options: OpenOpti
     const { database, databaseUrl } = opened;
     const { currency, vault } = await checkBeforeChange(opened, settings);
     if (vault) await prepareSchema(database, databaseUrl, { ...settings, migrate: 'never' }, options);
-    // An empty database has nothing to open.
+    // An empty database contains nothing that a key must open, so a new key can be used.
     return { currency, vault: vault ?? openVault([...keys, createKey()]) };
   });
 }

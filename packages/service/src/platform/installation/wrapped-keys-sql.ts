@@ -94,7 +94,10 @@ export async function findWrappedKeys(db: Queryable, at: KeyPlace): Promise<Wrap
   return toWrappedKeys(at, await db.query(PLACES[at].find));
 }
 
-/** Locks and returns up to `limit` keys that do not start with `prefix`: under another master key, or unbound. */
+/**
+ * Locks and returns up to `limit` keys that do not start with `prefix`, because they are under another master key or
+ * unbound.
+ */
 export async function lockOtherKeys(
   tx: Queryable,
   at: KeyPlace,

@@ -77,8 +77,8 @@ const ROOT = /(<(?:[\w-]+:)?svg)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Returns the SVG with a view box if it lacks one, because browsers would crop the picture instead of scaling it.
- * Returns undefined if the SVG has one. Reads only the root element. Refuses a DOCTYPE with declarations, because
+ * If the SVG lacks a view box, returns the SVG with a view box, because browsers would crop the picture instead of
+ * scaling it. Otherwise returns undefined. Reads only the root element. Refuses a DOCTYPE with declarations, because
  * entities could expand to many times the file's size.
  */
 function checkSvg(text: string): string | undefined {

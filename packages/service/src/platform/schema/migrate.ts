@@ -31,8 +31,8 @@ export interface MigrationResult {
 
 /**
  * Migrates the schema to this build, while nodes use it. Only one process migrates at a time; a second waits and finds
- * the work done. Each migration is a transaction, which further statements may follow. After a failure, the next run
- * continues.
+ * the work done. Each migration runs in a transaction; further statements may run after the transaction. After a
+ * failure, the next run continues.
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<MigrationResult> {
   const { contract = false, folder, log } = options;

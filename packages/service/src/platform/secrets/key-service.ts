@@ -90,7 +90,7 @@ function createTransitCall({ url, keyName, tokenFile }: TransitSettings): Call {
     });
     const answer: unknown = await response.json().catch(() => undefined);
     const value = (answer as { data?: Record<string, unknown> } | undefined)?.data?.[got];
-    // The body is not repeated: an answer to decrypt contains the key.
+    // The error does not quote the body, because the answer to a decryption contains the key.
     if (!response.ok || typeof value !== 'string') throw new KeyServiceError(`${path}: status ${response.status}`);
     return value;
   };

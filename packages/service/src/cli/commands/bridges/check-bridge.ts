@@ -87,7 +87,7 @@ export function addCheckBridgeCommand(perennial: Command, commandLine: CommandLi
     .option('--strict', 'exit code 1 also when a rule could not be tried')
     .addHelpText('before', `${ABOUT.trim()}\n`)
     .exitOverride((error) => {
-      // Exits with code 2, because a wrong option is not a finding about the bridge, for which the exit code is 1.
+      // A wrong option exits with code 2, because code 1 means a finding about the bridge.
       throw error.exitCode === 0 ? error : new CommanderError(2, error.code, error.message);
     })
     .action((url: string, options: CheckOptions) => run(url, options, commandLine));

@@ -49,12 +49,14 @@ export interface RefundInput {
   readonly note?: string | undefined;
   /** The approval and its requester, if a second operator was asked. Unset: the acting operator is the requester. */
   readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
-  /** The reason for not asking a second operator, if the refund needs one. */
+  /** If the refund needs a second operator, the reason for not asking one. */
   readonly withoutApproval?: string | undefined;
 }
 
 export type RefundView = ReturnType<typeof describeRefund>;
-/** A refund, and the state of its period after all its refunds, with the revoked and the remaining benefits. */
+/**
+ * A refund, and the state of its period after all refunds of that period, with the revoked and the remaining benefits.
+ */
 export type RefundedPeriod = ReturnType<typeof toRefundedPeriod>;
 
 /** A refund and its period, read at the same moment. */

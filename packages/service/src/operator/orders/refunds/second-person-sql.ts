@@ -8,7 +8,9 @@ export const lockRefundsOf: Query<[actor: string], void> = declareWrite({
   parameters: ['text'],
 });
 
-/** Sums the refunds that an operator has begun since a time without an approval, except failed refunds. */
+/**
+ * Sums the refunds that an operator has begun without an approval after the given time. Does not count failed refunds.
+ */
 export const sumRefundsAlone: Query<[actor: string, since: number], number> = declareRequire({
   text: `select coalesce(sum(amount_cent), 0)::bigint as "amountCent" from refunds
      where requested_by = $1 and started_at > ${fromEpochMs('$2')} and approval_id is null and status <> 'FAIL'`,

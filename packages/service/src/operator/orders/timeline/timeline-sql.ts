@@ -24,7 +24,7 @@ const FIND_SURROUNDINGS = statement({
     /** True if the channel wants events about voided periods. */
     hearsOfVoidedPeriods: 'boolean',
     productName: 'text?',
-    /** Seconds before each retry of the product. */
+    /** The delays before the retries of the product, in seconds. */
     retryDelays: 'integer[]',
     /** The number of attempts of the latest period. */
     tries: 'integer',

@@ -75,7 +75,7 @@ export async function eraseUser(operator: Operator, input: UserInput & { readonl
     await renameInBulkFilters(tx, appId, channelUserId, pseudonym);
     await forgetRequests(tx, appId, channelUserId);
     for (const erase of [...deleteReceiversAnswers, ...deleteTexts]) await erase(tx, orderNos);
-    // Rows are left if the channel has stored some since the orders were listed.
+    // Throws if the channel has stored rows of the user after the orders were listed.
     if (await hasRowsOfUser(tx, channelId, channelUserId)) {
       throw refusal('busy-records', BusyError)`a request of this user is in progress; nothing was changed, try again`;
     }

@@ -21,15 +21,15 @@ export async function listErasures({ database }: Operator): Promise<Erasure[]> {
 export type RepeatedErasures = Awaited<ReturnType<typeof repeatErasures>>;
 
 /**
- * Erases the listed users whose data is in the database again after the restore of an older backup. Skips users whose
- * rows are later than their erasure, because they have returned since.
+ * Erases the listed users whose data is in the database again after the restore of an older backup. Skips a user whose
+ * rows are later than the erasure, because this user has come back after it.
  */
 export async function repeatErasures(operator: Operator, erasures: readonly Erasure[]) {
   const refused: { appId: string; userHash: string; reason: string }[] = [];
   let erased = 0;
   for (const [appId, listed] of groupByChannel(erasures)) {
     const channel = await requireChannelOf(operator, appId).catch((error: unknown) => {
-      // The channel was created after the backup, and so were its users.
+      // The channel was created after the backup, so the database has no data of its users.
       if (!(error instanceof NotFoundError)) throw error;
     });
     if (!channel) continue;

@@ -14,7 +14,10 @@ export async function requireChannelOf({ database, vault }: Operator, appId: str
   return channel;
 }
 
-/** The most orders of one user. A user with more is no single person: some channels use one id for all customers. */
+/**
+ * The maximum number of orders of one user. An id with more orders is not a single person: some channels use one id for
+ * all customers.
+ */
 export const MAX_ORDERS_OF_USER = 10_000;
 
 export function requireFewOrders({ appId, channelUserId }: UserInput, orderNos: readonly number[]): void {

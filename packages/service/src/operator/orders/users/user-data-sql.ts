@@ -19,7 +19,7 @@ export const listOrderNosOfUser = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
-/** Locks by ascending number, and orders before agreements, like all other transactions. */
+/** Takes locks by ascending number, those of orders before those of agreements, like all other transactions. */
 export const lockOrdersOfUser = declareList({
   text: `select order_no as "orderNo", status from orders where order_no = any($1::bigint[]) order by order_no for update`,
   parameters: ['bigint[]'],
@@ -41,7 +41,8 @@ export const lockAgreementsOfUser = declareList({
 });
 
 /**
- * Finds a period, as `orderNo-cycleNo`, with a debit or a refund without a result, or a refund that waits for approval.
+ * Finds a period with a debit or a refund that has no result, or with a refund that waits for approval. Returns it as
+ * `orderNo-cycleNo`.
  */
 export const findOpenMoney = declareFind({
   text: `select order_no || '-' || cycle_no as period from debit_attempts
@@ -104,7 +105,7 @@ export const deleteReceiversAnswers = [
   declareWrite({ text: eventIs(`t.outcome <> 'ACCEPTED'`), parameters: ['bigint[]'] }),
 ];
 
-/** Replaces a piece of JSON in stored answers, which resends return. */
+/** Replaces a piece of JSON in the stored answers, because a repeated request gets the stored answer. */
 export const renameInAnswers = declareWrite({
   text: `update idempotency set data = replace(data, $2, $3) where channel_id = $1 and position($2 in data) > 0`,
   parameters: ['bigint', 'text', 'text'],
@@ -117,8 +118,8 @@ export const renameInBulkFilters = declareWrite({
 });
 
 /**
- * Matches the numbers of the orders, and of their attempts, refunds and claims. The latter are the number of the order
- * between an optional letter and six digits.
+ * Matches the numbers of the orders, and of their attempts, refunds and claims. The number of an attempt, refund or
+ * claim is the number of the order between an optional letter and six digits.
  */
 const isOfOrders = (number: string) => `(ltrim(${number}, 'RC') = any($1::bigint[]::text[])
        or left(ltrim(${number}, 'RC'), -6) = any($1::bigint[]::text[]))`;
@@ -254,7 +255,10 @@ export const readAuditRows = declareList({
   value,
 });
 
-/** Removes the input of requests about the user that wait or were not carried out. */
+/**
+ * Removes the input of all requests about the user. Only requests that wait, or were approved but not carried out,
+ * still have an input.
+ */
 export const forgetRequests = declareWrite({
   text: `update approvals set change = change - 'input'
      where kind = 'CHANGE' and change #>> '{input,appId}' = $1 and change #>> '{input,channelUserId}' = $2`,

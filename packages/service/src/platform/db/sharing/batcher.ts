@@ -15,7 +15,7 @@ import { BACKGROUND_CALLER, type Caller, NotBegun } from './caller.js';
  */
 export interface BatcherOptions<Item, Answer> {
   readonly maxBatch: number;
-  /** Returns the channel of an item, by which calls take turns. Undefined: calls run in order of arrival. */
+  /** Returns the channel of an item, so that channels can take turns. Undefined: calls run in order of arrival. */
   readonly channelOf?: (item: Item) => number;
   /** Maximum number of batches in flight. */
   readonly slots: number;

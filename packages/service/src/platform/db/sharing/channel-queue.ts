@@ -22,7 +22,10 @@ export class TooManyAtOnce extends Rejection {
 /** Maximum number of waiting tasks of a channel, so that no channel fills the memory. Further tasks are refused. */
 const MAX_WAITING = 1_000;
 
-/** The longest rest after a task. Otherwise the place of a task of minutes would stay empty for minutes. */
+/**
+ * The longest rest after a task. Without this limit, the place of a task that took minutes would stay empty for
+ * minutes.
+ */
 const MAX_REST_MS = 1_000;
 
 interface Waiting {
