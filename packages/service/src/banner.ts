@@ -19,8 +19,8 @@ export interface Ready {
 }
 
 /**
- * Returns the lines printed at the start. Operations and the console are shown with local addresses, because they
- * should not be reachable under PUBLIC_URL.
+ * Returns the lines printed at the start. The lines `Operations` and `Console` show local addresses, because these
+ * parts should not be reachable under PUBLIC_URL.
  */
 export function bannerLines(
   settings: Settings,

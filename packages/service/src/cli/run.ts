@@ -41,7 +41,7 @@ export function failureText(line: string, json: boolean): string {
 function problemLine(error: unknown, json: boolean): string | undefined {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return undefined;
-    // A noun without a verb has already printed its help.
+    // If a noun was given without a verb, its help was already printed.
     if (error.code === 'commander.help') return json ? 'no command was given' : undefined;
     return toOneLine(error.message).replace(/^error: /, '');
   }

@@ -22,7 +22,7 @@ export interface SingleSignOnSettings {
 
 export type KeyServiceSettings =
   | { readonly kind: 'command'; readonly path: string }
-  /** `url` of the transit engine, without the path of an operation. */
+  /** `url` is the address of the transit engine, without the path of an operation. */
   | { readonly kind: 'vault'; readonly url: string; readonly keyName: string; readonly tokenFile: string };
 
 /** How bridges and suppliers are reached. */
@@ -115,7 +115,7 @@ export function readSettings(env: Env = process.env) {
   }
   return {
     environment,
-    /** The currency of every amount. Unset: the installation's own, or CNY for a new installation. */
+    /** The currency of every amount. Unset: the currency of the installation, or CNY for a new installation. */
     currency: readCurrency(env),
     host,
     port,

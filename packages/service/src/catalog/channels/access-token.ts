@@ -4,7 +4,8 @@ import type { Clock } from '../../platform/clock.js';
 import type { Vault } from '../../platform/secrets/vault.js';
 import type { Channel } from './channel.js';
 
-// Lengths of the claims in bytes: version 1, channel id 8, token epoch 4, expiry (Unix seconds) 6, random part 9.
+// The claims, with their lengths in bytes: version (1), channel id (8), token epoch (4), expiry in Unix seconds (6) and
+// random part (9).
 const CLAIMS_BYTES = 28;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{80}$/;
 const MAX_REMEMBERED_TOKENS = 10_000;

@@ -73,8 +73,8 @@ export const ADMISSION_PARAMETERS = [
 
 /**
  * SQL: everything a request needs from the database before its action runs, for many requests in one statement. Is this
- * node's copy of the channel current, is the nonce new, does the rate allow the request, was the idempotency key
- * answered before? A request whose channel has changed gets no row.
+ * node's copy of the channel current, is the nonce new, does the rate allow the request, was a request with this
+ * idempotency key answered before? A request whose channel has changed gets no row.
  *
  * The rate is checked before the nonce is stored, so that a request over the rate stores nothing. A used nonce is found
  * before the rate is checked, so a copy of a request takes nothing from the rate. If a request and its copy arrive at

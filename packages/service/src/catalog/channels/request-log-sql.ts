@@ -67,8 +67,8 @@ export interface RequestView extends Omit<LoggedRequest, 'at' | 'appId'> {
 const SUCCESS = '0';
 
 /**
- * Builds the list, newest first. The SQL contains only the given filters, so that the few failures and single requests
- * are found by their own indexes. Exported for tests of its rows and its query plan.
+ * Builds the list, newest first. The SQL contains only the given filters, so that failures, which are few, and single
+ * requests are found by their own indexes. Exported for tests of its rows and its query plan.
  */
 export function requestList(
   channelId: number,

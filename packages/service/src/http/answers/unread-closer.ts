@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Checks per timeout. With 4, a connection is closed after 1 to 1.25 timeouts. */
+/** The number of checks per timeout. With 4, a connection is closed after 1 to 1.25 timeouts. */
 const CHECKS = 4;
 
 interface ReadProgress {
-  /** Bytes that the network had taken at the last check, and the number of checks since then without progress. */
+  /** The bytes that the network had taken at the last check, and the number of consecutive checks without progress. */
   bytes: number;
   unchanged: number;
 }

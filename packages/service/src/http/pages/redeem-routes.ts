@@ -308,9 +308,9 @@ export function addRedeemRoutes(
   }
 
   /**
-   * Claims in a statement that several requests share, and redirects. Nearly all claims succeed this way. Otherwise
-   * returns `counted` if the post already counts against the link's limit, else `post`. The caller then claims step by
-   * step, which finds the reason for a refusal.
+   * Makes the claim in a statement that several requests share, and redirects. Nearly all claims succeed this way.
+   * Otherwise returns `counted` if the post already counts against the link's limit, else `post`. The caller then
+   * claims step by step, which finds the reason for a refusal.
    */
   async function claimAtOnce(
     request: FastifyRequest,

@@ -30,7 +30,7 @@ export function requireBegunMonth(
   return bounds;
 }
 
-/** Returns the following month: 31 days after the first of a month always lie in the next month. */
+/** Returns the following month. The time 31 days after the first of a month is always in the next month. */
 export function monthAfter(month: string): string {
   return monthAt((parseTime(`${month}-01 00:00:00`) ?? Number.NaN) + 31 * DAY_MS);
 }

@@ -18,7 +18,7 @@ const NUMBER_SEQUENCES = [
 ];
 
 /**
- * Returns sequences whose next number is not higher than all numbers in use. Checks only tables that the migrations
+ * Returns sequences whose next number is at or below the highest number in use. Checks only tables that the migrations
  * create, because the service may not be allowed to read other tables.
  */
 export async function findLaggingSequences(db: Queryable): Promise<LaggingSequence[]> {

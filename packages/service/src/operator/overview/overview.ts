@@ -23,7 +23,7 @@ const ALERTS_SHOWN = 10;
 interface RangeRules {
   readonly bucket: Bucket;
   readonly count: number;
-  /** Returns the start of the hour, day or month that is `buckets` after the hour, day or month of `at`. */
+  /** Returns the start of the bucket (hour, day or month) that is `buckets` buckets after the bucket of `at`. */
   start(at: number, buckets: number): number;
 }
 

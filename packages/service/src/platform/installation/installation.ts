@@ -21,7 +21,7 @@ export interface MasterKeySource {
   readonly local: readonly Uint8Array[];
   /** The key service, which wraps another master key. */
   readonly service?: KeyService | undefined;
-  /** True if the key of the key service is the current master key. Otherwise the first of `local` is. */
+  /** True if the current master key is the key of the key service. Otherwise it is the first key of `local`. */
   readonly isServiceCurrent?: boolean;
 }
 

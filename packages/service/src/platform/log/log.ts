@@ -92,7 +92,10 @@ function findCause(fields: unknown): string | undefined {
   return err === undefined ? fields.cause : `${fields.cause}: ${errorCode(err) ?? err.name}`;
 }
 
-/** Treats most SQLSTATEs of an outage as one cause. SQLSTATEs that an operator must repair are separate causes. */
+/**
+ * Treats most SQLSTATEs of an outage as one cause. Each SQLSTATE of a fault that an operator must repair is a separate
+ * cause.
+ */
 function outageCause(err: Error): string {
   const state = sqlState(err) ?? '';
   return /^(25006|28|3D000|42501|53)/.test(state) ? `${DATABASE_AWAY}: ${state}` : DATABASE_AWAY;

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { type Settings, SettingsError } from '../settings.js';
 
 /**
- * Returns the master keys of the settings. A sandbox without any uses the key file in DATA_DIR, which is created at
- * first use.
+ * Returns the master keys of the settings. If the settings name neither a master key nor a key service, uses the key
+ * file in DATA_DIR, which is created at first use.
  */
 export async function readOrCreateMasterKeys(settings: Settings): Promise<readonly Uint8Array[]> {
   return settings.masterKeys ?? [await readOrCreateKeyFile(path.join(settings.dataDir, 'master-key'))];

@@ -56,7 +56,7 @@ export const findOpenMoney = declareFind({
   value: ({ period }) => period,
 });
 
-/** Allows one erasure of a user at a time, until the transaction ends. */
+/** Lets only one transaction erase a user at a time. The lock is held until the transaction ends. */
 export const lockErasure = declareWrite({
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
   parameters: ['text'],
