@@ -87,8 +87,8 @@ const { say, read } = createWordings(SENTENCES);
 export const alertText = say;
 
 /**
- * Parses the text of an alert. Returns null if the text is none of these, for example an institution's or a supplier's
- * own.
+ * Parses the text of an alert. Returns null if the text is none of SENTENCES, for example if an institution or a
+ * supplier wrote it.
  */
 export const readAlertText = (kind: string, text: string | null): Said | null =>
   text === null ? null : read(text, (code) => code.split('|')[0] === kind);

@@ -67,8 +67,8 @@ export const raiseAlert = declareWrite({
 });
 
 /**
- * Raises an alert about a lasting condition. Leaves an alert that is not resolved unchanged, and does not count the
- * repetition.
+ * Raises an alert about a lasting condition. If the alert exists and is not resolved, does not change it and does not
+ * count the repetition.
  */
 export const raiseAlertOnce = declareWrite({
   text: `${INSERT} on conflict (kind, subject) do update set ${SEEN_AGAIN} where alerts.resolved_at is not null`,
@@ -135,7 +135,10 @@ const ALERT_VIEW_COLUMNS = columns({
   owner: 'text?',
   acknowledgedBy: 'text?',
   acknowledgedAt: 'text?',
-  /** When the service found that the cause was gone. Null before, and always if only an operator can judge. */
+  /**
+   * When the service found that the cause was gone. Null until then. Always null for kinds of alerts that only an
+   * operator can judge.
+   */
   resolvedAt: 'text?',
   resolvedBecause: 'text?',
 });

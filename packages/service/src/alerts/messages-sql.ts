@@ -106,7 +106,9 @@ export async function storeAlertMessage(
 /** A message about an alert. Times are formatted as in the API. */
 export type SentAlertMessage = RowOf<typeof listMessagesAbout>;
 
-/** Returns the latest messages that name the alert, newest first. A message about many alerts names only the first. */
+/**
+ * Returns the latest messages that name the alert, newest first. A message about many alerts names only a part of them.
+ */
 export const listMessagesAbout = declareList({
   text: `select way, what, ${shanghaiText('written_at')} as "writtenAt", ${shanghaiText('sent_at')} as "sentAt", failure
      from alert_messages

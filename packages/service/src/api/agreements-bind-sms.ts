@@ -53,7 +53,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
 
     const sending = await database.transaction(async (tx) => {
       const agreementId = former?.agreementId ?? (await takeAgreementId(tx));
-      // Before the transaction locks anything, so that a copy of the request on another node waits here.
+      // Must come before the transaction locks anything: a copy of the request on another node then waits here.
       if (once.interrupted === undefined) await once.begin(tx, String(agreementId));
       const reservedAt = clock.now();
       const columns = sealCard(channel, agreementId, card, request.bankCode);

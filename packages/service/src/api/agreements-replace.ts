@@ -107,7 +107,7 @@ type ReplaceableOrder = Order & { readonly agreementId: number };
 
 function requireReplaceableOrder(order: Order | undefined, channelUserId: string): ReplaceableOrder {
   if (!order) throw new Rejection('SUBSCRIPTION_NOT_FOUND');
-  // Checked before the user id, which matters only for an order with a shared agreement.
+  // This check comes before the check of the user id, because only orders with a shared agreement need the user id.
   if (!order.shared || order.agreementId === null) throw new Rejection('AGREEMENT_REPLACE_NOT_ALLOWED');
   if (channelUserId !== order.channelUserId) {
     throw new Rejection('PARAM_INVALID', "newSharedAgreement.channelUserId must equal the order's");

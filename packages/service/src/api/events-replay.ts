@@ -8,8 +8,8 @@ import type { Queryable } from '../platform/db/database.js';
 import { createChannelQueue, TooManyAtOnce } from '../platform/db/sharing/channel-queue.js';
 
 /**
- * The most rows that one request with a time range replays. A row is an event, or a range of voided periods. A channel
- * with more rows sends another request.
+ * The maximum number of rows that one request with a time range replays. A row is an event, or a range of voided
+ * periods. A channel with more rows sends another request.
  */
 const MAX_REPLAYED_BY_RANGE = 10_000;
 

@@ -30,7 +30,7 @@ export function createOrdersListAction(deps: OrderRenderDeps): Action<OrdersList
   };
 }
 
-/** Renders order by order, because a page may have a hundred orders of 9,999 periods. */
+/** Renders one order at a time, because a page may have a hundred orders of 9,999 periods. */
 async function* renderListInPieces<One>(
   rest: Omit<OrdersListData, 'orders'>,
   orders: readonly One[],

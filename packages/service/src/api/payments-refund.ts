@@ -95,7 +95,9 @@ async function requireStored(db: Queryable, reference: RefundReference): Promise
   return refund;
 }
 
-/** Settles a known outcome. A job later asks for an unknown outcome and sends the event. */
+/**
+ * Settles the refund if its outcome is known. Otherwise a job queries the institution later, and then sends the event.
+ */
 async function settleIfKnown(
   tx: Queryable,
   refund: Refund,

@@ -6,5 +6,5 @@ export const PUSH_RETRY_DELAYS_SECONDS: readonly number[] = WEBHOOK_RETRY_DELAYS
 /** The time limit of one push: DNS, connection, TLS, request and answer together. */
 export const PUSH_DEADLINE_MS = WEBHOOK_TIMEOUT_MS;
 
-/** The most bytes that are read of an answer. */
+/** The maximum number of bytes that are read of an answer. */
 export const MAX_ANSWER_BYTES = WEBHOOK_MAX_RESPONSE_BYTES;

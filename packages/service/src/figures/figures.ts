@@ -5,7 +5,7 @@ export const FIGURE_COLUMNS = {
   debitsPaid: 'debits_paid',
   debitsFailed: 'debits_failed',
   paidCent: 'paid_cent',
-  /** Billed to channels that collect the money themselves. */
+  /** The amount billed to channels that collect the money themselves. */
   billedCent: 'billed_cent',
   refunds: 'refunds',
   refundedCent: 'refunded_cent',

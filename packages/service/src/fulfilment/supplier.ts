@@ -24,7 +24,7 @@ export interface SupplierOptions {
   readonly clock: Clock;
   readonly log?: Logger;
   readonly deadlineMs?: number;
-  /** Default: no client certificate, Node's authorities, no proxy. */
+  /** Default: no client certificate, the certificate authorities that Node trusts, no proxy. */
   readonly peers?: PeerAccess | undefined;
 }
 

@@ -4,8 +4,8 @@ import { type Gateway, type Notice, NoticeRefused, type RawNotice } from './gate
 import { type Gateways, NoSuchGateway } from './gateway-registry.js';
 
 /**
- * Limits the database reads per second for notices that fail the check, for each payment channel and for unknown codes.
- * Such a read may find a new key or payment channel.
+ * The maximum number of database reads per second that notices can cause if they fail the check: for each payment
+ * channel, and for all unknown codes together. Such a read may find a new key or payment channel.
  */
 const MAX_READS_PER_SECOND = 10;
 

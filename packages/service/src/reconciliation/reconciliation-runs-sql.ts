@@ -116,7 +116,10 @@ const FIND_DAYS_TO_RECONCILE = statement({
   parameters: ['date', 'integer', 'integer'],
 });
 
-/** Lists each payment channel's days to reconcile. A run counts as today's if it was at `hour` of today or later. */
+/**
+ * Lists each payment channel's days to reconcile. Omits a day that has a run since `hour` o'clock today, and a
+ * reconciled day without open differences.
+ */
 export async function findDaysToReconcile(
   db: Queryable,
   { today, hour, back }: { readonly today: string; readonly hour: number; readonly back: number },

@@ -1,6 +1,6 @@
 import type { BenefitPosition } from './page-sql.js';
 
-/** The number of concurrent claims, so that a slow supplier does not delay the other claims. */
+/** The number of claims that run at the same time, so that a slow supplier does not delay the other claims. */
 const AT_ONCE = 4;
 /** No further claim is started after this time. A supplier may take 8 s, and users hardly wait longer than 16 s. */
 const BEGIN_WITHIN_MS = 8_000;

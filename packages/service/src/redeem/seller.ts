@@ -13,7 +13,7 @@ export interface SupportContact {
   readonly text: string;
 }
 
-/** The most characters of a name, because it is on a page many times and must fit on a phone. */
+/** The maximum number of characters of a name. It is on a page many times and must fit on a phone. */
 const MAX_NAME = 60;
 
 const sellers = new WeakMap<object, Seller>();
@@ -43,7 +43,7 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
   };
 }
 
-/** Returns the URL for a link, or undefined unless it is an https URL or an http URL of this machine. */
+/** Returns the URL for a link. Returns undefined if it is neither an https URL nor an http URL of this machine. */
 export function webAddress(address: string | null): string | undefined {
   if (address === null || !URL.canParse(address)) return undefined;
   const { protocol, hostname, href } = new URL(address);

@@ -15,7 +15,7 @@ const LOCKED_FOR = `interval '1 hour'`;
 
 export type Tries = RowOf<typeof TRIES_COLUMNS>;
 
-/** A lock that would last longer than LOCKED_FOR was set before the clock was set back. It counts as expired. */
+/** A lock that would last longer than LOCKED_FOR dates from before the clock was set back. It counts as expired. */
 const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
        then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
 

@@ -24,14 +24,14 @@ export type StoreOrder = (row: NewOrderRow, caller: Caller) => Promise<void>;
 
 type StoreVerdict = NewOrderRefusal | 'KEY_TAKEN' | Error | undefined;
 
-/** Primary keys that contain an order number, besides the order's own. */
+/** Primary keys that contain an order number, except the primary key of the table `orders`. */
 const CONSTRAINTS_OF_ORDER_NUMBER = /^(payments|debit_attempts|benefits)_pkey$/;
 
 const IDEMPOTENCY_DAYS = IDEMPOTENCY_WINDOW_MS / 86_400_000;
 
 /**
- * The most timeouts of one channel while orders of a batch are stored one by one. At this limit, the channel's
- * remaining orders in the batch are not attempted.
+ * The maximum number of timeouts per channel while the orders of a batch are stored one by one. At this limit, the
+ * channel's remaining orders in the batch are not attempted.
  */
 const MAX_OUT_OF_TIME = 1;
 
@@ -96,8 +96,8 @@ async function storeBatch(database: Database, rows: readonly NewOrderRow[]): Pro
 
 /**
  * Stores one order. After a unique violation the conflicting row is visible, so the next attempt refuses the order for
- * the right reason. Returns all other errors, except of an unreachable database, so that the next order of the batch is
- * attempted.
+ * the right reason. Throws if the database is unreachable. Returns any other error, so that the next order of the batch
+ * is attempted.
  */
 async function storeAlone(database: Database, row: NewOrderRow): Promise<StoreVerdict> {
   for (let attempt = 1; ; attempt += 1) {

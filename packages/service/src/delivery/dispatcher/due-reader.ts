@@ -32,7 +32,7 @@ export interface DueReaderDeps {
   readonly now: () => number | undefined;
 }
 
-/** The most rows that one read takes from one part of a shard. */
+/** The maximum number of rows that one read takes from one part of a shard. */
 const PAGE_SIZE = 1_000;
 
 /** Reads due events of the shards and queues each event in the lane of its address. */
@@ -160,7 +160,7 @@ export class DueReader {
   }
 }
 
-/** Returns the lanes that have events to read from the database. These lanes read them themselves. */
+/** Returns the lanes that must still read events from the database. Each of these lanes reads its events itself. */
 function lanesWithRest(shards: readonly Shard[]): Lane[] {
   return shards.flatMap(({ lanes }) => [...lanes.values()].filter((lane) => lane.hasRest()));
 }

@@ -21,9 +21,9 @@ export interface LaneLoaderDeps {
   readonly now: () => number | undefined;
 }
 
-/** The most events of a lane that one statement reads in full. */
+/** The maximum number of a lane's events that one statement reads in full. */
 const MESSAGES_PER_LOAD = 128;
-/** The most deferred keys of a lane that one statement reads. */
+/** The maximum number of a lane's deferred keys that one statement reads. */
 const KEYS_PER_READ = 1_000;
 /** An event about a range of voided periods is expanded into one row per period, at most 100 periods at a time. */
 const PERIODS_PER_EXPANSION = 100;

@@ -175,8 +175,8 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
 }
 
 /**
- * Returns true if no retry follows this failed push. May be wrong if the event was replayed during the push; the
- * statement decides. Never returns false for a last push.
+ * Returns true if no retry follows this failed push. Always true for a last push. May also be true for a push that is
+ * retried, if the event was replayed during the push; the statement decides.
  */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
   outcome !== 'ACCEPTED' && (isHopeless || due.step >= PUSH_RETRY_DELAYS_SECONDS.length);

@@ -3,7 +3,9 @@ import { createExpiryQueue, type Expiring } from '../../platform/expiry-queue.js
 /** The maximum number of pushes in flight from this node. Pushes that have taken longer than SLOW_MS do not count. */
 const MAX_PUSHES = 256;
 const SLOW_MS = 1_000;
-/** The most pushes in flight including slow ones, because each needs a connection. */
+/**
+ * The maximum number of pushes in flight, including slow pushes. It is limited because each push needs a connection.
+ */
 const MAX_CONNECTIONS = 2_048;
 
 export interface PushSlot {

@@ -11,8 +11,8 @@ const LOOK_BACKS = [
   { everyMs: 300_000, backMs: Number.POSITIVE_INFINITY },
 ] as const;
 /**
- * If a read skipped some kinds and reached the last due row, the next read starts at its last row or 2 s before the
- * time of that read, whichever is later. Rows due in these 2 s may be read twice.
+ * If a read skipped some kinds and reached the last due row, the next read starts at the last row of that read, or 2 s
+ * before the time of that read, whichever is later. Rows due in these 2 s may be read twice.
  */
 const SKIPPED_MARGIN_MS = 2_000;
 

@@ -3,7 +3,7 @@ import { epochMicros, epochMs, fromEpochMicros, fromEpochMs, shanghaiText } from
 import { isNotice } from '../event-type-sql.js';
 import { isPayment } from './attempts-sql.js';
 
-/** The unit of a push: an event, or one period of a range that was voided together. */
+/** The unit of a push: an event, or one period of a voided range. */
 export type PushRow = RowOf<typeof LIST_PUSHES>;
 
 /** The time when the event was written, in Unix microseconds, its number and the period. */

@@ -71,7 +71,7 @@ const LIST_BACKLOGS = statement({
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',
-    /** The numbers of accepted pushes and of failed pushes in the hours that began within the last 24. */
+    /** The numbers of accepted pushes and of failed pushes, in the clock hours that began within the last 24 hours. */
     accepted: 'bigint',
     failed: 'bigint',
     /** The answer to the latest push that LAST_ANSWER finds. */

@@ -214,7 +214,10 @@ const READ_EVENTS = statement({
     eventType: column<EventType>('text'),
     occurredAt: 'bigint',
     data: 'text',
-    /** Set, among others, for a period of a voided range: its due time is derived from these fields. */
+    /**
+     * These three fields are set for a period of a voided range, whose due time is derived from them, and for some
+     * other events.
+     */
     createdAt: 'bigint?',
     periodType: column<'DAY' | 'MONTH'>('text?'),
     period: 'integer?',

@@ -14,12 +14,12 @@ export interface AddressRules {
 /** Finds all IP addresses of a host name. */
 export type ResolveName = (host: string) => Promise<readonly string[]>;
 
-/** The most IP addresses of a name to which a push tries to connect. */
+/** The maximum number of a name's IP addresses to which a push tries to connect. */
 const MAX_ADDRESSES_TRIED = 3;
 
 /**
- * When the IPv4 or the IPv6 addresses of a name are found, the time to wait for the addresses of the other family. Some
- * name servers never answer for IPv6.
+ * Once the addresses of one family (IPv4 or IPv6) are found, the time to wait for the addresses of the other family.
+ * Some name servers never answer for IPv6.
  */
 const OTHER_FAMILY_WAIT_MS = 200;
 

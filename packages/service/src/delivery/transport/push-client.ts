@@ -26,7 +26,7 @@ export interface PushClientOptions extends AddressRules {
 /** If the receiver closes a reused connection within this time after the push was written to it, the push is resent. */
 const RESEND_WINDOW_MS = 100;
 const WANTED: WantedAnswer = { maxBytes: MAX_ANSWER_BYTES, encoding: 'utf8' };
-/** The most parsed callback addresses in the cache. */
+/** The maximum number of parsed callback addresses in the cache. */
 const MAX_ENDPOINTS = 10_000;
 
 /**

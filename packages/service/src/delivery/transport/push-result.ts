@@ -11,7 +11,7 @@ export interface PushResult {
   readonly answer: string;
 }
 
-/** The most characters of an answer that are stored. */
+/** The maximum number of characters of an answer that are stored. */
 const MAX_STORED_CHARS = 200;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 

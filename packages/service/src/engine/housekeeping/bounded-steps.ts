@@ -6,9 +6,12 @@ import {
   type UncheckedSql,
 } from '../../platform/db/database.js';
 
-/** The most rows in one step, so that a step is short regardless of the total. */
+/** The maximum number of rows in one step, so that a step is short regardless of the total. */
 export const ROWS_PER_STEP = 1000;
-/** The most steps of one run. Together they delete more rows than ten busy channels can write between two runs. */
+/**
+ * The maximum number of steps in one run. Together they delete more rows than ten busy channels can write between two
+ * runs.
+ */
 export const MAX_STEPS = 500;
 
 /** Repeats a step until it returns fewer than ROWS_PER_STEP rows, at most MAX_STEPS times. */

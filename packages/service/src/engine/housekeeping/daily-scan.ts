@@ -21,7 +21,7 @@ export function declareDailyScan(
 ): (database: Database, workOn: (pages: Pages) => Promise<number>) => () => Promise<number> {
   /**
    * Begins to read the table. Returns its page numbers, or undefined if a node has begun in the last 24 hours. Ignores
-   * a start time in the future, which a wrong clock has left.
+   * a stored start time in the future, because it comes from a wrong clock.
    */
   const beginScan = declareFind({
     text: `insert into job_marks as m (job, reached_at) values ('${job}', now())

@@ -34,7 +34,8 @@ export const deleteOldComments = declareDeletion('alert_comments', `at <= now() 
 export const deleteOldAuditTexts = declareDeletion('audit_texts', `at <= now() - interval '${AUDIT_TEXT_DAYS} days'`);
 
 /**
- * Deletes undelivered events at the age at which their events' partitions are dropped: they cannot be sent any more.
+ * Deletes the rows of undelivered events at the age at which the partitions of `events` are dropped: these events
+ * cannot be sent any more.
  */
 export const deleteOldUndelivered = declareDeletion('undelivered_events', `recorded_at < ${keptFromSql('$1')}`, [
   'integer',

@@ -41,8 +41,9 @@ const STORE_MASKED = statement({
 });
 
 /**
- * Masks the card number, document, name and bank mobile of agreements that ended, or were left unbound or without an
- * order, `days` ago. Keeps the hashes and the last four digits.
+ * Masks the card number, document, name and bank mobile of agreements that have been in one of these states for `days`
+ * days: ended, binding not completed, or shared without an order that may be debited. Keeps the hashes and the last
+ * four digits.
  */
 export const createAgreementMasking = (database: Database, channels: ChannelRegistry, days: number) =>
   scanAgreements(database, async (pages) => {

@@ -11,7 +11,10 @@ const SENTENCES = {
   replaced: 'audit-chain-broken|replaced',
 } as const satisfies Record<AuditProblem, string>;
 
-/** Verifies the audit log when it is due. Raises an alert if it is broken, otherwise reports its end if that is new. */
+/**
+ * Verifies the audit log when it is due. If the log is broken, raises an alert. Otherwise reports the end of the log if
+ * the end has changed.
+ */
 export function createAuditJob({ database, log, alertWays = [], alertSender }: AlertingDeps) {
   /** The last head that this node has seen. Kept in memory, where a database writer cannot change it. */
   let seen: AuditHead | undefined;

@@ -6,7 +6,7 @@ import { findFirstNotice, noticeOrders } from '../../subscriptions/store/orders/
 import { processDueBatches } from './due-batches.js';
 
 const NOTICES_PER_STATEMENT = 1000;
-/** The most orders per statement whose notice days are compared with those of their channel. */
+/** The maximum number of orders whose notice days one statement compares with the notice days of their channel. */
 const ORDERS_PER_ALIGNMENT = 1000;
 
 /** Announces coming periods to channels that want notices. Nodes share the work: each skips locked orders. */

@@ -15,7 +15,10 @@ const FIND_LOW_STOCKS = statement({
   }),
 });
 
-/** Raises an alert for each pool with fewer codes than its threshold, once until the pool is refilled. */
+/**
+ * Raises an alert for each pool with fewer codes than its threshold. Does not repeat the alert until the pool is
+ * refilled.
+ */
 export async function watchPoolStock(database: Database): Promise<number> {
   const low = await database.query(FIND_LOW_STOCKS);
   for (const { benefitCode, lowStock, codesLeft } of low) {

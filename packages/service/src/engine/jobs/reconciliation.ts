@@ -15,7 +15,9 @@ export type ReconciliationDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock'
 
 /** The hour in Asia/Shanghai by which institutions have closed the previous day. */
 const FIRST_HOUR = 3;
-/** A day of the last 7 is retried until it was reconciled, and repeated each morning while it has open differences. */
+/**
+ * Each of the last 7 days is retried until it is reconciled, and repeated each morning while it has open differences.
+ */
 const DAYS_BACK = 7;
 
 /**

@@ -26,15 +26,18 @@ export type RenewalDeps = Pick<
   'database' | 'channels' | 'gateways' | 'settle' | 'clock' | 'log' | 'counts' | 'stopping' | 'debitDeadlineMs'
 >;
 
-/** The most debits of renewals in flight from one node to one payment channel. */
+/** The maximum number of renewal debits in flight from one node to one payment channel. */
 const MAX_IN_FLIGHT = 64;
 /**
- * The most debits that are started before a slot is free, so that a free slot is used at once. Applies only while the
- * institution answers quickly: a debit that has waited too long must be queried instead of sent.
+ * The maximum number of debits that are started before a slot is free, so that a free slot is used at once. Applies
+ * only while the institution answers quickly: a debit that has waited too long must be queried instead of sent.
  */
 const MAX_AHEAD = 64;
 const SOON_MS = 1_000;
-/** The most debits of a payment channel that are started and not settled. Answered debits wait for the database. */
+/**
+ * The maximum number of debits of a payment channel that are started and not settled. Answered debits wait for the
+ * database.
+ */
 const MAX_UNSETTLED = 256;
 /** If fewer debits than this can be started now, waits a short time for more, because each statement is a commit. */
 const MIN_STARTED_TOGETHER = 32;

@@ -39,7 +39,7 @@ export type BusinessReading = Readonly<Record<keyof typeof GAUGES, number>> &
     readonly refunds: { readonly success: number; readonly refused: number };
   };
 
-/** The most payment channels that are shown by name. All others are counted as OTHER. */
+/** The maximum number of payment channels that are shown by name. All others are counted as OTHER. */
 const MAX_NAMES = 100;
 const OTHER = 'other';
 /** The resolution with which the delay of the event loop is measured. */

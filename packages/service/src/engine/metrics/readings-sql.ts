@@ -18,7 +18,7 @@ export interface ReadingBounds {
   readonly alertsOfKind: number;
   readonly benefits: number;
   readonly codesOfBenefit: number;
-  /** The most events of one shard that are read to find an event that is not paused. */
+  /** The maximum number of a shard's events that are read to find an event that is not paused. */
   readonly heldBack: number;
 }
 export const READING_BOUNDS: ReadingBounds = {

@@ -10,7 +10,7 @@ export interface Recovery<One> {
   readonly onFailure: (one: One, error: unknown) => Promise<void>;
 }
 
-/** The most queries of one kind of work in flight from one node, for one payment channel or one benefit. */
+/** The maximum number of queries in flight from one node, for one kind of work and one payment channel or benefit. */
 const MAX_IN_FLIGHT = 64;
 /** Leases items only when this number of queries or more may begin, because each leasing statement is a commit. */
 const MIN_LEASED_TOGETHER = 16;

@@ -27,7 +27,7 @@ export interface BridgeClientOptions {
   readonly clock: Clock;
   readonly connections: number;
   readonly log: Logger | undefined;
-  /** Default: no client certificate, Node's authorities, no proxy. */
+  /** Default: no client certificate, the certificate authorities that Node trusts, no proxy. */
   readonly peers?: PeerAccess | undefined;
   /** The name of the other side in the log. */
   readonly peer?: string;

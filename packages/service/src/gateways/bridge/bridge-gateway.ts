@@ -53,7 +53,7 @@ export interface BridgeOptions {
   /** The maximum number of concurrent calls. Further calls wait within their deadlines. */
   readonly connections?: number;
   readonly log?: Logger;
-  /** Default: no client certificate, Node's authorities, no proxy. */
+  /** Default: no client certificate, the certificate authorities that Node trusts, no proxy. */
   readonly peers?: PeerAccess | undefined;
 }
 
@@ -114,7 +114,7 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
       await onHandshake?.(theirs);
       unreported = undefined;
     } catch {
-      // Another currency is already in the log.
+      // If the currency is wrong, the log already says so.
     }
   }
 

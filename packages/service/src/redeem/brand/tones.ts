@@ -33,8 +33,8 @@ const GROUNDS: Readonly<Record<Theme, { readonly panel: Colour; readonly ground:
 };
 
 /**
- * Derives the tones of an accent of six hexadecimal digits. Text in a colour for text, and text on a background, is
- * readable.
+ * Derives the tones of an accent of six hexadecimal digits. Text is readable both in the tones for text and on the
+ * tones for backgrounds.
  */
 export function makeTones(accent: string): Readonly<Record<Theme, Tones>> {
   const colour = parseColour(accent);

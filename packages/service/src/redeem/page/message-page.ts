@@ -7,7 +7,7 @@ import { type Illustration, renderIllustration } from './parts/illustrations.js'
 export interface MessagePage {
   readonly drawing: Illustration;
   readonly message: PageMessage;
-  /** The URL of the retry link. Empty means the page itself, undefined no link. */
+  /** The URL of the retry link. Empty: the link leads to the page itself. Undefined: there is no link. */
   readonly again?: string | undefined;
 }
 

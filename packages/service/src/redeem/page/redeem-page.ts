@@ -103,7 +103,8 @@ ${groups}${all || undefined}${renderOpenAgain(frame, link, seller, view)}</secti
 }
 
 /**
- * Renders a hint if the link expires before the benefits do and the order is ACTIVE, so that the seller gets new links.
+ * Renders a hint if the link expires before the benefits do. Only for an ACTIVE order, because its seller gets new
+ * links.
  */
 function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, { order, lastDeadline }: PageView) {
   const isShort = lastDeadline !== null && lastDeadline > exp * 1000;

@@ -15,7 +15,10 @@ export function createTransitions<
   const find = (from: Status | 'none', on: Trigger) => rows.find((row) => row.from === from && row.on === on);
   return {
     find,
-    /** Returns the row of a transition. Throws if there is none. For code that is written for one transition. */
+    /**
+     * Returns the row of a transition. Throws if there is none. For code in which a missing row would be a programming
+     * error.
+     */
     require(from: Status | 'none', on: Trigger): Row {
       const row = find(from, on);
       if (!row) throw new Error(`no transition from ${from} on ${on}`);

@@ -70,7 +70,10 @@ export async function resealNextRows(tx: Queryable, vault: Vault): Promise<Resea
   return { appId, did: 'resealed', unreadable };
 }
 
-/** Makes the new key the data key. Seals the credentials under it; rounds seal the other values. */
+/**
+ * Makes the new key the data key. Seals the credentials under the new key. The other values are sealed later, in
+ * rounds.
+ */
 async function switchKeys(
   tx: Queryable,
   vault: Vault,

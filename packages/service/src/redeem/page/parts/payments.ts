@@ -16,7 +16,7 @@ const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
   REFUND_FULL: 'chip-plain',
 };
 
-/** The most refunds that are listed per period. A period can have 99 refunds. */
+/** The maximum number of refunds that are listed per period. A period can have 99 refunds. */
 const MAX_REFUNDS = 5;
 
 /** Renders one period: its day, amount, outcome and refunds. */

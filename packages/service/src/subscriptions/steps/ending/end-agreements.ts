@@ -23,7 +23,7 @@ const MAX_ROUNDS = 10;
 /**
  * Locks everything that is needed to end agreements, in the order of docs/decisions/0010: first orders, including the
  * caller's, then agreements. Includes all bound agreements with the same institution numbers, and their orders in
- * ACTIVE or INITIALIZING. The caller must hold no lock on an order or agreement yet, or already all of these.
+ * ACTIVE or INITIALIZING. The caller must hold either no lock on any order or agreement, or all of these locks.
  */
 export async function lockAgreementsWithOrders(
   tx: Queryable,

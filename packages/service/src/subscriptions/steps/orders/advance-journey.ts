@@ -5,7 +5,7 @@ import { requireNotEnded } from '../../domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 
-/** A request for time travel: to advance a number of periods, or to a given time. */
+/** A request for time travel: by a number of periods, or to a given time. */
 export interface AdvanceWish {
   readonly to: { readonly cycles: number } | { readonly time: number };
   /** The outcomes of the next periods, one after another. Further debits by the sandbox's own institution succeed. */
@@ -14,7 +14,7 @@ export interface AdvanceWish {
 
 /**
  * A planned time travel. Its end is an attempt of a period, or a time in Unix milliseconds. The end is fixed before the
- * first step, so that a request which continues after a crash goes exactly as far.
+ * first step, so that a request which continues after a crash stops at the same end.
  */
 export interface Journey {
   /** The id of the journey, which holds the order's lease. A resend that continues the journey has the same id. */

@@ -12,7 +12,7 @@ export type SettleInBatch = (settlement: SettlementOfAttempt) => Promise<Settled
 
 /**
  * Settles in one transaction the outcomes that arrive at the same time. If one outcome cannot be settled, the others
- * still are.
+ * are settled nevertheless.
  */
 export function createBatchSettler(database: Database, clock: Clock, counts?: SubscriptionCounts): SettleInBatch {
   const settleBatch = (settlements: readonly Settlement[]) =>

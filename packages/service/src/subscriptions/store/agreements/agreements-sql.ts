@@ -7,7 +7,7 @@ import type { ListPosition } from '../../../platform/lists/list-page.js';
 import { agreementStatusIs } from '../statuses-sql.js';
 
 /**
- * A card. Its details are encrypted, and the card and certificate numbers hashed, with the channel's keys. The last
+ * A card. Its details are encrypted, and its card and certificate numbers are hashed, with the channel's keys. The last
  * four digits and the bank code are plain text.
  */
 export type CardColumns = Pick<AgreementRow, keyof typeof CARD_PARAMETERS>;
@@ -209,7 +209,7 @@ export const countCodeTry = declareWrite({
   parameters: ['bigint'],
 });
 
-/** Takes back the count of `countCodeTry`, unless the binding was restarted since. */
+/** Takes back the count of `countCodeTry`, unless the binding was restarted after that count. */
 export const uncountCodeTry = declareWrite({
   text: `update agreements set wrong_codes = wrong_codes - 1
      where agreement_id = $1 and details = $2 and wrong_codes > 0`,

@@ -12,7 +12,7 @@ import { fromEpochMs } from '../../../platform/db/time-sql.js';
 import { DEBITABLE_ORDER_STATUSES } from '../../domain/orders/order-states.js';
 import { agreementStatusIs, orderStatusIs } from '../statuses-sql.js';
 
-/** The unique index by which a card has at most one binding in force per user and payment channel. */
+/** The unique index that allows a card only one binding in force per user and payment channel. */
 export const ONE_BINDING_PER_CARD = 'agreements_one_per_card';
 
 /** Finds the earlier binding that is in force for the same card. The conditions match the index. */

@@ -67,8 +67,8 @@ const FIND_AGREEMENT_OF_ANOTHER_CHANNEL = statement({
 });
 
 /**
- * Finds an agreement in force of a different channel with this number, by the same two look-ups as the SQL function
- * is_number_of_another_channel.
+ * Finds an agreement that is in force, belongs to a different channel and has this number. Uses the same two look-ups
+ * as the SQL function is_number_of_another_channel.
  */
 export async function findAgreementOfAnotherChannel(
   db: Queryable,

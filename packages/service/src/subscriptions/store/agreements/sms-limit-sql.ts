@@ -12,8 +12,8 @@ export async function lockBankMobile(tx: Queryable, hash: Buffer): Promise<void>
 }
 
 /**
- * Counts the codes sent to a phone since two times, `pause` and `day`. The count since `pause` ignores sends after
- * `latest`: they were stored before a clock was set back.
+ * Counts the codes sent to a phone after the time `pause`, and after the time `day`. The first count ignores sends
+ * after `latest`: they were stored before a clock was set back.
  */
 export const countSmsSends = declareRequire({
   text: `select count(*) filter (where sent_at > ${fromEpochMs('$2')} and sent_at <= ${fromEpochMs('$4')}) as pause, count(*) as day
