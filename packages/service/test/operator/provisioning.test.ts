@@ -93,7 +93,7 @@ describe('a new channel', () => {
 type Step = readonly [name: string, run: (appId: string) => Promise<{ readonly changed: boolean }>];
 const local = () => ({ ...operator, localCallbacks: true });
 
-/** Operations in an order in which each one changes something. */
+/** Operations in a sequence in which each operation changes something. */
 const CHANGES: readonly Step[] = [
   ['channel.suspend', (appId) => suspendChannel(operator, { appId })],
   ['channel.resume', (appId) => resumeChannel(operator, { appId })],

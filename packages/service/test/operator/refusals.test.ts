@@ -35,7 +35,7 @@ const bridge = (gatewayUrl: string) => payment({ gateway: 'bridge', gatewayUrl }
 
 type Refusal = readonly [name: string, run: (operator: Operator) => Promise<unknown>, reason: RegExp];
 
-/** Refused operations. The tests of the command line cover others. */
+/** Refused operations. The tests of the command line cover further refusals. */
 const REFUSALS: readonly Refusal[] = [
   ['a channel with a long name', (o) => createChannel(o, { name: '名'.repeat(201) }), /name must have 1 to 200/],
   ['an app id in capitals', (o) => createChannel(o, { name: 'x', appId: 'test_A' }), /3 to 64 characters/],

@@ -14,7 +14,7 @@ import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { stageOfFile } from './stage-of-file.js';
 import { anotherChannel, dailyProduct } from './support.js';
 
-/** Tests orders of 9,999 periods: answered completely, stored compactly, and repeated exactly on a resend. */
+/** Tests that orders of 9,999 periods are answered completely, stored compactly, and repeated exactly on a resend. */
 
 const LONG = 9999;
 /** The statuses of stored periods. A period in WAIT has no row. */
@@ -190,7 +190,7 @@ describe('an answer', () => {
   });
 });
 
-/** The writes that answer with periods, each called for a long order. */
+/** The endpoints that write and whose answers contain periods. Each is called for a long order. */
 const WRITES: [string, (key: string) => Promise<{ name: string; body: object; first: Reply }>][] = [
   [
     'orders/create, mode B',

@@ -131,8 +131,9 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       return cancelAtInstitutions(deps);
     },
     /**
-     * Bills and debits what is due by the real clock, which is months ahead of the service's. Runs one batch of at most
-     * 64 debits by default. A second batch could debit the next period of the same orders, because that is due too.
+     * Bills and debits what is due by the real clock, which is months ahead of the service's clock. Runs one batch of
+     * at most 64 debits by default. A second batch could debit the next period of the same orders, because that is due
+     * too.
      */
     async renew(batches = 1) {
       const others = (await billDueOrders(database)) + (await expireAndCompleteDue(database));

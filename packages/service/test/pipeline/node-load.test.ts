@@ -25,7 +25,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
       for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);
       return count;
     },
-    /** Lets `perSecond` requests leave in each second, and admits a new request for each of them if possible. */
+    /** Ends `perSecond` requests in each second, and admits a new request for each of them if possible. */
     serve(perSecond: number, seconds: number): void {
       for (let n = 0; n < perSecond * seconds; n += 1) {
         now += 1_000 / perSecond;
@@ -33,14 +33,14 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
         if (load.mayEnter('channel')) enter();
       }
     },
-    /** Lets all requests leave, `perSecond` of them in each second. */
+    /** Ends all requests, `perSecond` of them in each second. */
     drain(perSecond: number): void {
       for (const visit of inside.splice(0)) {
         now += 1_000 / perSecond;
         visit.leave();
       }
     },
-    /** Lets all leave. */
+    /** Ends all requests. */
     empty(): void {
       for (const visit of inside.splice(0)) visit.leave();
     },

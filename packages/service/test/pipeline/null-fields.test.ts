@@ -24,7 +24,7 @@ function sampleOf({ type, enum: values, ...shape }: Shape): unknown {
 }
 const at = ({ properties = {} }: Shape, name: string): Shape => properties[name] ?? {};
 
-/** Returns the fields of a request: path, and whether it is required. Leaves out the fields of optional objects. */
+/** Returns for each field of a request its path, and whether it is required. Omits the fields of optional objects. */
 function fieldsOf(shape: Shape, path: readonly string[] = []): { path: readonly string[]; isRequired: boolean }[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, inner]) => [
     { path: [...path, name], isRequired: shape.required?.includes(name) ?? false },

@@ -11,7 +11,7 @@ import { anotherNode } from '../support/second-node.js';
 import { DONE, testRoute } from '../support/test-endpoint.js';
 
 const GATE = 4_711;
-/** The number of connections that one channel may use, of the 16 of the test database. */
+/** The number of connections that one channel may use. The test database has 16 connections. */
 const SHARE = 5;
 
 /** Routes that hold a connection while the gate is closed. */

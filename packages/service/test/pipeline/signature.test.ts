@@ -5,7 +5,7 @@ import { serviceOfFile } from '../orders/stage-of-file.js';
 import { type CallOptions, type ChannelCredentials, channelClient, type Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
 
-// Production, which explains nothing. test/kit/diagnosis.test.ts covers the sandbox.
+// A service in production, which does not explain refusals. test/kit/diagnosis.test.ts covers the sandbox.
 const { service, channel } = serviceOfFile({ environment: 'production' });
 
 const NAME = 'products/list';
@@ -48,7 +48,7 @@ describe('X-SVC-Signature', () => {
     for (const key of wrong) expectRefused(await listAs({ appSecret: key.toString('base64') }));
   });
 
-  /** Sends a fixed request whose signature was right before `change`. */
+  /** Sends a fixed request with a correct signature that `change` has altered. */
   const changed = (change: (signature: string) => string) => {
     const fixed = { nonce: 'f'.repeat(32), requestId: 'fixed' };
     const headers: Record<string, string> = channel.signedHeaders(NAME, Buffer.from('{}'), fixed);

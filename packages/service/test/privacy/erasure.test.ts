@@ -69,7 +69,7 @@ async function endedUser(who = somebody()) {
   await call('agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted: encrypted(on.channel, '123456') });
   const bound = { settlementMode: 'SVC_DEDUCT', productCode: 'TEST_SPU_001', bindOrderNo };
   const { orderNo: boundNo } = await call('orders/create', { ...bound, externalOrderNo: unique('order') });
-  // Never confirmed: only the agreement has this card.
+  // This binding is never confirmed, so that only the agreement has this card.
   await call('agreements/bind-sms', { ...login(who), ...card({ ...who, bankCardNo: person().bankCardNo }) });
 
   await addNote(on.operator, { orderNo, text: said });
@@ -298,7 +298,8 @@ describe('after a restore', () => {
     const [erased, returned, active] = [await endedUser(), await endedUser(), await endedUser()];
     const list: { appId: string; userHash: string; erasedAt: string }[] = [];
     for (const { who } of [erased, returned, active]) {
-      // The erasure is rolled back: the list has it, but the database is as before, like a restored backup.
+      // The erasure is rolled back, as if a backup was restored: it is in `list`, but nothing is erased in the
+      // database.
       await on.service.fresh.database
         .transaction(async (tx) => {
           const { appId, userHash, erasedAt } = await erase(who, {

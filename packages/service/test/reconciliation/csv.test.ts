@@ -36,7 +36,7 @@ describe('a statement file', () => {
     const numbers = ['100000001000000101', '12E4', '1E17', '1000', '100000000000000', 'R100000001000000100'];
     const text = [HEADER, ...numbers.map((number) => GOOD.replace('1001000101', number)), ''].join('\n');
     expect((await read(text)).map(({ number }) => number)).toEqual(numbers);
-    // Other than a number of ours, an institution's reference may end in zeros.
+    // Unlike our own numbers, an institution's reference may end in zeros.
     expect(await read(`${HEADER}\n${GOOD.replace('RI1', '123456789012345000')}\n`)).toHaveLength(1);
   });
 

@@ -75,7 +75,7 @@ export interface AttemptRow {
   readonly paidAt?: number;
 }
 
-/** Inserts or changes an attempt as settling leaves it, and returns its attempt number. */
+/** Inserts an attempt in the given status, or changes an existing attempt. Returns its attempt number. */
 export async function putAttempt(database: Database, row: AttemptRow): Promise<string> {
   const { orderNo, cycleNo = 1, tryNo = 1, amountCent = 1990, status = 'SUCCESS', paidAt = NOON } = row;
   await database.query(

@@ -8,7 +8,7 @@ import { stageOfFile } from '../orders/stage-of-file.js';
 import { attemptNoOf, created, declined, engineOfFile, success } from '../renewals/support.js';
 import { at, bytes, csvOf, inShort, line } from './support.js';
 
-/** Tests a debit that succeeded after FAIL: the procedure of docs/alerts.md. */
+/** Tests the procedure of docs/alerts.md for a debit that succeeded after FAIL. */
 
 const { on } = stageOfFile();
 const node = engineOfFile(on);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const HASH = 'ab'.repeat(32);
 
-/** Stores the branding without the checks that operators meet. Every node shows it on the next page. */
+/** Stores the branding without the checks that apply to operators. Every node shows it on the next page. */
 async function brand(fields: Record<string, string | null>): Promise<void> {
   const all = {
     display_name: null,

@@ -34,7 +34,7 @@ export interface PaymentRow {
   readonly refunds?: readonly { readonly amountCent: number; readonly at: number }[];
 }
 
-/** Inserts a period as settling and refunding leave it. */
+/** Inserts a period in the state that it has after its settlement and its refunds. */
 export async function putPayment(database: Database, row: PaymentRow): Promise<void> {
   const refunds = row.refunds ?? [];
   const refunded = refunds.reduce((sum, { amountCent }) => sum + amountCent, 0);

@@ -158,7 +158,8 @@ describe('KEY_SERVICE', () => {
     const { keyId: firstId } = await startNode({ MASTER_KEY: first });
     await succeed(['channel', 'create', '--name', 'First'], { MASTER_KEY: first });
     await expect(startNode(service)).rejects.toThrow('set it as MASTER_KEY_PREVIOUS, beside KEY_SERVICE');
-    // Beside MASTER_KEY, nodes know the service's key but wrap nothing under it, so they can be restarted one by one.
+    // If MASTER_KEY is set too, nodes know the key of the key service but wrap nothing under it, so they can be
+    // restarted one by one.
     expect((await startNode({ ...service, MASTER_KEY: first })).keyId).toBe(firstId);
     const { keyId } = await startNode({ ...service, MASTER_KEY_PREVIOUS: first });
     expect(keyId).not.toBe(firstId);

@@ -114,7 +114,7 @@ it('drains: finishes requests in flight, begins none, and is not delayed by kept
   openGate();
   await gate;
   expect((await running).code).toBe('0');
-  // The promise of the answers resolves, because the last answer closes the connection.
+  // `answers` resolves, because the last answer closes the connection.
   const codes = [...(await answers).matchAll(/"code":"(\d+)"/g)].map((match) => match[1]);
   expect(codes).toEqual(['0']);
   expect(await node.exited).toBe(0);

@@ -53,7 +53,7 @@ export async function fakeVault(token: string, keyName = 'perennial') {
     setting: `vault:http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/transit#${keyName}`,
     /** Paths of the calls that were answered. */
     asked,
-    /** Makes it refuse every call, or serve again. */
+    /** Makes the server refuse every call if `isSealed` is true, and serve again if it is false. */
     seal(isSealed: boolean): void {
       state.isSealed = isSealed;
     },

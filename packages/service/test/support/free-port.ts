@@ -14,7 +14,7 @@ let next = process.pid % PORTS;
 
 /**
  * Returns a port for a program that is started later and may be restarted on the same port. If at most 12 test
- * processes run, no other test of this run gets the port. Nor does a process that takes any free port.
+ * processes run, no other test of this run gets the port. A process that takes any free port does not get it either.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -28,7 +28,7 @@ export interface HaproxyOptions {
   readonly frontPort: number;
   readonly statisticsPort: number;
   readonly nodePorts: readonly number[];
-  /** The interval of health checks in milliseconds, instead of the example's. */
+  /** The interval of health checks in milliseconds. Replaces the interval in the example file. */
   readonly checkMs?: number;
 }
 

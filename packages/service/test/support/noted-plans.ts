@@ -58,8 +58,8 @@ export function notedDatabase(real: Database, tables: RegExp): NotedDatabase {
 }
 
 /**
- * Returns the scans in a statement's plan. A named statement gets a generic plan, any other statement a plan for its
- * values.
+ * Returns the scans in a statement's plan. A named statement gets a generic plan. Any other statement gets a plan for
+ * its values.
  */
 function scansOf(real: Database, { name, text, values, byIndex }: Asked): Promise<string[]> {
   return real.transaction(async (tx) => {

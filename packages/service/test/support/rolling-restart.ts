@@ -45,7 +45,7 @@ export interface RollingFigures {
   readonly medianMs: number;
   readonly slowestMs: number;
   readonly restarts: number;
-  /** The number of orders that callers got an answer about. `ordersStored` is the number that exist. */
+  /** The number of orders that callers got an answer about. `ordersStored` is the number of orders in the database. */
   readonly ordersAnswered: number;
   readonly ordersStored: number;
   readonly servers: readonly ServerFigures[];

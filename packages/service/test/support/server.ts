@@ -29,7 +29,7 @@ export default async function startServer(project: TestProject): Promise<() => P
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-test-'));
   copyFolder(preparedFolder, dataDir);
   const embedded = await openEmbedded({ dataDir, role: 'tool', log: () => undefined });
-  // Connects to another database, because PostgreSQL does not copy one that is in use.
+  // Connects to a different database, because PostgreSQL does not copy a database that is in use.
   const outside = databaseUrl(embedded.url, 'postgres');
   const admin = openDatabase({ url: outside, pool: 1, name: 'test setup', statementMs: 0 });
   const migrated = new URL(embedded.url).pathname.slice(1);

@@ -11,13 +11,13 @@ const EVENTS = Number(process.env['LISTED_EVENTS'] ?? 20_000);
 const RARE = 300;
 
 /**
- * Channel ids. Each channel has many events, almost all in the status that the constant's name has. The few other
+ * Channel ids. Each channel has many events, almost all in the status after which the constant is named. The few other
  * events are the channel's oldest or newest.
  */
 const DELIVERED = 33;
 const GIVEN_UP = 49;
 const PENDING = 65;
-/** A channel whose events are all of one order, and all but the oldest of one type. */
+/** A channel whose events all belong to one order. All of them except the oldest have the same type. */
 const PAYMENTS = 81;
 
 const orderOf = (channel: number) => channel * 1_000_000;

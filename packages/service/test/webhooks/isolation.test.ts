@@ -71,7 +71,7 @@ describe('receivers that hang', () => {
 
     const turn = node.turn();
     await Promise.all(healthy.map(({ receiver }) => receiver.until(500)));
-    // All events of the healthy receivers have arrived, while the hanging ones made no progress.
+    // All events of the healthy receivers have arrived, while the hanging receivers made no progress.
     expect([hung, trickling].map(({ receiver }) => receiver.pushes.length)).toEqual([8, 8]);
     expect(await ledger(hung)).toEqual({ waiting: 100 });
     expect(await ledger(trickling)).toEqual({ waiting: 100 });

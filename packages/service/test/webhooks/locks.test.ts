@@ -8,7 +8,7 @@ import { collectRequest } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { createSendingNode, localOperator, registerReceiver, type SendingNode } from './sending.js';
 
-/** Tests that whatever one session locks, pushes that do not need the locked rows continue on every node. */
+/** Tests that pushes continue on every node, whatever one session locks. Only pushes that need the locked rows wait. */
 const { service, channel: held } = demoOfEachTest();
 const foreign = ofEachTest(async () => openDatabase({ url: service.fresh.url, pool: 1, name: 'somebody else' }));
 let free: ChannelClient;

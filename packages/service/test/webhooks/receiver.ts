@@ -55,7 +55,7 @@ export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export const ACCEPTED_BODY = '{"code":"0","message":"OK"}';
 
-/** Returns a push for tests without an engine, signed like the engine's. */
+/** Returns a push for tests without an engine. It is signed like a push of the engine. */
 export function signedPush(
   appId: string,
   callbackSecret: string,

@@ -78,13 +78,13 @@ export function createSendingNode(
       }
       await untilQuiet();
     },
-    /** Stops as a node does that shuts down. */
+    /** Stops like a node at an orderly shutdown. */
     async stop() {
       await dispatcher.drain();
       await dispatcher.release();
       await database.close();
     },
-    /** Stops as a killed node does: it stores nothing more. */
+    /** Stops like a killed node: stores nothing more. */
     close: () => database.close(),
   };
 }
