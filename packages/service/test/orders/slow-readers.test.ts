@@ -11,8 +11,8 @@ import { type SlowCaller, slowCall } from '../support/unread.js';
 import { anotherChannel, copyOrder, dailyProduct, paid, type Stage, stage } from './support.js';
 
 /**
- * Tests callers that disconnect, do not read, or read slowly: the service stops its work for them, and other callers
- * are not affected.
+ * Tests callers that disconnect, do not read, or read slowly: the service stops rendering their answers, and other
+ * callers are not affected.
  */
 
 /**
