@@ -47,8 +47,9 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /**
- * SQL: reopens an acknowledged or resolved alert and requests a message that the alert is open. Requests no message if
- * the message that the alert was resolved is not written yet: the operators then still believe that the alert is open.
+ * SQL: reopens an acknowledged or resolved alert and requests a message that the alert is open. If the alert was
+ * resolved and the message that says so is not written yet, requests no message: the operators still believe that the
+ * alert is open.
  */
 const OPEN_AGAIN = `acknowledged_by = null, acknowledged_at = null, resolved_at = null, resolved_because = null,
   to_tell = case

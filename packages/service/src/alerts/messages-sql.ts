@@ -23,7 +23,7 @@ export interface ReportedAlert {
   readonly resolvedBecause: string | null;
 }
 
-/** Alerts of one kind that were all opened, are all still open or were all resolved. They are sent in one message. */
+/** Alerts of one kind with the same news: opened, still open, or resolved. They are sent in one message. */
 export type AlertGroup = RowOf<typeof takeAlertsToReport>;
 
 /**

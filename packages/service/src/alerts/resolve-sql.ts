@@ -37,7 +37,9 @@ export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock 
   select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
     limit ${f}.low_stock) as counted)`;
 
-/** Defines how each kind of alert ends. A kind with an SQL condition needs a text that says why it was resolved. */
+/**
+ * Defines how each kind of alert ends. A kind with an SQL condition needs a text that says why the alert was resolved.
+ */
 const ALERT_ENDS: {
   readonly [Kind in AlertKind]: EndedElsewhere | (`${Kind}|resolved` extends AlertSentence ? EndCondition : never);
 } = {

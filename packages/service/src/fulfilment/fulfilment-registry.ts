@@ -20,7 +20,7 @@ export interface FulfilmentDeps extends PeerKeyDeps {
 
 /** Finds the source of a benefit's codes. */
 export interface Fulfilments {
-  /** Returns the source by the benefit's current setting, read in the transaction of the claim. */
+  /** Returns the source in the benefit's current setting. Reads the setting in the transaction of the claim. */
   of(tx: Queryable, benefitCode: string): Promise<Fulfilment>;
   /** Returns the supplier for a claim that waits for it, even if the benefit now has a different source. */
   supplierOf(benefitCode: string): Promise<Supplier>;

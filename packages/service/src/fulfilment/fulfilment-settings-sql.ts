@@ -42,7 +42,7 @@ export const storeLowStock: Query<[benefitCode: string, lowStock: number | null]
   parameters: ['text', 'integer?'],
 });
 
-/** Lets changes of a benefit, and imports of its codes, run one after another. */
+/** Locks a benefit, so that changes of the benefit and imports of its codes run one after another. */
 export const lockBenefitCode: Query<[benefitCode: string], void> = declareWrite({
   text: `select pg_advisory_xact_lock(hashtextextended('benefit ' || $1::text, 0))`,
   parameters: ['text'],

@@ -322,8 +322,9 @@ ${ORDER}`,
 export interface AskedList {
   readonly list: BenefitList;
   /**
-   * The first benefit to show. If it is not in the list, a page of claimable benefits begins with the benefit that
-   * follows it. Otherwise, or if none follows, the page begins with the first benefit of the list.
+   * The first benefit to show. If a list of claimable benefits does not contain it, the page begins with the benefit
+   * that follows it. In all other cases in which the benefit is not found, the page begins with the first benefit of
+   * the list.
    */
   readonly from: BenefitPosition | undefined;
   readonly done: JustClaimed | undefined;

@@ -22,7 +22,10 @@ export interface Claimable extends BenefitFacts {
   readonly state: 'CLAIMABLE';
   /** The deadline of the benefit or of the link, whichever is earlier. */
   readonly deadline: number;
-  /** True if `deadline` is the benefit's own deadline, and not the link's. A link can be renewed, a benefit cannot. */
+  /**
+   * True if `deadline` is the benefit's own deadline, and not the deadline of the link. A link can be renewed, a
+   * benefit cannot.
+   */
   readonly isOwnDeadline: boolean;
   /** The number of claimable benefits of the same period. */
   readonly ofPeriod: number;

@@ -27,7 +27,7 @@ const LOCKED_SECONDS = 3600;
 
 /**
  * Ends an order if the user knows the last four digits of their login mobile. Failures are counted under a row lock, so
- * two nodes never allow a sixth attempt before the lock.
+ * two nodes together never allow a sixth attempt before the user must wait.
  */
 export function createUnsubscriber(clock: Clock): Unsubscriber {
   return (database, channel, orderNo, digits) =>

@@ -85,7 +85,7 @@ describe('unsubscribe', () => {
     const orders = [await order(), await order()];
     let ended = 0;
     let both: Promise<{ code: string }[]> | undefined;
-    // Locks the agreement until each of the two requests either waits for it, after writing its order, or is done.
+    // Locks the agreement until each of the two requests is done, or has written its order and waits for the agreement.
     await service.fresh.database.transaction(async (tx) => {
       await tx.query('select from agreements where agreement_id = $1 for update', [bindOrderNo]);
       both = Promise.all(

@@ -19,7 +19,7 @@ function aNode(limits: Parameters<typeof createNodeLoad>[0] = {}) {
   return {
     load,
     enter,
-    /** Lets in as many requests as possible, and returns their number. */
+    /** Admits as many requests as possible, and returns their number. */
     fill(who = 'channel'): number {
       let count = 0;
       for (; load.mayEnter(who) && count < 100_000; count += 1) enter(who);

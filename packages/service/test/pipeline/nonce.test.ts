@@ -32,8 +32,8 @@ describe('X-SVC-Nonce', () => {
     expectEnvelope(reply.envelope, '401004');
   });
 
-  // The service's clock shows a full ten minutes, when a slot begins. A timestamp of this time and one just before it
-  // are therefore in different slots.
+  // The service's clock shows a full ten minutes, which is the beginning of a slot. So a timestamp of this time and a
+  // timestamp just before it are in different slots.
   it.each([
     ['an earlier', 0, -1],
     ['a later', -1, 0],

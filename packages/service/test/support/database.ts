@@ -31,7 +31,8 @@ export async function freshDatabase({ migrated = true, ...options }: FreshOption
     statementMs: 0,
     settings: { lock_timeout: '0' },
   });
-  // Takes turns, because PostgreSQL copies a template for one session at a time, and test files run in parallel.
+  // Waits for its turn, because PostgreSQL copies a template for only one session at a time, and test files run in
+  // parallel.
   await admin.query('select pg_advisory_lock(1)');
   // Copies the template's files, not its rows. That halves the cost of creating the database, and reduces the cost of
   // dropping it to a sixth.

@@ -45,7 +45,7 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   });
   expect(wrong.slice(0, 3)).toEqual([]);
   expect(stored.size).toBe(plans.length);
-  // Ignores alerts about a wrong amount: there is none if the node that got this answer was killed.
+  // Ignores alerts about a wrong amount. If the node that got this answer was killed, there is no such alert.
   expect(await database.query(`select kind, subject from alerts where kind <> 'debit-wrong-amount'`)).toEqual([]);
 }
 

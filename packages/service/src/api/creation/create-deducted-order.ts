@@ -73,8 +73,8 @@ export function createDeductedOrderCreator(deps: DeductDeps) {
   const { gateways, clock, links } = deps;
 
   /**
-   * Settles in the usual case: the rows are still as this node stored them. Otherwise writes nothing and returns
-   * undefined.
+   * Settles the debit in the usual case: the outcome is known and affects only this order, and the rows are still as
+   * this node stored them. Otherwise writes nothing and returns undefined.
    */
   async function settleAsKnown(
     { caller, once, answer }: Context,

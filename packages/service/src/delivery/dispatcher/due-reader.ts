@@ -47,8 +47,8 @@ export class DueReader {
 
   /**
    * Reads from each shard one page of the new rows, and one page of each look-back that is due. A look-back rereads
-   * past positions, to find rows that were committed late. Returns true if more events may be due now. `nowMs` is the
-   * database's time.
+   * earlier positions, to find rows that were committed late. Returns true if more events may be due now. `nowMs` is
+   * the database's time.
    */
   async readPage(nowMs: number): Promise<boolean> {
     const { database, reads, shards, now } = this.deps;

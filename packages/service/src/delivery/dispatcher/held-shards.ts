@@ -12,7 +12,10 @@ import {
 import { PUSH_DEADLINE_MS } from '../schedule.js';
 import { Shard } from './shard.js';
 
-/** The last part of a lease, in which a node begins no push: enough for one push and for storing its outcome. */
+/**
+ * The time before the end of a lease in which a node begins no push. It is long enough for one push and for storing its
+ * outcome.
+ */
 const QUIET_MS = PUSH_DEADLINE_MS + 1_000;
 
 /** The shards on which this node has a lease. */

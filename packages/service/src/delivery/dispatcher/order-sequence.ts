@@ -3,7 +3,7 @@ import type { Message } from '../receivers/message.js';
 
 /** The number of waiting messages of one order at which the order's further events are not read yet. */
 const MAX_WAITING_OF_ORDER = 32;
-/** The number of deferred keys at which the lane reads nothing. It is enough for two of the longest orders. */
+/** The number of deferred keys at which the lane stops reading. It is enough for two of the longest orders. */
 const MAX_DEFERRED = 20_000;
 
 /**

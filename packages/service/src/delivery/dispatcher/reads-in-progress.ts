@@ -4,7 +4,7 @@ import type { EventKey } from '../queue/due-sql.js';
 export class ReadsInProgress {
   private readonly finishedSince = new Set<Set<EventKey>>();
 
-  /** Adds every event that is finished while `read` runs to the set that `read` receives. */
+  /** While `read` runs, adds every finished event to the set that `read` receives. */
   async run<T>(read: (finished: ReadonlySet<EventKey>) => Promise<T>): Promise<T> {
     const finished = new Set<EventKey>();
     this.finishedSince.add(finished);

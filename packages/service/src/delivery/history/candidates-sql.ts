@@ -45,7 +45,7 @@ export function newestEvents(
     return `select c.recorded_at, c.event_no from (${events} offset 0) c where c.channel_id = $1 ${hasStatus} ${page}`;
   }
 
-  /** Without a type, reads the two halves separately, because each half is one range of the index. */
+  /** Without a type, reads the two kinds of BOTH_HALVES separately, because each of them is one range of the index. */
   const ofEachKind = (isKind: Readonly<Record<Kind, string>>, keys: (conditions: string) => string) => {
     const kinds = eventType === undefined ? BOTH_HALVES : [eventType];
     const each = kinds.map((kind) => `(${keys(['c.channel_id = $1', isKind[kind], ...place].join(' and '))} ${page})`);
@@ -115,6 +115,6 @@ const WAS_DELIVERED = `case when c.cycle_no = 0
   then not exists (select from undelivered_events g where g.channel_id = $1 and g.event_no = c.event_no)
   else ${statusOf('c')} = 'DELIVERED' end`;
 
-/** SQL: true unless the event stands for a range of periods, and one of them was given up. */
+/** SQL: false if the event stands for a range of periods and one of them was given up. Otherwise true. */
 const NOTHING_GIVEN_UP = `case when c.cycle_no = 0 then true else not exists (select from undelivered_events g
   where g.channel_id = $1 and g.event_no = c.event_no and g.reason = 'GIVE_UP') end`;

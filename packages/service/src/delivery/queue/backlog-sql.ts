@@ -67,7 +67,7 @@ const LIST_BACKLOGS = statement({
     /** Counted up to 10,000, like `givenUp` and `withoutAddress`. */
     waiting: 'bigint',
     oldestWaitingAt: 'text?',
-    /** The time of the next push, without paused events. A time in the past means now. */
+    /** The time of the next push. Paused events do not count. A time in the past means now. */
     nextPushAt: 'text?',
     givenUp: 'bigint',
     withoutAddress: 'bigint',

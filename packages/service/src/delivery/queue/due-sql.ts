@@ -230,7 +230,10 @@ const READ_EVENTS = statement({
   }),
 });
 
-/** Reads events of one channel in one statement, in the order of `due`. An event past its retention is undefined. */
+/**
+ * Reads events of one channel in one statement, in the order of `due`. Returns undefined for an event past its
+ * retention.
+ */
 export async function readEvents(
   db: Queryable,
   channelId: number,

@@ -119,7 +119,8 @@ export async function finishPushes(
   ended: readonly PushOutcome[],
   skipLocked = false,
 ): Promise<GivenUp[]> {
-  // A replay locks the rows of retries too. Both transactions lock in the order of the keys, so they cannot deadlock.
+  // A replay locks the rows of retries too. This statement and a replay both lock in the order of the keys, so they
+  // cannot deadlock.
   const pushed = ended.some(({ due }) => due.step > 0) ? ended.toSorted(byKey) : ended;
   const held = [...new Set(pushed.map(({ shard }) => shard))];
   const places = new Map(held.map((shard, index) => [shard, index + 1]));

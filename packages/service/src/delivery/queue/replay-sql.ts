@@ -16,8 +16,8 @@ import { SHARDS } from './shards-sql.js';
 const REPLAYS = 5_700_002;
 
 /**
- * Lets a channel's replays run one after another, so that each replay sees the rows of the previous replay, and two
- * replays cannot deadlock.
+ * Locks the replays of a channel, so that they run one after another: each replay sees the rows of the previous replay,
+ * and two replays cannot deadlock.
  */
 const lockReplays = declareWrite({
   text: `select pg_advisory_xact_lock(${REPLAYS}, hashint8($1))`,
@@ -45,8 +45,8 @@ const LOCK_RETRIES = statement({
 });
 
 /**
- * Locks the due rows of retries, so that an outcome is stored either before or after the replay and never gives up a
- * replayed event. Locks in the same order as `finishPushes`, so that a replay and `finishPushes` cannot deadlock.
+ * Locks the due rows of retries, so that an outcome is stored either before or after the replay. So no outcome gives up
+ * a replayed event. Locks in the same order as `finishPushes`, so that a replay and `finishPushes` cannot deadlock.
  */
 async function lockRetries(tx: Queryable, channelId: number, references: readonly EventReference[]): Promise<void> {
   await tx.query(LOCK_RETRIES, [channelId, references.map((r) => r.eventNo)]);

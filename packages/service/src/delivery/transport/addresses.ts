@@ -54,7 +54,7 @@ export async function findPermittedAddresses(
 /**
  * Creates a resolver that asks name servers only, because the hosts file and search domains of this machine may lead to
  * internal addresses. The operating system's lookup would also block one of the few libuv threads while a name server
- * is silent, and one channel's name would delay all others.
+ * is silent, so that the host name of one channel could delay all channels.
  */
 export function createDnsResolver(servers?: readonly string[]): ResolveName {
   return async (host) => {

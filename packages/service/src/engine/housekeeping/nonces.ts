@@ -21,8 +21,8 @@ const IS_NONCE_SLOT_STALE = Array.from({ length: NONCE_SLOTS }, (_, slot) =>
 
 /**
  * Empties the stale nonce slot. Three of the four slots can contain valid nonces: the newest accepted timestamp is
- * `skew` ahead of now, the oldest that counts is `window + skew` behind. The slot after the slot of the newest accepted
- * timestamp is stale. If it contains recent nonces, a clock is wrong, and the slot is left unchanged.
+ * `skew` ahead of now, and the oldest timestamp that counts is `window + skew` behind now. The slot after the slot of
+ * the newest accepted timestamp is stale. If it contains recent nonces, a clock is wrong, and the slot is not changed.
  */
 export async function emptyStaleNonceSlot(database: Database): Promise<number> {
   const emptied = await runIfTableIsFree(database, async (tx) => {

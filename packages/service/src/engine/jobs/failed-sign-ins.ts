@@ -4,7 +4,10 @@ import { recordAudit } from '../../operator/audit/audit.js';
 import { takeTraces } from '../../operator/people/sign-in-traces-sql.js';
 import type { Transactional } from '../../platform/db/database.js';
 
-/** Failures in a minute that raise the alert. An operator who mistypes a password does not cause so many. */
+/**
+ * The number of failures in one minute that raises the alert. An operator who mistypes a password does not cause so
+ * many.
+ */
 const BURST = 10;
 
 /** Writes the failed sign-ins of past minutes to the audit log, and raises an alert if a minute had many of them. */

@@ -29,7 +29,9 @@ const FIRST_MS = DAY_MS;
 /** The time after which a turn begins no further step. */
 const TURN_BUDGET_MS = 10_000;
 
-/** The minimum hours of a step. A step of one hour could only repeat the last hour, which may still change. */
+/**
+ * The minimum number of hours in a step. A step of one hour could only repeat the last hour, which may still change.
+ */
 const MIN_HOURS = 2;
 const MAX_HOURS = 32 * 24;
 const SHORT_STEP_MS = 500;
@@ -57,7 +59,10 @@ export function createFiguresJob({ database, clock, stopping = () => false }: Fi
       statementMs: LONG_STATEMENT_MS,
     });
 
-  /** Counts all orders. Returns the time of the next count. Skips the count if there are too many for one statement. */
+  /**
+   * Counts all orders. Returns the time of the next count. If the statement times out because there are too many
+   * orders, skips this count.
+   */
   async function countAllOrders(): Promise<number> {
     const since = clock.now();
     try {

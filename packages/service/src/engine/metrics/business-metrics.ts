@@ -152,7 +152,7 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
       countRefunds('refused', reading.refunds.refused);
       readAt = performance.now();
     },
-    /** Shows how far this node's clock is ahead of the database's. */
+    /** Shows how far this node's clock is ahead of the database's clock. */
     showClockSkew: (seconds: number): void => skew.set(seconds),
     /** Stops measuring the event loop. */
     stop: (): void => loop.stop(),

@@ -36,7 +36,7 @@ export const READING_BOUNDS: ReadingBounds = {
  */
 export async function readBusiness(db: Queryable, bounds = READING_BOUNDS): Promise<Omit<BusinessReading, 'refunds'>> {
   const events = await readDueEvents(db, ALL_SHARDS, bounds.rows, bounds.heldBack);
-  // Leaves out payment channels outside their hours, because their renewals are not late.
+  // Omits payment channels outside their debit hours, because their renewals are not late.
   const open = await listOpenPaymentChannels(db);
   const renewals = await readDueRenewals(
     db,
@@ -113,8 +113,8 @@ const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
 /**
- * Counts debits, refunds and claims that were queried at least once: those never queried are being sent now. Also
- * counts claims that wait for a code of the pool.
+ * Counts debits, refunds and claims that were queried at least once. An item that was never queried is being sent now.
+ * Also counts claims that wait for a code of the pool.
  */
 const readCountsWithoutResult = declareRequire({
   text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",
@@ -153,7 +153,7 @@ const READ_CODES_LEFT = statement({
   columns: columns({ benefit: 'text', codes: 'integer' }),
 });
 
-/** Returns the number of codes left for each benefit that currently has a pool. */
+/** Returns the number of unused codes for each benefit that currently has a pool. */
 async function readCodesLeft(
   db: Queryable,
   { benefits, codesOfBenefit }: ReadingBounds,

@@ -28,8 +28,8 @@ export type PendingDebitDeps = Pick<
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
- * Queries attempts without a known outcome, after a crash, a lost answer or a slow institution, for one payment channel
- * or for all. Repeats until the outcome is known. Until then the period gets no other attempt.
+ * Queries the attempts of one payment channel, or of all, whose outcome is unknown after a crash, a lost answer or a
+ * slow institution. Each query is repeated until the outcome is known. Until then the period gets no other attempt.
  */
 export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(

@@ -17,7 +17,10 @@ export type PendingRefundDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' 
 /** Longer than a query and a resend together can take. */
 const LEASE_SECONDS = 30;
 
-/** Queries refunds without a known outcome until each has an outcome, for one payment channel or for all. */
+/**
+ * Queries the refunds of one payment channel, or of all, that have no known outcome. Each query is repeated until the
+ * refund has an outcome.
+ */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
     {

@@ -10,7 +10,7 @@ export interface BenefitReference {
   readonly position: number;
 }
 
-/** Returns the claim number of a benefit, always the same one, so that a supplier can use it as idempotency key. */
+/** Returns the claim number of a benefit. It never changes, so that a supplier can use it as idempotency key. */
 export function formatClaimNo({ orderNo, cycleNo, position }: BenefitReference): string {
   return `C${formatPaymentOrderNo(orderNo, cycleNo)}${String(position).padStart(2, '0')}`;
 }

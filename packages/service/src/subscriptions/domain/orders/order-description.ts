@@ -43,7 +43,7 @@ export function createOrderDescription(
 }
 
 /**
- * Returns the periods that have not begun as one run, because they have the same values. Empty if the answer shows no
+ * Returns one run with all periods that have not begun, because they have the same values. Empty if the answer shows no
  * such period.
  */
 export function unstartedRuns(order: Order): PeriodRun[] {

@@ -2,8 +2,8 @@ import type { PeriodType } from '@perennial/wire';
 import type { DebitOutcome } from '../../../gateways/gateway.js';
 
 /**
- * The timeout of a debit, a refund, or a query about one. After it, the outcome counts as unknown, and orders/create
- * answers that the period is PROCESSING.
+ * The timeout of a debit or a refund, and of a query about a debit or a refund. After it, the outcome counts as
+ * unknown, and orders/create answers that the period is PROCESSING.
  */
 export const DEBIT_DEADLINE_MS = 8_000;
 

@@ -6,7 +6,7 @@ import type { AgreementRow } from '../../store/agreements/agreements-sql.js';
 import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../store/agreements/card.js';
 
 /**
- * Decrypts the card, and returns the agreement with its number in one spelling. Throws DECRYPT_FAILED or PARAM_INVALID.
+ * Decrypts the card, and returns the agreement with its number normalized. Throws DECRYPT_FAILED or PARAM_INVALID.
  * `field` is the name of the sub-object in the request.
  */
 export function readSharedAgreement(

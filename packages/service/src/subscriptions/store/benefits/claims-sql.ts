@@ -43,9 +43,9 @@ export interface VisitorsClaim extends BenefitReference {
 
 /**
  * Claims benefits of several visitors in one statement, each with its code. Stores only claims for which nothing else
- * must be done: the link was checked with the channel's current version, the order is the visitor's, the benefit can be
- * claimed, and the service generates its codes. Skips locked rows, so that no claim waits for another. If a benefit is
- * claimed twice, stores one of the claims.
+ * must be done: the link was checked with the channel's current version, the order belongs to the visitor, the benefit
+ * can be claimed, and the service generates its codes. Skips locked rows, so that no claim waits for another. If a
+ * benefit is claimed twice, stores one of the claims.
  */
 const CLAIM_TOGETHER = statement({
   name: 'claim-together',

@@ -27,7 +27,7 @@ export function paymentChangedEvent(order: Order, payment: Payment): NewEvent {
   return { eventType: PAYMENT_CHANGED, cycleNo: payment.cycleNo, cycleTo: null, data };
 }
 
-/** Creates the event that all periods from `first` to the order's last were voided. */
+/** Creates the event that all periods from `first` to the last period of the order were voided. */
 export function paymentsVoidedEvent(order: Order, first: Payment): NewEvent {
   return { ...paymentChangedEvent(order, first), cycleTo: order.totalCycles };
 }
