@@ -18,7 +18,7 @@ export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly monthIsOver: boolean;
   /** Debits and refunds that began before the end of the month and have no outcome. They may still change the month. */
   readonly unsettled: { readonly debits: number; readonly refunds: number };
-  /** Sums by product code and settlement mode. For a closed month, as they were when it was closed. */
+  /** Sums by product code and settlement mode. For a closed month, these are the sums at its closing. */
   readonly products: readonly ProductSums[];
   readonly totals: Sums;
   /** Changes in earlier closed months that are booked in this month. */

@@ -91,7 +91,7 @@ describe('420001: unknown, foreign and impossible numbers get the same message, 
       await ask({ orderNo: `0${orderNo}` }),
       await ask({ orderNo: `${orderNo} ` }),
       await ask({ orderNo: `${orderNo}0001` }),
-      // Swaps the two numbers: the service's number as externalOrderNo, and the channel's as orderNo.
+      // Swaps the two numbers: sends the service's number as externalOrderNo, and the channel's number as orderNo.
       await ask({ externalOrderNo: orderNo }),
       await ask({ orderNo: request.externalOrderNo }),
       ...(await Promise.all(NO_NUMBERS.map((text) => ask({ orderNo: text })))),

@@ -24,7 +24,7 @@ const stateOf = async (orderNo: string) => ({
   told: await toldAbout(service.fresh.database, orderNo),
 });
 
-/** Creates an A.2 order, and returns it with an agreement that can replace its own. */
+/** Creates an A.2 order, and returns it with an agreement that can replace the order's agreement. */
 async function shared(more: object = {}) {
   const request = sharedRequest(channel);
   const order = await create(request);

@@ -81,7 +81,7 @@ async function endedUser(who = somebody()) {
   await call('orders/unsubscribe', { orderNo: collected.orderNo, reason: said });
   await cancelAgreement(on.operator, { agreementNo: `AG${bindOrderNo}`, reason: said });
   await on.cancelAgreements();
-  // A receiver that answers with what it was sent.
+  // Stores the answers of a receiver that names the user.
   await sql(
     `insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, answer,
        recorded_at, is_payment)

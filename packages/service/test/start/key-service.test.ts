@@ -28,7 +28,7 @@ async function fileOf(name: string, text: string): Promise<string> {
   return file;
 }
 
-/** Starts a node up to its database. Returns its master key's id and its messages. */
+/** Starts a node as far as opening its database. Returns the id of its master key, and its messages. */
 async function startNode(env: Env) {
   const said: string[] = [];
   const opened = await openDatabaseFromSettings(readSettings({ DATABASE_URL: fresh.url, ...env }), {

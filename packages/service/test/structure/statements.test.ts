@@ -126,7 +126,10 @@ describe('statements', () => {
   });
 });
 
-/** Returns the declaration with its columns in PostgreSQL's order, so that a different order is not a difference. */
+/**
+ * Returns the declaration with its columns in PostgreSQL's order, so that a different order of columns does not count
+ * as a difference.
+ */
 function sorted(declared: { parameters: string[]; columns: Record<string, string> }, found: unknown) {
   const order = Object.keys((found as { columns?: object }).columns ?? {});
   const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);

@@ -1,8 +1,6 @@
 /** Whether this run is part of `npm run prove`. */
 export const isProof = process.env['LONG_RUNS'] !== undefined;
-/**
- * Whether this run is a complete proof, without --short. Tests that otherwise check only a part then check everything.
- */
+/** Whether this run is a complete proof, without --short. Some tests then check everything instead of a part. */
 export const isLongRun = process.env['LONG_RUNS'] === 'on';
 
 /**

@@ -126,7 +126,7 @@ function newFirstPayment(
   };
 }
 
-/** Values to store with an order that are not part of it. */
+/** Values that are stored with an order but are not part of it. */
 export interface OrderTerms {
   /** Login mobile to bind, with its hash in hex. Undefined if the agreement identifies the user. */
   readonly mobile: { readonly hash: string; readonly sealed: string } | undefined;

@@ -22,7 +22,9 @@ export class Shard implements HeldShard {
   unfinishedPushes = 0;
   /** Finished pushes whose outcome cannot be written, because another transaction has locked the rows. */
   blockedOutcomes = 0;
-  /** True if the shard is released when it has no unfinished pushes. Until then it reads and begins nothing. */
+  /**
+   * True if the shard is released when it has no unfinished pushes. Until then it reads no events and begins no pushes.
+   */
   isLeaving = false;
 
   constructor({ shard, epoch }: HeldShard) {
@@ -30,7 +32,10 @@ export class Shard implements HeldShard {
     this.epoch = epoch;
   }
 
-  /** Returns the lane of an address. Event types with the same address share a lane, so that they keep their order. */
+  /**
+   * Returns the lane of an address. Event types with the same address share a lane, so that their events stay in
+   * sequence.
+   */
   laneFor({ channelId }: Receiver, { typeNos, url }: Address): Lane {
     const key = laneKey(channelId, typeNos, url);
     const existing = this.lanes.get(key);

@@ -41,7 +41,10 @@ export interface Receiver extends PushKeys {
 
 export interface Address {
   readonly url: string;
-  /** The event types that are sent to this address, all paused or all not. Their events share a lane. */
+  /**
+   * The event types that are sent to this address. They are either all paused or all not paused. Their events share a
+   * lane.
+   */
   readonly typeNos: readonly number[];
   /** True if an operator has paused these event types. */
   readonly paused: boolean;

@@ -89,7 +89,10 @@ function makeDark(colour: Colour): Made {
 /** True if text on the accent is white. If the contrast is slightly too low, the accent is darkened a little. */
 const takesWhite = (colour: Colour): boolean => contrast(colour, WHITE) >= LINE_CONTRAST;
 
-/** Returns the accent as a background. A bright accent stays and gets dark text, because dark yellow looks brown. */
+/**
+ * Returns the accent as a background. A bright accent is not darkened and gets dark text, because dark yellow looks
+ * brown.
+ */
 const makeFilled = (colour: Colour): Colour =>
   takesWhite(colour) ? mixUntil(colour, BLACK, [WHITE], TEXT_CONTRAST) : colour;
 

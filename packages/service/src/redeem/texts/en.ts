@@ -72,7 +72,7 @@ const billed: ModeTexts = {
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been notified.`,
 };
 
-/** All texts of the page. Amounts are passed as text, formatted times and isolated names as Html. */
+/** All texts of the page. Amounts are passed as text. Formatted times and isolated names are passed as Html. */
 export const en = {
   lang: 'en',
   /** The language of descriptions. */

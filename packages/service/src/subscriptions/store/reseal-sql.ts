@@ -10,7 +10,7 @@ export type SealedRow = RowOf<typeof SEALED_ROW>;
 const SEALED_ROW = columns({
   /** The position of the row in the order of the table. */
   key: 'text',
-  /** The user whose mobile it is. Null if the key names the owner. */
+  /** The user whose mobile the row contains. Null in a table whose key identifies the owner. */
   userId: 'text?',
   first: 'text?',
   second: 'text?',
@@ -112,11 +112,14 @@ export const SEALED_TABLES = [
 
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
-/** Longer than a node may use a cached channel without the new key. Runs of renewals cache it for five minutes. */
+/**
+ * Longer than the time for which a node may use a cached channel without the new key. Runs of renewals cache it for
+ * five minutes.
+ */
 const ANNOUNCED_FOR = `interval '10 minutes'`;
-/** Longer than any request or job that was in flight at the switch. */
+/** Longer than any request or job that is in flight at the switch can take. */
 const FORMER_KEY_KEPT_FOR = `interval '1 day'`;
-/** Longer than a binding counts as in progress. */
+/** Longer than the time for which a binding counts as in progress. */
 const BETWEEN_ROUNDS = `interval '15 minutes'`;
 
 /** Announces a new data key. */

@@ -71,7 +71,10 @@ export const { find: findOrderTransition, require: requireOrderTransition } = cr
 interface OrderStatusFacts {
   /** True if no further debit or billing begins, and the status is final. */
   readonly hasEnded: boolean;
-  /** The result for requests that need an order which has not ended. Undefined if the order has not ended. */
+  /**
+   * The code of the rejection if a request needs an order that has not ended. Undefined for statuses in which an order
+   * has not ended.
+   */
   readonly refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' | 'SUBSCRIPTION_ALREADY_COMPLETED' | undefined;
 }
 

@@ -51,9 +51,9 @@ export function planKnownSettlement(
 export type SettleKnown = (settlement: KnownSettlement, answer: OwedAnswer | null, caller: Caller) => Promise<boolean>;
 
 /**
- * Settles in one statement the debits whose outcomes arrive at the same time (docs/decisions/0034). If it resolves to
- * false, the caller settles the debit with `settleDebits`. That is the case if its rows have changed or are locked, or
- * if the statement failed.
+ * Settles in one statement the debits whose outcomes arrive at the same time (docs/decisions/0034). Resolves to false
+ * for a debit whose rows have changed or are locked, and if the statement failed. The caller then settles the debit
+ * with `settleDebits`.
  */
 export function createKnownDebitSettler(database: Database): SettleKnown {
   const settle = createBatcher<KnownDebitRow, boolean>({

@@ -87,7 +87,7 @@ export function applyRefund(
       ...payment,
       status: row.to,
       refundAmountCent,
-      // The time of the latest refund, even if refunds are settled in a different order.
+      // The time of the latest refund, even if the refunds are settled in a different sequence.
       refundAt: Math.max(at, payment.refundAt ?? 0),
     },
     order: {

@@ -12,7 +12,7 @@ const BETWEEN_ROUNDS = `interval '1 minute'`;
 const AGAIN_SOON = `interval '1 s'`;
 
 /**
- * Requests that all running orders of the channel get its current notice days. An alignment in progress begins again.
+ * Makes the job give all running orders of the channel its current notice days. An alignment in progress begins again.
  */
 export const requestAlignment = declareWrite({
   text: `insert into notice_alignments (channel_id, rounds_left, not_before) values ($1, ${ROUNDS}, now())
