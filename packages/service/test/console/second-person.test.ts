@@ -475,5 +475,9 @@ describe('the command line in production', () => {
     expect(items).toMatchObject([
       { action: 'person.create', detail: { role: 'finance', withoutApproval: 'ticket 4711' } },
     ]);
+    // The reason is outside the chain, so it can be deleted.
+    expect(await fresh.database.query(`select detail from audit_log where subject = 'cy'`)).toEqual([
+      { detail: { role: 'finance', textsHash: expect.any(String) } },
+    ]);
   });
 });

@@ -36,7 +36,7 @@ export async function carryOutChange(
   }
   // The erasure of a user removes the input of all requests about the user.
   if (!change.input) throw new StepRefused(createNotFound('user', subject));
-  await noteSecondPerson(tx, JSON.stringify({ approvalId: String(approvalId), approvedBy }));
+  noteSecondPerson(tx, { approvalId: String(approvalId), approvedBy });
   const showSecrets = await findStep(change.operation)
     .run({ ...joined, actor: requestedBy }, change.input)
     .catch((error: unknown) => {

@@ -93,7 +93,7 @@ async function makeAloneOrRequest<Result>(
     await lockChanges(tx);
     const why = await findReasonToSkipApproval(tx, entry, asking);
     if (why) {
-      await noteSecondPerson(tx, JSON.stringify(why));
+      noteSecondPerson(tx, why);
       return { result: await step.run({ ...operator, ...joined }) };
     }
     if (asking !== 'console') return {};
@@ -117,7 +117,7 @@ async function findReasonToSkipApproval(
   tx: Queryable,
   entry: ChangeEntry,
   asking: Asking,
-): Promise<object | undefined> {
+): Promise<AuditEntry['detail'] | undefined> {
   if (await makesSecondAdmin(tx, entry)) return { secondPerson: 'none: only admin' };
   if (asking === 'console' || asking.withoutApproval === undefined) return undefined;
   return { withoutApproval: requireName('the reason', asking.withoutApproval) };

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { column, columns, type Queryable, type RowOf, requireOne, statement } from '../../platform/db/database.js';
-import { declareList, declareRequire, declareWrite, type Query } from '../../platform/db/declared.js';
+import { declareList, declareRequire, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Operator } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
@@ -18,13 +18,10 @@ export interface AuditEntry {
   readonly address?: string | null;
 }
 
-/** A setting of the transaction: a JSON object that is added to the detail of its entries. */
-const NOTE = 'perennial.second_person';
-
 const RECORD_AUDIT = statement({
   text: `with entry as (
        insert into audit_log (at, actor, action, subject, detail, address)
-       values (now(), $1, $2, $3, $4::jsonb || coalesce(nullif(current_setting('${NOTE}', true), ''), '{}')::jsonb, $5)
+       values (now(), $1, $2, $3, $4, $5)
        returning audit_id, chain_no, chain),
      texts as (insert into audit_texts (audit_id, salt, texts) select audit_id, $6, $7 from entry where $7::text is not null)
      select chain_no as "chainNo", chain from entry`,
@@ -59,16 +56,18 @@ export async function recordAudit(
   tx: Queryable,
   { actor, action, subject, detail, address = null }: AuditEntry,
 ): Promise<void> {
-  const { kept, salt, texts } = separateTexts(detail);
+  const { kept, salt, texts } = separateTexts({ ...detail, ...notes.get(tx) });
   const link = await requireOne(tx, RECORD_AUDIT, [actor, action, subject, JSON.stringify(kept), address, salt, texts]);
   if (tx.sign) await storeSeal(tx, link.chainNo, await sealOf(tx.sign, link));
 }
 
-/** Adds these fields to the detail of every later entry of the transaction. They are chained and cannot be erased. */
-export const noteSecondPerson: Query<[note: string], void> = declareWrite({
-  text: `select set_config('${NOTE}', $1, true)`,
-  parameters: ['text'],
-});
+/** Fields that are added to the detail of a transaction's entries. */
+const notes = new WeakMap<Queryable, AuditEntry['detail']>();
+
+/** Adds these fields to the detail of every later entry of the transaction. */
+export function noteSecondPerson(tx: Queryable, note: AuditEntry['detail']): void {
+  notes.set(tx, note);
+}
 
 export const findLatestAuditId: Query<[], number> = declareRequire({
   text: 'select coalesce(max(audit_id), 0) as "auditId" from audit_log',

@@ -142,7 +142,7 @@ export const deleteAuditTexts = declareRequire({
   text: `with entries as (select audit_id, detail from audit_log where subject = any($1::text[])),
        deleted as (delete from audit_texts where audit_id in (select audit_id from entries))
      select count(*)::integer as kept from entries
-     where jsonb_typeof(detail -> 'reason') = 'string' or jsonb_typeof(detail -> 'note') = 'string'`,
+     where 'string' in (jsonb_typeof(detail -> 'reason'), jsonb_typeof(detail -> 'note'), jsonb_typeof(detail -> 'withoutApproval'))`,
   parameters: ['text[]'],
   columns: columns({ kept: 'integer' }),
   value: ({ kept }) => kept,
