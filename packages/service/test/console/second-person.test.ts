@@ -390,17 +390,23 @@ describe('personal data of a user', () => {
     expect((await ada.post(`/approvals/${approvalId}/carry-out`)).body.code).toBe('approval-not-open');
   });
 
-  it('is erased when a second admin approves, and no request keeps the id', async () => {
+  it('is erased when a second admin approves, and no request keeps the id or the reason', async () => {
     const [ada, carl] = await twoAdmins();
     const user = await userOf(await on.paidOrder());
     const exported = waits(await ada.post('/users/export', user));
-    const erased = waits(await ada.post('/users/erase', { ...user, reason: 'ticket 4711' }));
+    const reason = 'moved to Chengdu';
+    const erased = waits(await ada.post('/users/erase', { ...user, reason }));
+    expect((await carl.get(`/approvals/${erased}`)).body.changes).toMatchObject([{ detail: { reason } }]);
+    expect(JSON.stringify((await on.ann.get(`/approvals/${erased}`)).body)).not.toContain(reason);
     const isThere = async () =>
       (await on.sql('select from orders where channel_user_id = $1', [user.channelUserId])).length > 0;
     expect(await isThere()).toBe(true);
     expect((await carl.post(`/approvals/${erased}/approve`)).body).toMatchObject({ result: 'done' });
     expect(await isThere()).toBe(false);
-    for (const approvalId of [exported, erased]) expect(await stored(approvalId)).not.toContain(user.channelUserId);
+    for (const approvalId of [exported, erased]) {
+      const row = await stored(approvalId);
+      for (const text of [user.channelUserId, reason]) expect(row).not.toContain(text);
+    }
     await carl.post(`/approvals/${exported}/approve`);
     expect((await ada.post(`/approvals/${exported}/carry-out`)).body).toMatchObject({
       approval: { status: 'FAILED' },

@@ -240,12 +240,12 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
 
 /**
  * Returns the audit entries of a change. Entries about a user contain only a hash of the user's id. For admins, adds
- * the id as long as the input is stored.
+ * the id and the reason as long as the input is stored.
  */
-function describeChanges({ entries, input }: StoredChange, role: Role) {
-  const channelUserId = input?.['channelUserId'];
+function describeChanges({ entries, input = {} }: StoredChange, role: Role) {
+  const { channelUserId, reason } = input;
   if (typeof channelUserId !== 'string' || !mayDo(role, 'admin')) return entries;
-  return entries.map((entry) => ({ ...entry, detail: { channelUserId, ...entry.detail } }));
+  return entries.map((entry) => ({ ...entry, detail: { channelUserId, ...entry.detail, reason } }));
 }
 
 function describeApproval(

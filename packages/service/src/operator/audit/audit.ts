@@ -76,9 +76,9 @@ export const findLatestAuditId: Query<[], number> = declareRequire({
   value: ({ auditId }) => auditId,
 });
 
-/** Returns the entries that this transaction has written, among those with a higher id than the given one. */
+/** Returns this transaction's entries with a higher id than the given one, without their erasable texts. */
 export const findOwnEntries = declareList({
-  text: `select action, subject, audit_detail(audit_log) as detail from audit_log
+  text: `select action, subject, detail - 'textsHash' as detail from audit_log
      where audit_id > $1 and xmin = pg_current_xact_id()::xid order by audit_id`,
   parameters: ['bigint'],
   columns: columns({ action: 'text', subject: 'text', detail: column<AuditEntry['detail']>('jsonb') }),
