@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
+import { FORGET_LAPSED_CHANGES } from '../operator/approvals/approvals-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { DEFAULT_AGREEMENT_DATA_DAYS, DEFAULT_EVENTS_RETENTION_DAYS, type Environment } from '../platform/settings.js';
 import { createPatientDatabase } from './housekeeping/bounded-steps.js';
@@ -78,6 +79,7 @@ export function createHousekeeping({
     notesDeleted: () => deleteOldNotes(database),
     commentsDeleted: () => deleteOldComments(database),
     auditTextsDeleted: () => deleteOldAuditTexts(database),
+    lapsedChangesForgotten: async () => (await database.query(FORGET_LAPSED_CHANGES)).length,
     agreementsMasked: channels ? createAgreementMasking(database, channels, agreementDataDays) : async () => 0,
     usersDeleted: createUserDeletion(database),
   };

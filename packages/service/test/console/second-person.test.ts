@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { commandLine } from '../cli/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { capturedLog } from '../support/captured-log.js';
 import { freshDatabase } from '../support/database.js';
 import { operatorStage } from './operators.js';
 import { type ConsoleClient, consoleClient } from './support.js';
@@ -388,6 +390,19 @@ describe('personal data of a user', () => {
     expect(JSON.parse(secrets.userData)).toMatchObject({ ...user, orders: [{ orderNo: expect.anything() }] });
     expect(await stored(approvalId)).not.toContain(user.channelUserId);
     expect((await ada.post(`/approvals/${approvalId}/carry-out`)).body.code).toBe('approval-not-open');
+  });
+
+  it('leaves no id in a request that was approved, but not carried out within a day', async () => {
+    const [ada, carl] = await twoAdmins();
+    const user = await userOf(await on.paidOrder());
+    const approvalId = waits(await ada.post('/users/export', user));
+    await carl.post(`/approvals/${approvalId}/approve`);
+    const tidy = createHousekeeping({ database: on.service.fresh.database, log: capturedLog().log });
+    await tidy();
+    expect(await stored(approvalId)).toContain(user.channelUserId);
+    await on.sql(`update approvals set decided_at = now() - interval '25 hours' where approval_id = $1`, [approvalId]);
+    expect(await tidy()).toHaveProperty('lapsedChangesForgotten');
+    expect(await stored(approvalId)).not.toContain(user.channelUserId);
   });
 
   it('is erased when a second admin approves, and no request keeps the id or the reason', async () => {

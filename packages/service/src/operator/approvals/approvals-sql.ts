@@ -24,10 +24,7 @@ export type ChangeEntry = Pick<AuditEntry, 'action' | 'subject' | 'detail'>;
 export interface StoredChange {
   /** The method and path of the operation, by which its step is found. */
   readonly operation: string;
-  /**
-   * Removed when the change was made or has failed, or when it was declined or withdrawn, because the input may name a
-   * user.
-   */
+  /** Removed when the change was made, failed, lapsed, or was declined or withdrawn, because it may name a user. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The audit entries that the step wrote in a trial run, which was rolled back. */
   readonly entries: readonly ChangeEntry[];
@@ -39,9 +36,16 @@ const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
 /** The requester can carry out a change for this number of hours after its approval. */
 const OPEN_HOURS = 24;
 
-/** The first three conditions must match those of the partial index. */
-const OPEN = `a.kind = 'CHANGE' and a.status = 'APPROVED' and a.done_at is null
-    and a.decided_at > now() - interval '${OPEN_HOURS} hours'`;
+/** Equals the condition of the partial index. */
+const TO_CARRY_OUT = `a.kind = 'CHANGE' and a.status = 'APPROVED' and a.done_at is null`;
+const OPEN = `${TO_CARRY_OUT} and a.decided_at > now() - interval '${OPEN_HOURS} hours'`;
+
+/** Removes the input of approved changes that were not carried out in time. Returns one row per change. */
+export const FORGET_LAPSED_CHANGES = statement({
+  text: `update approvals a set change = a.change - 'input'
+     where ${TO_CARRY_OUT} and not (${OPEN}) and a.change ? 'input' returning 1`,
+  parameters: [],
+});
 
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
   a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
