@@ -139,6 +139,7 @@ const NOT_NOW = [
   'refund-waits-already',
   'refund-waits',
   'refund-withdrawn',
+  'refunds-of-day-need-approval',
   'refunds-used-up',
   'request-not-yours',
   'requester-not-admin',

@@ -94,20 +94,22 @@ describe('order', () => {
     expect(items).toMatchObject([{ action: 'order.refund' }, { action: 'order.refund' }]);
   });
 
-  it('refund: above the limit only with a reason for skipping approval, which the audit log contains', async () => {
+  it('refund: above a limit only with a reason for skipping approval, which the audit log contains', async () => {
     const orderNo = await order(sharedRequest);
-    const refund = (...more: readonly string[]) =>
-      perennial(['order', 'refund', orderNo, '1', '--json', ...more], {
-        ...settings(),
-        CONSOLE_REFUND_APPROVAL_CENT: '1000',
-      });
+    const refundWith = (limits: object, ...more: readonly string[]) =>
+      perennial(['order', 'refund', orderNo, '1', '--json', ...more], { ...settings(), ...limits });
+    const refund = (...more: readonly string[]) => refundWith({ CONSOLE_REFUND_APPROVAL_CENT: '1000' }, ...more);
     expect((await refund('--amount-cent', '600', '--key', 'a', '--without-approval', 'not needed')).code).toBe(0);
     // The sum of both refunds is above the limit.
     const refused = await refund('--amount-cent', '600', '--key', 'b');
     expect([refused.code, JSON.parse(refused.stderr).error]).toEqual([
       1,
-      expect.stringMatching(/above 10\.00 CNY .*need a second operator.*--without-approval/),
+      expect.stringMatching(/above 10\.00 CNY of one period \(\w+\) need a second operator.*--without-approval/),
     ]);
+    const ofDay = { CONSOLE_REFUND_APPROVAL_CENT: '0', CONSOLE_REFUND_DAILY_CENT: '1000' };
+    expect((await refundWith(ofDay, '--amount-cent', '600', '--key', 'b')).stderr).toMatch(
+      /refunds above 10\.00 CNY of one operator in 24 hours \(\w+\) need a second operator/,
+    );
     // The key is that of the first refund, so no second refund is made.
     expect((await refund('--amount-cent', '600', '--key', 'a')).code).toBe(0);
     expect((await refund('--amount-cent', '600', '--key', 'b', '--without-approval', 'ann is away')).code).toBe(0);

@@ -87,8 +87,9 @@ export async function requestRefund(
 export async function refundAlone(
   operator: OperatorWithGateways,
   input: RefundInput,
-  limits: RefundLimits,
+  { refundApprovalCent, refundDailyCent }: RefundLimits,
 ): Promise<RefundedPeriod> {
+  const limits = { refundApprovalCent, refundDailyCent };
   const { withoutApproval, ...asked } = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
@@ -101,15 +102,17 @@ export async function refundAlone(
       return beginRefund(operator, tx, period, { ...asked, withoutApproval: isNeeded ? withoutApproval : undefined });
     }
     const amountCent = requireAskableAmount(period, asked.amountCent, waiting, operator.currency);
-    if (!(await needsSecondPerson(tx, operator, period, amountCent, limits))) {
-      return beginRefund(operator, tx, period, { ...asked, amountCent });
+    if (await needsSecondPerson(tx, operator, period, amountCent, { ...limits, refundDailyCent: 0 })) {
+      throw refusal(
+        'refund-needs-approval',
+      )`refunds above ${formatAmount(refundApprovalCent, operator.currency)} of one period (CONSOLE_REFUND_APPROVAL_CENT) need a second operator: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
     }
-    const [ofPeriod, ofDay] = [limits.refundApprovalCent, limits.refundDailyCent].map((cents) =>
-      formatAmount(cents, operator.currency),
-    );
-    throw refusal(
-      'refund-needs-approval',
-    )`refunds above ${ofPeriod ?? ''} of one period (CONSOLE_REFUND_APPROVAL_CENT) or ${ofDay ?? ''} of one operator in 24 hours (CONSOLE_REFUND_DAILY_CENT) need a second operator: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
+    if (await needsSecondPerson(tx, operator, period, amountCent, { ...limits, refundApprovalCent: 0 })) {
+      throw refusal(
+        'refunds-of-day-need-approval',
+      )`refunds above ${formatAmount(refundDailyCent, operator.currency)} of one operator in 24 hours (CONSOLE_REFUND_DAILY_CENT) need a second operator: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
+    }
+    return beginRefund(operator, tx, period, { ...asked, amountCent });
   });
   return finishRefund(operator, begun);
 }
