@@ -17,7 +17,7 @@ let other: ChannelClient;
 let orderNo: string;
 let external: string;
 let agreementNo: string;
-const USER = 'zhang-san-7';
+const USER = 'liu-er-7';
 
 const search = async (q: string, role?: 'viewer') => (await on.ask<Found>('/search', { q }, role)).results;
 const find = async (q: string, matched: string, role?: 'viewer') =>

@@ -77,7 +77,8 @@ describe('reads of personal data', () => {
     await on.channel.call('orders/create', collectRequest(on.channel, { channelUserId }));
     const mobile = mobileOf(channelUserId);
     const client = await consoleClient(on.service, 'support');
-    for (const q of [mobile, `+86 ${mobile}`, '19900000000']) await searchFor(client, q);
+    // The last text is the start of an order number.
+    for (const q of [mobile, `+86 ${mobile}`, '19900000000', '10000000100']) await searchFor(client, q);
     await client.get(`/users?appId=test_demo&channelUserId=${channelUserId}`);
     await client.get(`/users?appId=test_demo&channelUserId=${channelUserId}`);
     await client.get(`/orders.csv?appId=test_demo&channelUserId=${channelUserId}`);

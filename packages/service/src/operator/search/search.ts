@@ -207,9 +207,13 @@ const byMobile: LookUp = async ({ db, mobileHashes }) => {
   return users.map((user) => describeUser(user, 'mobile'));
 };
 
+/**
+ * Mobile numbers begin with 13 to 19. Order numbers begin with 10, so their first eleven digits are no mobile number and
+ * do not count as a read.
+ */
 function parseMobile(text: string): string | undefined {
   const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
-  return /^1\d{10}$/.test(mobile) ? mobile : undefined;
+  return /^1[3-9]\d{9}$/.test(mobile) ? mobile : undefined;
 }
 
 /** Unwrapped keys, by their wrapped form. Cached, because unwrapping a key takes longer than a lookup. */
