@@ -9,7 +9,7 @@ export async function createViewer({ database, vault }) {
   await insertPerson(database, { name, role: 'viewer', by: 'bench' });
   const visitor = { address: '127.0.0.1', userAgent: 'bench' };
   const deps = { database, vault, clock: { now: () => Date.now() } };
-  const token = await beginSession(deps, await findPerson(database, name), visitor, 'password');
+  const token = await beginSession(deps, await findPerson(database, name), visitor, { by: 'password' });
   // Files have no Content-Length, which the load generator needs.
   const gets = OPERATIONS.filter(({ method, path }) => method === 'GET' && !/csv|export/.test(path));
   const paths = gets.map(({ path }) => `/console/api${path.replaceAll(/\{\w+\}/g, '1')}`);
