@@ -154,7 +154,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'run-without-choice': '请选择记录或设置筛选条件，二者选一',
   'sandbox-gateway-only': '沙箱不会实际扣款，只能用于沙箱环境',
   'second-admin-needed':
-    '{1}（{2}）须经另一位管理员审批，但没有其他可登录的管理员，请先新增一位（曾有过其他管理员时须用命令行）',
+    '此变更须经另一位管理员审批，但没有其他可登录的管理员，请先新增一位（曾有过其他管理员时须用命令行）',
   'session-not-yours': '这不是您的登录会话',
   'setup-link-invalid': '链接无效、已使用或已过期（一天），请联系管理员重新生成',
   'statement-empty': '对账单为空',

@@ -146,7 +146,7 @@ async function requestChange(
   if (!admins.some(({ name, canSignIn }) => canSignIn && name !== actor)) {
     throw refusal(
       'second-admin-needed',
-    )`${action} of ${subject} needs a second admin, and no other admin can sign in; create one first, on the command line if there was one before`;
+    )`this change needs a second admin, and no other admin can sign in; create one first, on the command line if there was one before`;
   }
   const same = await findWaitingChange(tx, actor, JSON.stringify(change));
   if (same) return String(same.approvalId);
