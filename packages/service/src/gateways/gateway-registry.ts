@@ -59,7 +59,8 @@ export function createGatewayRegistry(deps: PeerKeyDeps, makers: GatewayFactorie
       });
     },
     async close() {
-      await Promise.all([...made.values()].map(async (gateway) => (await gateway).close?.()));
+      // A gateway that could not be created needs no closing. Its caller has the error.
+      await Promise.all([...made.values()].map(async (gateway) => (await gateway.catch(() => undefined))?.close?.()));
     },
   };
 }
