@@ -3,7 +3,9 @@ import type { AlertMessage } from '../../src/alerts/message.js';
 import { AlertNotTaken } from '../../src/alerts/transport.js';
 import { createAuditJob } from '../../src/engine/jobs/audit.js';
 import { listAudit, recordAudit } from '../../src/operator/audit/audit.js';
-import { readAuditHead, sealAudit, verifyAudit } from '../../src/operator/audit/audit-chain.js';
+import { readAuditHead, sealAudit, verifyAudit, verifyAuditOnSchedule } from '../../src/operator/audit/audit-chain.js';
+import { type Checkpoint, findCheckpoint, storeCheckpoint } from '../../src/operator/audit/seals-sql.js';
+import type { Sign } from '../../src/platform/db/database.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { testService } from '../support/service.js';
@@ -289,6 +291,27 @@ describe('a node', () => {
     expect(await findAlerts()).toEqual([
       { detail: 'entry 3 or one before it was changed or removed; wrong entries: 2' },
     ]);
+  });
+
+  it('verifies a broken log from the first entry once a day', async () => {
+    const { database } = service.fresh;
+    for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);
+    /** Verifies the log, a number of hours after the last intact and the last scheduled verification. */
+    const verifyAfter = async (wholeHours: number, scheduledHours: number) => {
+      const hoursAgo = (hours: number) => (Date.now() - hours * 3_600_000) * 1000;
+      await database.transaction(async (tx) => {
+        const sign = tx.sign as Sign;
+        const former = (await findCheckpoint(tx, sign)) as Checkpoint;
+        const times = { wholeAt: hoursAgo(wholeHours), scheduledAt: hoursAgo(scheduledHours) };
+        await storeCheckpoint(tx, sign, { ...former, ...times });
+      });
+      return verifyAuditOnSchedule({ database }, undefined);
+    };
+    expect(await verifyAuditOnSchedule({ database }, undefined)).toMatchObject({ checked: 5, brokenAt: null });
+    await alter(`update audit_log set detail = '{"to":3}' where chain_no = 3`);
+    expect(await verifyAfter(25, 2)).toMatchObject({ checked: 5, brokenAt: '3' });
+    expect(await verifyAfter(25, 0.5)).toMatchObject({ checked: 0 });
+    expect(await verifyAfter(48, 0.5)).toMatchObject({ checked: 5, brokenAt: '3' });
   });
 
   it('remembers the end of the log, and raises an alert if it is removed', async () => {

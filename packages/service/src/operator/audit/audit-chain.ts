@@ -279,8 +279,7 @@ export async function readAuditHead(operator: Operator): Promise<AuditHead> {
 
 /** The time in microseconds after which a node verifies the log again. Less than the ten minutes between its runs. */
 const SCHEDULE_MICROS = 540e6;
-/** The time in microseconds after which a node verifies the log again from its first entry: a day. */
-const WHOLE_SCHEDULE_MICROS = 86_400e6;
+const DAY_MICROS = 86_400e6;
 
 /**
  * Verifies the log, once a day from the first entry. Returns undefined if another node has just verified it or is
@@ -295,10 +294,12 @@ export async function verifyAuditOnSchedule(
   );
   if (!state) return undefined;
   const { former, now } = state;
-  const isDue = (at: number | null | undefined, micros: number) => now - (at ?? 0) >= micros;
-  if (!isDue(former?.scheduledAt, SCHEDULE_MICROS)) return undefined;
+  const scheduledAt = former?.scheduledAt ?? 0;
+  if (now - scheduledAt < SCHEDULE_MICROS) return undefined;
+  // Counts full days from the last intact verification, because a broken log keeps its time.
+  const countDays = (at: number) => Math.max(0, Math.floor((at - (former?.wholeAt ?? 0)) / DAY_MICROS));
   try {
-    return await verifyAudit(operator, { all: isDue(former?.wholeAt, WHOLE_SCHEDULE_MICROS), seen, isScheduled: true });
+    return await verifyAudit(operator, { all: countDays(now) > countDays(scheduledAt), seen, isScheduled: true });
   } catch (error) {
     if (error instanceof BusyError) return undefined;
     throw error;
