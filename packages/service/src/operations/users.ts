@@ -91,8 +91,16 @@ store the list elsewhere, to repeat erasures after a restore: perennial user era
     usage: 'user repeat-erasures <file>',
     summary: 'erase the listed users again, after a restore of an older backup; exit code 1 if one is refused',
     examples: ['repeat-erasures erasures.json'],
-    fields: { file: ['<file>', 'output of `user erasures --json`', readFileInPieces('the list')] },
-    run: async (operator, { file }) => repeatErasures(operator, readErasures(await readAll(toBytes(file)))),
+    body: Type.Object({ withoutApproval: Type.Optional(Type.String()) }),
+    fields: {
+      file: ['<file>', 'output of `user erasures --json`', readFileInPieces('the list')],
+      withoutApproval: ['--without-approval <text>', WITHOUT_APPROVAL],
+    },
+    run: async (operator, { file, withoutApproval }) =>
+      repeatErasures(operator, readErasures(await readAll(toBytes(file))), (input) => {
+        const run = (by: typeof operator) => eraseUser(by, input);
+        return makeChange(operator, { operation: '', input: {}, run }, { withoutApproval });
+      }),
     isGood: ({ refused }) => refused.length === 0,
     text: repeatedText,
   }),

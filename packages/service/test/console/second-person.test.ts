@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
@@ -475,7 +476,7 @@ describe('an admin who disables or demotes the others', () => {
 
 describe('the command line in production', () => {
   const fresh = ofFile(freshDatabase);
-  const { run, json } = commandLine(() => fresh, {
+  const { run, json, dataDir } = commandLine(() => fresh, {
     SVC_ENVIRONMENT: 'production',
     PUBLIC_URL: 'https://pay.example',
     MASTER_KEY: randomBytes(32).toString('base64'),
@@ -504,5 +505,27 @@ describe('the command line in production', () => {
     expect(await fresh.database.query(`select detail from audit_log where subject = 'cy'`)).toEqual([
       { detail: { role: 'finance', textsHash: expect.any(String) } },
     ]);
+  });
+
+  it('needs a reason to repeat erasures', async () => {
+    const { appId } = await json('channel', 'create', '--name', 'Shop', '--without-approval', 'first');
+    const restoreUser = () =>
+      fresh.database.query(
+        `insert into channel_users (channel_id, channel_user_id, mobile, mobile_hash, bound_at)
+         select channel_id, 'user-1', 'x', 'x', now() - interval '1 hour' from channels where app_id = $1`,
+        [appId],
+      );
+    await restoreUser();
+    await json('user', 'erase', appId, 'user-1', '--reason', 'by letter', '--without-approval', 'ticket 1');
+    const list = `${dataDir}/erasures.json`;
+    await writeFile(list, JSON.stringify(await json('user', 'erasures')));
+    await restoreUser();
+    const refused = await run('user', 'repeat-erasures', list);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('--without-approval');
+    const repeated = await json('user', 'repeat-erasures', list, '--without-approval', 'restored');
+    expect(repeated).toMatchObject({ erased: 1, refused: [] });
+    const { items } = await json('audit', 'list', '--limit', '1');
+    expect(items).toMatchObject([{ action: 'user.erase', detail: { withoutApproval: 'restored' } }]);
   });
 });

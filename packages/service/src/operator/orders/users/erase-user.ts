@@ -35,12 +35,14 @@ import {
   renameOrders,
 } from './user-data-sql.js';
 
+export type EraseInput = UserInput & { readonly reason: string };
+
 /**
  * Erases a user's personal data and keeps orders, periods and amounts under a pseudonym. One transaction does all of
  * it, so after a crash the erasure is complete or not begun, and can be repeated. Throws if an order, a binding, a
  * debit or a refund of the user is still open.
  */
-export async function eraseUser(operator: Operator, input: UserInput & { readonly reason: string }) {
+export async function eraseUser(operator: Operator, input: EraseInput) {
   const { appId, channelUserId } = input;
   const reason = requireName('the reason', input.reason);
   const channel = await requireChannelOf(operator, appId);

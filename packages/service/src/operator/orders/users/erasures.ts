@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../platform/db/database.js';
 import { NotFoundError, type Operator, OperatorError } from '../../operator.js';
-import { eraseUser } from './erase-user.js';
+import { type EraseInput, eraseUser } from './erase-user.js';
 import { hashUser, requireChannelOf } from './find-user.js';
 import { listErasedUsers, listUserIds } from './user-data-sql.js';
 
@@ -24,7 +24,11 @@ export type RepeatedErasures = Awaited<ReturnType<typeof repeatErasures>>;
  * Erases the listed users whose data is in the database again after the restore of an older backup. Skips a user whose
  * rows are later than the erasure, because this user has come back after it.
  */
-export async function repeatErasures(operator: Operator, erasures: readonly Erasure[]) {
+export async function repeatErasures(
+  operator: Operator,
+  erasures: readonly Erasure[],
+  erase: (input: EraseInput) => Promise<unknown> = (input) => eraseUser(operator, input),
+) {
   const refused: { appId: string; userHash: string; reason: string }[] = [];
   let erased = 0;
   for (const [appId, listed] of groupByChannel(erasures)) {
@@ -39,7 +43,7 @@ export async function repeatErasures(operator: Operator, erasures: readonly Eras
       if (erasedAt === undefined || since > erasedAt) continue;
       listed.delete(userHash);
       try {
-        await eraseUser(operator, { appId, channelUserId, reason: 'repeated after a restore' });
+        await erase({ appId, channelUserId, reason: 'repeated after a restore' });
         erased += 1;
       } catch (error) {
         if (!(error instanceof OperatorError)) throw error;
