@@ -202,9 +202,9 @@ export function checkNodeSettings(settings: Settings): string[] {
   const isOpen = (address: string) => address === '0.0.0.0' || address === '::';
   const metricsAddress = metricsPort === undefined ? host : metricsHost;
   const { consolePort, consoleUrl } = settings;
-  const isPlain =
-    consoleUrl !== undefined && !/^https:|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(consoleUrl);
-  if (isPlain) throw new SettingsError('CONSOLE_URL must start with https:// in production, or be on this machine');
+  if (consoleUrl !== undefined && !isHttpsOrHere(new URL(consoleUrl))) {
+    throw new SettingsError('CONSOLE_URL must start with https:// in production, or be on this machine');
+  }
   return [
     ...(settings.console === 'on' && consolePort !== undefined && consoleUrl === undefined
       ? [
@@ -433,6 +433,10 @@ function decodeMasterKey(name: string, value: string): Uint8Array {
   return bytes;
 }
 
+/** Returns true for an https URL, and for an http URL of this machine. */
+const isHttpsOrHere = ({ protocol, hostname }: URL) =>
+  protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname));
+
 /** Reads `command:/path` or `vault:https://host/v1/transit#key`. */
 function readKeyService(env: Env): KeyServiceSettings | undefined {
   const value = readText(env, 'KEY_SERVICE');
@@ -441,8 +445,7 @@ function readKeyService(env: Env): KeyServiceSettings | undefined {
   const [, kind, place = ''] = /^(command|vault):(.+)$/.exec(value) ?? [];
   if (kind === 'command' && path.isAbsolute(place)) return { kind, path: place };
   const url = kind === 'vault' && URL.canParse(place) ? new URL(place) : undefined;
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname));
-  if (!url || !isSafe || url.hash.length < 2 || url.search !== '' || url.username !== '') {
+  if (!url || !isHttpsOrHere(url) || url.hash.length < 2 || url.search !== '' || url.username !== '') {
     throw new SettingsError(
       'KEY_SERVICE must be command:/path, or vault:https://host/v1/transit#key (http only on this machine)',
     );

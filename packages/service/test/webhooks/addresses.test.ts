@@ -141,7 +141,7 @@ const nobody = async () => {
 describe('a push to an address that is not on the public internet', () => {
   it.each(ADDRESSES)('is refused twice and connects nowhere: %s, %s', async (_what, url) => {
     for (const local of [false, true]) {
-      const isHere = local && new URL(url).hostname === '127.0.0.1';
+      const isHere = local && ['127.0.0.1', '[::1]'].includes(new URL(url).hostname);
       expect('refusal' in checkCallbackUrl(url, { local })).toBe(!isHere);
       if (isHere) continue;
       expect(await push(url, nobody, local)).toMatchObject({ outcome: 'FORBIDDEN', httpStatus: null });
@@ -175,20 +175,25 @@ describe('a push to an address that is not on the public internet', () => {
 });
 
 describe('the embedded sandbox', () => {
-  it.each(['http://localhost', 'http://127.0.0.1', 'http://LocalHost.'])('sends to %s', async (origin) => {
+  it.each([
+    ['http://localhost', '127.0.0.1'],
+    ['http://127.0.0.1', '127.0.0.1'],
+    ['http://LocalHost.', '127.0.0.1'],
+    ['http://[::1]', '::1'],
+  ])('sends to %s', async (origin, address) => {
     const receiver = await startReceiver({ secrets: { app: SECRET } });
+    network.route('::1', receiver.port);
     const url = `${origin}:${receiver.port}/events`;
     expect(checkCallbackUrl(url, { local: true })).toHaveProperty('url');
     expect(await push(url, nobody, true)).toMatchObject({ outcome: 'ACCEPTED' });
     expect(await push(url, async () => ['127.0.0.1'], false)).toMatchObject({ outcome: 'FORBIDDEN' });
-    expect(network.dialled).toEqual([`127.0.0.1:${receiver.port}`]);
+    expect(network.dialled).toEqual([`${address}:${receiver.port}`]);
     await receiver.close();
   });
 
   it.each([
     'http://hooks.example/',
     'http://127.0.0.2/',
-    'http://[::1]/',
     'http://any.localhost/',
     'http://constructor/',
     'http://__proto__/',

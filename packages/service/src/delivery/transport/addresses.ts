@@ -7,7 +7,7 @@ import { PUSH_DEADLINE_MS } from '../schedule.js';
 export class ForbiddenAddress extends Error {}
 
 export interface AddressRules {
-  /** Whether http and https to localhost and 127.0.0.1 are permitted too, for a sandbox on its embedded database. */
+  /** Whether http and https to this machine are permitted too, for a sandbox on its embedded database. */
   readonly allowLocalhost: boolean;
 }
 
@@ -26,6 +26,7 @@ const OTHER_FAMILY_WAIT_MS = 200;
 const LOCALHOST_ADDRESSES = new Map([
   ['localhost', ['127.0.0.1', '::1']],
   ['127.0.0.1', ['127.0.0.1']],
+  ['::1', ['::1']],
 ]);
 
 /** Returns the host name or IP address of a URL as name servers and certificates write it. */

@@ -13,6 +13,7 @@ import {
 } from '../../operator/people/people-sql.js';
 import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
+import { isThisMachine } from '../../platform/this-machine.js';
 import { createMinuteLimit } from '../answers/minute-limit.js';
 import { readCookie, setCookie } from './cookie.js';
 
@@ -140,7 +141,7 @@ async function discover({ issuer, clientId, clientSecret }: SingleSignOnSettings
   const client = await import('openid-client');
   const address = new URL(issuer);
   // Plain HTTP is allowed on this machine only, for trials.
-  const isLocal = address.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(address.hostname);
+  const isLocal = address.protocol === 'http:' && isThisMachine(address.hostname);
   // The signature of the ID token is verified, although it comes from the provider over TLS.
   const execute = [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])];
   return { client, config: await client.discovery(address, clientId, clientSecret, undefined, { execute }) };

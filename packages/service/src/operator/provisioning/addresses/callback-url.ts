@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 1024;
 const PRIVATE_NAME = /(^|\.)(localhost|localdomain|local|internal|home\.arpa)$/;
 
 export interface CallbackUrlRules {
-  /** Allows http and https to localhost and 127.0.0.1. */
+  /** Allows http and https to this machine. */
   readonly local: boolean;
 }
 
