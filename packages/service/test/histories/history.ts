@@ -44,6 +44,8 @@ export interface Binding {
 interface Declined extends Gone {
   readonly number: string;
   readonly orderNo: number;
+  /** The number of the newest order when the decline was received. A later order has a new agreement. */
+  readonly newestOrderNo: number;
 }
 
 /** The history so far, and the checks after each step. */
@@ -176,13 +178,13 @@ export class History {
           .map(({ cycleNo, tryNo }) => formatAttemptNo(orderNo, cycleNo, tryNo)),
       ),
     );
-    return this.world.heard.flatMap(({ number, outcome, at }) => {
+    return this.world.heard.flatMap(({ number, outcome, at, newestOrderNo = Number.POSITIVE_INFINITY }) => {
       if (outcome.kind !== 'declined' || outcome.decline !== 'agreement-invalid' || known.has(number)) return [];
       return [...this.world.banks].flatMap(([paymentChannelCode, { ledger }]) => {
         const debit = ledger.debits.get(number);
         if (!debit) return [];
         const name = nameOf({ paymentChannelCode, institutionNo: debit.institutionNo });
-        return [{ name, at, number, orderNo: Number(number.slice(0, -6)) }];
+        return [{ name, at, number, orderNo: Number(number.slice(0, -6)), newestOrderNo }];
       });
     });
   }
@@ -197,9 +199,12 @@ export class History {
             ({ cycleNo, tryNo, status }) => status === 'FAIL' && formatAttemptNo(orderNo, cycleNo, tryNo) === number,
           ),
       );
-    const ended = new Set(declined.filter(isSettled).map(({ name }) => name));
+    const ended = declined.filter(isSettled);
     return this.orders
-      .filter(({ model }) => model.status === 'ACTIVE' && ended.has(runsOn(model) ?? ''))
+      .filter(({ model }) => model.status === 'ACTIVE')
+      .filter(({ orderNo, model }) =>
+        ended.some(({ name, newestOrderNo }) => name === runsOn(model) && orderNo <= newestOrderNo),
+      )
       .map(({ orderNo }) => `order ${orderNo}: its agreement has ended, and it is active`);
   }
 

@@ -60,6 +60,8 @@ export interface Heard {
   readonly number: string;
   readonly at: number;
   readonly outcome: DebitOutcome | RefundOutcome | NotFound;
+  /** The number of the newest order at this time. Undefined for a notice: no order is created in its step. */
+  readonly newestOrderNo?: number;
 }
 
 /** One installation with two institutions and one channel. All of them use the simulated time of a history. */
@@ -111,7 +113,9 @@ export async function openWorld(): Promise<World> {
   const attemptsNotBound = await watchAttempts(database);
   const banks = new Map<string, Bank>();
   for (const code of BANKS) banks.set(code, await openBank(clock, fault));
-  const gateways = new Map([...banks].map(([code, { gateway }]) => [code, listenedTo(gateway, heard, clock)]));
+  const gateways = new Map(
+    [...banks].map(([code, { gateway }]) => [code, listenedTo(gateway, heard, clock, database)]),
+  );
   const vault = openVault([randomBytes(32)]);
   const operator: Operator = { database, vault, environment: 'sandbox', actor: 'history' };
   const credentials = await provision(operator);
@@ -189,10 +193,12 @@ export async function openWorld(): Promise<World> {
 }
 
 /** Records an institution's answers about debits and refunds, even if the calling node dies before it receives them. */
-function listenedTo(gateway: Gateway, heard: Heard[], clock: Clock): Gateway {
+function listenedTo(gateway: Gateway, heard: Heard[], clock: Clock, database: Database): Gateway {
   const note = async <Outcome extends Heard['outcome']>(number: string, call: Promise<Outcome>): Promise<Outcome> => {
     const outcome = await call;
-    heard.push({ number, at: clock.now(), outcome });
+    const at = clock.now();
+    const [newest] = await database.query<{ orderNo: number | null }>('select max(order_no) as "orderNo" from orders');
+    heard.push({ number, at, outcome, newestOrderNo: newest?.orderNo ?? 0 });
     return outcome;
   };
   return {
