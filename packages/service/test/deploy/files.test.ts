@@ -25,7 +25,7 @@ readSettings(
 );
 
 /** Matches upper-case words in the files that are not settings of the service. */
-const OTHERS = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD)|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
+const OTHERS = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD|SERVICE_PASSWORD)|OWNER_URL|ON_ERROR_STOP|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
 
 describe('deploy/', () => {
   it('README.md lists every folder', () => {
@@ -165,6 +165,7 @@ describe('compose.yaml', () => {
     expect(Object.fromEntries(restarts)).toEqual({
       database: 'unless-stopped',
       migrate: expect.stringMatching(/^on-failure/),
+      roles: expect.stringMatching(/^on-failure/),
       node: 'unless-stopped',
       proxy: 'unless-stopped',
     });
@@ -186,7 +187,11 @@ describe('compose.yaml', () => {
   it('gives nodes longer to stop than they drain, and starts them on a migrated schema', () => {
     const { node } = compose.services;
     expect(Number.parseInt(node.stop_grace_period, 10)).toBeGreaterThan(5 + 10);
-    expect(node.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
+    const { migrate, roles } = compose.services;
+    expect(node.depends_on).toEqual({ roles: { condition: 'service_completed_successfully' } });
+    expect(roles.depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
+    const [owner, service] = [migrate, node].map(({ environment }) => new URL(environment.DATABASE_URL).username);
+    expect(roles.command).toEqual(expect.arrayContaining([`--username=${owner}`, `--set=service=${service}`]));
   });
 
   it('lets nodes believe its proxy and this machine, and no other container', () => {

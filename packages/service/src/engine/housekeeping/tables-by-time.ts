@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../../platform/db/database.js';
+import { columns, type Database, type Transaction } from '../../platform/db/database.js';
+import { declareRequire } from '../../platform/db/declared.js';
 import { runIfTableIsFree } from './bounded-steps.js';
 
 /** A growing table, partitioned by week or day of one of its time columns. */
@@ -22,14 +23,7 @@ export const DELIVERY_ATTEMPTS_TABLE: TableByTime = {
 };
 export const REQUEST_LOG_TABLE: TableByTime = { name: 'request_log', timeColumn: 'at', step: 'day', ahead: 3 };
 
-/** SQL: the length of one partition, a week or a day. */
-export const stepSql = ({ step }: TableByTime): string => (step === 'week' ? `interval '7 days'` : `interval '1 day'`);
-
-/** SQL: the name of a partition. `begin` is its first day, as a timestamp in Asia/Shanghai. */
-export const partitionNameSql = ({ name }: TableByTime, begin: string): string =>
-  `'${name}_' || to_char(${begin}, 'YYYYMMDD')`;
-
-/** SQL: the time from which rows are kept. Partitions of earlier weeks or days are dropped. */
+/** SQL: the time from which rows are kept. Partitions that end before it are dropped. */
 export const keptFromSql = (retentionDays: string, step: TableByTime['step'] = 'week'): string =>
   `date_trunc('${step}', now() - ${retentionDays}::integer * interval '24 hours', 'Asia/Shanghai')`;
 
@@ -47,38 +41,44 @@ export const withLockedTable = <T>(
     return work(tx);
   });
 
+const isPartitionMissing = declareRequire({
+  text: `select bool_or(to_regclass(partition_name($1, first_day)) is null) as "isMissing"
+     from (select date_trunc(partition_step($1), now() at time zone 'Asia/Shanghai') + n * ('1 ' || partition_step($1))::interval
+         as first_day from generate_series(0, $2) n) partitions`,
+  parameters: ['text', 'integer'],
+  columns: columns({ isMissing: 'boolean' }),
+});
+
+const makePartitions = declareRequire({
+  text: 'select make_partitions($1, $2) as count',
+  parameters: ['text', 'integer'],
+  columns: columns({ count: 'integer' }),
+});
+
 /** Checks for missing partitions before it locks the table, because a partition is missing only once a week or day. */
 export async function makePartitionsAhead(database: Database, table: TableByTime): Promise<number> {
-  const { name, step, ahead } = table;
-  const [found] = await database.query<{ missing: boolean }>(
-    `select bool_or(to_regclass(${partitionNameSql(table, 'first_day')}) is null) as missing
-     from (select date_trunc('${step}', now() at time zone 'Asia/Shanghai') + n * ${stepSql(table)} as first_day
-       from generate_series(0, $1::integer) n) partitions`,
-    [ahead],
-  );
-  if (!found?.missing) return 0;
-  const made = await withLockedTable(database, table, (tx) =>
-    tx.query<{ made: number }>(`select make_${step}s($1, $2::integer) as made`, [name, ahead]),
-  );
-  return made?.[0]?.made ?? 0;
+  const { name, ahead } = table;
+  const { isMissing } = await isPartitionMissing(database, name, ahead);
+  if (!isMissing) return 0;
+  return (await withLockedTable(database, table, (tx) => makePartitions(tx, name, ahead)))?.count ?? 0;
 }
+
+const isPartitionOld = declareRequire({
+  text: 'select old_partition($1, $2) is not null as "isOld"',
+  parameters: ['text', 'integer'],
+  columns: columns({ isOld: 'boolean' }),
+});
+
+const dropPartition = declareRequire({
+  text: 'select drop_old_partition($1, $2) as count',
+  parameters: ['text', 'integer'],
+  columns: columns({ count: 'integer' }),
+});
 
 /** Drops only one old partition per run, so that a wrong clock is noticed before all partitions are gone. */
 export async function dropOldPartition(database: Database, table: TableByTime, retentionDays: number): Promise<number> {
-  const [old] = await database.query<{ name: string }>(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = '${table.name}'::regclass and c.relname ~ '^${table.name}_[0-9]{8}$'
-       and to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp at time zone 'Asia/Shanghai'
-         < ${keptFromSql('$1', table.step)}
-     order by c.relname limit 1`,
-    [retentionDays],
-  );
-  if (!old) return 0;
-  const dropped = await withLockedTable(database, table, async (tx) => {
-    const [there] = await tx.query('select 1 where to_regclass($1) is not null', [old.name]);
-    if (!there) return 0;
-    await tx.query(`drop table ${old.name}`);
-    return 1;
-  });
-  return dropped ?? 0;
+  const { name } = table;
+  const { isOld } = await isPartitionOld(database, name, retentionDays);
+  if (!isOld) return 0;
+  return (await withLockedTable(database, table, (tx) => dropPartition(tx, name, retentionDays)))?.count ?? 0;
 }

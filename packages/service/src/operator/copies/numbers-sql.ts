@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/db/database.js';
-import { lockSequence } from '../../platform/db/sequences.js';
+import { LOCK_SEQUENCE } from '../../platform/db/sequences.js';
 import { readCreatedNames } from '../../platform/schema/migration-file.js';
 
 export interface LaggingSequence {
@@ -69,7 +69,7 @@ export interface SkippedNumbers {
 export async function skipNumbers(tx: Queryable): Promise<SkippedNumbers[]> {
   const skipped: SkippedNumbers[] = [];
   for (const { name, steps } of SKIPPED_STEPS) {
-    await lockSequence(tx, name);
+    await tx.query(LOCK_SEQUENCE, [name]);
     const [row] = await tx.query<Omit<SkippedNumbers, 'name'>>(
       `select n.last::text as from, setval('${name}', n.last + $1::bigint * n.seqincrement)::text as to
        from (select s.last_value - case when s.is_called then 0 else q.seqincrement end as last, q.seqincrement

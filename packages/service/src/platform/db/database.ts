@@ -234,7 +234,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 class RolledBack extends Error {}
 
 const ATTEMPTED_BYTES = 1_048_576;
-const NO_PRIVILEGE_STATE = '42501';
+export const NO_PRIVILEGE_STATE = '42501';
 
 const limitStatement = (ms: number) => `set local statement_timeout = ${ms}`;
 const clientLimit = (ms: number) => (ms === 0 ? 0 : ms + CLIENT_GRACE_MS);

@@ -1,5 +1,5 @@
 import type { Queryable, Transactional } from './queryable.js';
-import { columns, statement } from './statement.js';
+import { statement } from './statement.js';
 
 /** Sequences, and the columns that store their numbers. Each column is the first of an index. */
 const SEQUENCES: Readonly<Record<string, { readonly table: string; readonly column: string }>> = {
@@ -36,7 +36,7 @@ const SET_SEQUENCE = statement({
 export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
   const moved: string[] = [];
   for (const name of Object.keys(SEQUENCES)) {
-    await lockSequence(tx, name);
+    await tx.query(LOCK_SEQUENCE, [name]);
     const [behind] = await findLagging(tx, [name]);
     if (!behind) continue;
     await tx.query(SET_SEQUENCE, [name, behind.used]);
@@ -45,20 +45,8 @@ export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
   return moved;
 }
 
-const FIND_OWNER = statement({
-  text: 'select quote_ident(pg_get_userbyid(relowner)) as owner from pg_class where oid = $1::text::regclass',
-  parameters: ['text'],
-  columns: columns({ owner: 'text' }),
-});
-
-/**
- * Locks a sequence, so that nobody reads it or takes numbers. Does so by setting the owner to the current owner, which
- * changes nothing. Other DDL would give the sequence a new file, and waiting readers would fail (XX001).
- */
-export async function lockSequence(tx: Queryable, name: string): Promise<void> {
-  const [row] = await tx.query(FIND_OWNER, [name]);
-  await tx.query(`alter sequence ${name} owner to ${row?.owner}`);
-}
+/** Locks a sequence, so that nobody reads it or takes numbers. */
+export const LOCK_SEQUENCE = statement({ text: 'select lock_sequence($1)', parameters: ['text'] });
 
 /**
  * Returns the sequences that lag. Order numbers come in blocks, so the sequence of order numbers advances by the size

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, HeldUp, openDatabase, sqlState } from '../db/database.js';
+import { type Database, HeldUp, NO_PRIVILEGE_STATE, openDatabase, sqlState } from '../db/database.js';
 import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from './build-index.js';
 import type { Migration } from './migration-file.js';
 import { MigrationError, readSchema } from './schema-state.js';
@@ -15,6 +15,9 @@ const LOOK_AGAIN_MS = 100;
 const LOCK_MS = 2_000;
 const PAUSE_MS = 1_000;
 const MAX_TRIES = 60;
+
+const NOT_THE_OWNER =
+  'the role of DATABASE_URL may not change the schema: run perennial migrate with the role that owns the tables';
 
 export interface MigrateOptions {
   /** True: also applies contract migrations, which break older nodes. Default: only on an empty database. */
@@ -40,7 +43,9 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   const database = openDatabase({ url, pool: 1, name: 'perennial migrate', statementMs: 0 });
   try {
     await waitForLock(database);
-    await createMigrationTable(database);
+    await createMigrationTable(database).catch((error: unknown) => {
+      throw sqlState(error) === NO_PRIVILEGE_STATE ? new MigrationError(NOT_THE_OWNER, { cause: error }) : error;
+    });
     const { isEmpty, missing, missingContracts, applied } = await readSchema(database, folder);
     const open = [...missing, ...(contract || isEmpty ? missingContracts : [])];
     const due = open.sort((a, b) => a.version - b.version);
