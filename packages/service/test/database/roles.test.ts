@@ -240,8 +240,8 @@ describe('the role of the service', () => {
  */
 const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   channels: [
-    ...['version', 'token_epoch', 'data_key', 'app_secret', 'aes_key', 'callback_secret', 'ip_allow_list', 'rate_burst'],
-    ...['voided_period_events', 'frame_origins', 'answer_encryption', 'accepts_v1', 'former_app_secret'],
+    ...['version', 'token_epoch', 'data_key', 'app_secret', 'aes_key', 'callback_secret', 'ip_allow_list'],
+    ...['rate_burst', 'voided_period_events', 'frame_origins', 'answer_encryption', 'accepts_v1', 'former_app_secret'],
     ...['former_secret_until', 'look_up_key'],
   ],
   products: ['retry_delays'],
