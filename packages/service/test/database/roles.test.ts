@@ -15,7 +15,7 @@ import { capturedLog } from '../support/captured-log.js';
 import { channelClient } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
 import { installation } from '../support/installation.js';
-import { packageRoot, serviceUrl, until } from '../support/processes.js';
+import { DELIVERY_NODE, packageRoot, type Running, serviceUrl, until } from '../support/processes.js';
 import { manualClock } from '../support/service.js';
 import { startReceiver } from '../webhooks/receiver.js';
 
@@ -69,19 +69,17 @@ const partitions = async () => {
   return rows.map(({ name }) => name);
 };
 
+async function stop({ child, exited, stdout }: Running): Promise<void> {
+  child.kill('SIGTERM');
+  expect(await exited).toBe(0);
+  expect(stdout()).not.toMatch(/permission denied|must be owner/);
+}
+
 describe('the role of the service', () => {
   it('suffices for nodes that sell, renew and deliver, for the console and for commands', async () => {
     const nodes = [on.node({ DATABASE_URL: on.env.DATABASE_URL }), on.node({ DATABASE_URL: on.env.DATABASE_URL })];
     const [baseUrl = ''] = await Promise.all(nodes.map(serviceUrl));
     const client = channelClient(baseUrl, await on.demo());
-    const { appId, callbackSecret } = client.credentials;
-    const receiver = await startReceiver({ secrets: { [appId]: callbackSecret } });
-    onTestFinished(receiver.close);
-    const run = async (...args: string[]) => {
-      const ran = await perennial(args, on.env);
-      expect(ran, args.join(' ')).toMatchObject({ code: 0 });
-    };
-    await run('channel', 'set', appId, '--callback', receiver.url);
 
     const [billed, debited] = [collectRequest(client), sharedRequest(client)];
     const orderNos: string[] = [];
@@ -97,7 +95,6 @@ describe('the role of the service', () => {
       );
       return row?.paid === 2;
     });
-    await receiver.until(() => new Set(receiver.pushes.map(({ data }) => data.orderNo)).size === 2);
 
     const vault = openVault([Buffer.from(on.env.MASTER_KEY, 'base64')]);
     const fresh = { url: on.env.DATABASE_URL, database: on.service, close: on.close };
@@ -108,22 +105,34 @@ describe('the role of the service', () => {
       expect(status, place).toBeLessThan(500);
     }
 
+    for (const node of nodes) await stop(node);
+
+    const { appId, callbackSecret } = client.credentials;
+    const receiver = await startReceiver({ secrets: { [appId]: callbackSecret } });
+    onTestFinished(receiver.close);
+    await on.service.query(
+      `insert into callback_urls (channel_id, event_type, url) select channel_id, '*', $2 from channels where app_id = $1`,
+      [appId, receiver.url],
+    );
+    // Unlike other nodes, this one also sends to receivers on this machine.
+    const sender = on.node({ DATABASE_URL: on.env.DATABASE_URL }, DELIVERY_NODE);
+    const run = async (...args: string[]) => {
+      const { code, stderr } = await perennial(args, on.env);
+      expect([code, stderr], args.join(' ')).toEqual([0, stderr]);
+    };
     await run('order', 'refund', debitedNo, '1');
     await run('order', 'advance', orderNo);
     await run('reconciliation', 'run', '--payment-channel', 'MOCKPAY', '--day', '2026-01-15');
     await run('user', 'export', appId, debited.channelUserId);
     for (const one of [orderNo, debitedNo]) await run('order', 'unsubscribe', one, '--reason', 'test');
+    await receiver.until(() => new Set(receiver.pushes.map(({ data }) => data.orderNo)).size === 2);
+    await stop(sender);
     await run('user', 'erase', appId, billed.channelUserId, '--reason', 'test');
     await run('channel', 'rotate-data-key', appId);
     await run('master-key', 'rewrap');
     await run('audit', 'verify');
     await run('numbers', 'skip');
     await run('restore-check');
-    for (const { child, exited, stdout } of nodes) {
-      child.kill('SIGTERM');
-      expect(await exited).toBe(0);
-      expect(stdout()).not.toMatch(/permission denied|must be owner/);
-    }
   });
 
   it('suffices for housekeeping: partitions are created, gathered and dropped', async () => {

@@ -41,7 +41,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000030_bound_keys.sql': 'd2c66158bd7fe44a',
   '000031_traces.sql': 'bf82e9b0688603bf',
   '000032_retention.sql': '198a68d93582ce2f',
-  '000033_least_privilege.sql': 'fd81de81803c8067',
+  '000033_least_privilege.sql': '00bfbaa5456b6cc3',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));
