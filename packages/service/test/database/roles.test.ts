@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { NONCE_WINDOW_MS, TIMESTAMP_SKEW_MS } from '@perennial/wire';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,6 +11,7 @@ import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';
 import { consoleClient } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { csvOf, DAY, line } from '../reconciliation/support.js';
 import { capturedLog } from '../support/captured-log.js';
 import { channelClient } from '../support/channel-client.js';
 import { collectRequest, sharedRequest } from '../support/demo.js';
@@ -116,17 +117,19 @@ describe('the role of the service', () => {
     );
     // Unlike other nodes, this one also sends to receivers on this machine.
     const sender = on.node({ DATABASE_URL: on.env.DATABASE_URL }, DELIVERY_NODE);
+    onTestFinished(() => stop(sender));
     const run = async (...args: string[]) => {
       const { code, stderr } = await perennial(args, on.env);
-      expect([code, stderr], args.join(' ')).toEqual([0, stderr]);
+      expect.soft([code, stderr], args.join(' ')).toEqual([0, stderr]);
     };
     await run('order', 'refund', debitedNo, '1');
-    await run('order', 'advance', orderNo);
-    await run('reconciliation', 'run', '--payment-channel', 'MOCKPAY', '--day', '2026-01-15');
+    await run('order', 'advance', orderNo, '--cycles', '1');
+    const statement = path.join(on.env.DATA_DIR, 'statement.csv');
+    writeFileSync(statement, csvOf([line('STRANGER')]));
+    await run('reconciliation', 'run', '--payment-channel', 'MOCKPAY', '--day', DAY, '--csv', statement);
     await run('user', 'export', appId, debited.channelUserId);
     for (const one of [orderNo, debitedNo]) await run('order', 'unsubscribe', one, '--reason', 'test');
     await receiver.until(() => new Set(receiver.pushes.map(({ data }) => data.orderNo)).size === 2);
-    await stop(sender);
     await run('user', 'erase', appId, billed.channelUserId, '--reason', 'test');
     await run('channel', 'rotate-data-key', appId);
     await run('master-key', 'rewrap');
