@@ -7,6 +7,7 @@ import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { OPERATIONS } from '../../src/operations/table.js';
 import { NO_PRIVILEGE_STATE, openDatabase, sqlState } from '../../src/platform/db/database.js';
 import { moveLaggingSequences } from '../../src/platform/db/sequences.js';
+import { signAuditLog } from '../../src/platform/secrets/keyed-hasher.js';
 import { openVault } from '../../src/platform/secrets/vault.js';
 import { perennial } from '../cli/perennial.js';
 import { consoleClient } from '../console/support.js';
@@ -98,6 +99,7 @@ describe('the role of the service', () => {
     });
 
     const vault = openVault([Buffer.from(on.env.MASTER_KEY, 'base64')]);
+    signAuditLog(on.service, vault);
     const fresh = { url: on.env.DATABASE_URL, database: on.service, close: on.close };
     const admin = await consoleClient({ baseUrl, vault, fresh, clock: manualClock(Date.now()) }, 'admin');
     const [orderNo = '', debitedNo = ''] = orderNos;
