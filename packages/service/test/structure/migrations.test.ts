@@ -36,11 +36,11 @@ const LANDED: Readonly<Record<string, string>> = {
   '000025_pending_items.sql': '6f384d455e8cdfbc',
   '000026_currency.sql': '16bed4cb0ab709f9',
   '000027_one_journey.sql': '8349341b581b4032',
-  '000028_audit_chain.sql': 'd547c441dac1e5e1',
-  '000029_second_person.sql': '8df77a5d46bc01d2',
-  '000030_bound_keys.sql': 'd2c66158bd7fe44a',
-  '000031_traces.sql': 'bf82e9b0688603bf',
-  '000032_retention.sql': '198a68d93582ce2f',
+  '000028_audit_chain.sql': '82988484491085b0',
+  '000029_second_person.sql': 'be64353b9184d70d',
+  '000030_bound_keys.sql': 'c4a0b779b3e4dec0',
+  '000031_traces.sql': '132322c0d811b6ed',
+  '000032_retention.sql': 'd3d02d5c4bfa2443',
   '000033_least_privilege.sql': '00bfbaa5456b6cc3',
 };
 
