@@ -43,7 +43,7 @@ export class FolderInUse extends EmbeddedPostgresError {}
 
 /**
  * The number of failures in a row after which opening fails. The pauses between the attempts add up to about 3 s. A
- * process that was already open logs the reason and continues to retry.
+ * process that had the database open before logs the reason and continues to retry.
  */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 50;

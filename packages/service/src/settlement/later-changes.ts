@@ -41,7 +41,7 @@ export function findLaterChanges(
   );
 }
 
-/** Adds up the changes in earlier months that are booked in a month. */
+/** Adds up the changes that one month books for earlier months. */
 export function sumLater(later: Readonly<Record<string, Sums>> | undefined): Sums {
   return Object.values(later ?? {}).reduce(addSums, ZERO_SUMS);
 }

@@ -19,7 +19,8 @@ export interface ChangeStep<Result> extends Pick<Required<StoredChange>, 'operat
 }
 
 /**
- * `console`: requests the approval. A command cannot ask a second admin, but may give a reason to skip the approval.
+ * Who makes a change. `console`: an operator in the console, for whom the approval is requested. Otherwise a command,
+ * which cannot ask a second admin but may give a reason to skip the approval.
  */
 export type Asking = 'console' | { readonly withoutApproval: string | undefined };
 

@@ -19,7 +19,7 @@ const CLAIM_INSTALLATION = statement({
 export interface MasterKeySource {
   /** The master keys of the settings. */
   readonly local: readonly Uint8Array[];
-  /** The key service, which wraps another master key. */
+  /** The key service. It wraps one more master key, which the database stores. */
   readonly service?: KeyService | undefined;
   /** True if the current master key is the key of the key service. Otherwise it is the first key of `local`. */
   readonly isServiceCurrent?: boolean;
