@@ -62,7 +62,10 @@ export interface BridgeOptions {
   readonly monitoringPort: number;
   /** Called at the start and once a minute, so that renewed files are used. If undefined, the bridge speaks plain HTTP. */
   readonly readCertificates?: (() => Promise<ServerCertificates>) | undefined;
-  /** How long the book keeps settled numbers, default 400 days. A debit that began longer ago is never paid. */
+  /**
+   * How long the book keeps settled numbers, default 400 days. The bridge refuses a debit that began before that time,
+   * because the book may have forgotten its number.
+   */
   readonly keepDays?: number;
   readonly clock?: Clock;
   readonly log?: Logger;

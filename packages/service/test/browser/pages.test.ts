@@ -24,8 +24,8 @@ async function expectGood(page: Page): Promise<void> {
 
 const LOCALES = ['en-GB', 'zh-CN'];
 /**
- * A long run checks every screen in both languages. A short run checks three screens, with all widths, in alternating
- * languages.
+ * A long run checks every screen in both languages. A short run checks the first three screens, which have all widths,
+ * in alternating languages.
  */
 const isLong = process.env['LONG_RUNS'] === 'on';
 

@@ -92,7 +92,8 @@ const lockVerifying = declareRequire({
 
 /**
  * changed: the entry or one before it was changed or removed. unsealed: the entry has no seal, although an earlier
- * entry has one. replaced: the seal is wrong, or the entry that was seen under this number is gone.
+ * entry has one. replaced: the seal is wrong, or this number has another entry than a node saw
+ * before.
  */
 export type AuditProblem = 'changed' | 'unsealed' | 'replaced';
 interface Fault {

@@ -1,7 +1,7 @@
 import { rememberRecent } from '@perennial/wire';
 
 /**
- * SQL: converts a time to Unix milliseconds, truncated like the text of the time. Uses double precision, because
+ * SQL: converts a time to Unix milliseconds. Truncates it, as the texts of times do. Uses double precision, because
  * `extract` returns numeric, which is slower. Adds half a microsecond against rounding errors, because times have
  * microseconds.
  */

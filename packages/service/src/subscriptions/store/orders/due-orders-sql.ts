@@ -46,6 +46,6 @@ export function dueParameters(due: DueOrders, limit: number): [number, string, n
     : [limit, isoTime(due.at), due.orderNo];
 }
 
-/** SQL: the current time in whole seconds, as it is shown, or the given time of a single order. */
+/** SQL: the current time, in whole seconds because times are shown so. For a single order: the time in `$2`. */
 export const momentSql = (kind: DueOrders['kind']) =>
   kind === 'everything' ? `date_trunc('second', now())` : '$2::timestamptz';
