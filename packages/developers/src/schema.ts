@@ -31,7 +31,7 @@ const NAMES: ReadonlyMap<unknown, string> = (() => {
   return names;
 })();
 
-/** Returns the export name of a schema, or undefined if wire does not export it. */
+/** Returns the export name of an object schema, or undefined if wire does not export the schema. */
 export const nameOf = (schema: JsonSchema): string | undefined =>
   schema.properties === undefined ? undefined : NAMES.get(schema.properties);
 

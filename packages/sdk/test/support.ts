@@ -100,7 +100,7 @@ export interface Peer {
   readonly tokensAsked: Asked[];
   /** The nonces of all requests. */
   readonly nonces: string[];
-  /** The nonces of requests with a wrong signature. */
+  /** The paths of requests with a wrong signature. */
   readonly wronglySigned: string[];
   /**
    * Sets the reactions to the next requests, without token requests. The last reaction is used for all further

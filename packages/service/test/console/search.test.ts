@@ -170,7 +170,7 @@ it('finds nothing that does not exist', async () => {
 });
 
 it('masks user ids for viewers', async () => {
-  const masked = 'zh****-7';
+  const masked = 'li****-7';
   expect(await find(orderNo, 'order-number', 'viewer')).toMatchObject([{ subtitle: expect.stringContaining(masked) }]);
   expect(await find(agreementNo, 'agreement-number', 'viewer')).toMatchObject([
     // The result leads to an order, because the viewer may not see the user.

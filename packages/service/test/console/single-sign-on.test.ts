@@ -87,14 +87,15 @@ const SETTINGS = () => ({
 const service = ofFile(() => testService({ singleSignOn: SETTINGS() }));
 beforeEach(async () => {
   await service.fresh.database.query('truncate people, console_sessions, single_sign_on_tries cascade');
-  // Moves the time, so that sign-ins begun by other tests no longer count.
+  // Moves the time, so that sign-ins begun by other tests no longer count towards the limit per minute.
   service.clock.advance(60_000);
 });
 
 const cookieOf = (headers: Headers) => (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 
 /**
- * Begins a single sign-on and follows the redirect to the provider. Returns the cookie and the path of the callback.
+ * Begins a single sign-on and follows the redirect to the provider. Returns the cookie that binds the
+ * sign-on to the browser, and the path of the callback.
  */
 async function goThere(returnTo = '', headers: Record<string, string> = {}, baseUrl = service.baseUrl) {
   const begun = await ask(baseUrl, 'GET', `/single-sign-on${returnTo}`, { headers });

@@ -24,7 +24,7 @@ const on = ofEachTest(async () => {
 let user: string;
 let page: string;
 beforeEach(async () => {
-  user = 'ann';
+  user = 'annabella';
   await bind(on.channel, { channelUserId: user, bankCardNo: CARD, paymentChannelCode: 'MOCKPAY' });
   const order = await on.order({ channelUserId: user });
   page = order.path;
@@ -175,7 +175,7 @@ it('does not disturb a binding in progress', async () => {
 });
 
 it('keeps values that open under neither key, and logs a warning', async () => {
-  await query(`update channel_users set mobile = 'damaged' where channel_user_id = 'ann'`);
+  await query(`update channel_users set mobile = 'damaged' where channel_user_id = 'annabella'`);
   await rotate();
   await skipWait();
   await work();

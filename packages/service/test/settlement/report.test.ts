@@ -152,7 +152,8 @@ const CELLS: readonly [value: string | number | null, text: string][] = [
   ['a=1', 'a=1'],
   ['中文', '中文'],
   ['a,b', '"a,b"'],
-  // This value is not quoted, unlike in the files for Excel. A report has a hash, so its format must not change.
+  // A semicolon is not quoted here, unlike in the files for Excel (spreadsheetLine). A report has a hash, so its
+  // format must not change.
   ['a;b', 'a;b'],
   ['say "x"', '"say ""x"""'],
   ['two\nlines', '"two\nlines"'],

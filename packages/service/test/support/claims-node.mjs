@@ -1,6 +1,6 @@
 // A node of the service, from the compiled code, that kills itself with SIGKILL at named points of a claim: after the
-// claim's commit and before the supplier is called, or after the supplier has answered. test_kills lists the claims
-// that kill the node. Each of these claims kills it only one time.
+// claim's commit and before the supplier is called, or after the supplier has answered. The table test_kills has the
+// claims that kill the node, each with its point. A kill deletes its row, so it happens only once.
 
 import { createFulfilmentRegistry } from '../../dist/fulfilment/fulfilment-registry.js';
 import { systemClock } from '../../dist/platform/clock.js';

@@ -250,7 +250,10 @@ function dueOfChannelSql(filter: OrderFilter, { after, orders: minutes }: Walk, 
     )`;
 }
 
-/** Selects the matching orders of a stretch as `o`, and their positions in the list as `w`. */
+/**
+ * Returns the `with` clauses for a stretch: `walked` has all its orders, `ends` has where it ended, and `matching` has
+ * the matching orders (at most `$1`) with their times in the list as `list_at`.
+ */
 function stretchSql(filter: OrderFilter, walk: Walk, question: Question): string {
   const way = isSortedByDue(filter) ? 'asc' : 'desc';
   const back = isSortedByDue(filter) ? 'desc' : 'asc';

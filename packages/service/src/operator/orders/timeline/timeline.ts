@@ -289,7 +289,10 @@ function findActions(
   return actions;
 }
 
-/** Returns the refundable periods, each with its waiting refunds and the amount that can still be requested. */
+/**
+ * Returns the refundable periods among those in `view`, each with its waiting refunds and the amount that can still be
+ * requested.
+ */
 async function findRefundablePeriods(tx: Queryable, { orderNo, settlementMode }: OrderOfAnyChannel, view: OrderView) {
   if (settlementMode !== 'SVC_DEDUCT') return [];
   const refundsOf = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
