@@ -65,5 +65,5 @@ export function cycles({ period, periodType, totalCycles }) {
 
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'Asia/Shanghai' });
 
-/** Formats a time of the service, which is in UTC+8, as a date. */
+/** Formats a time as the service writes it, in UTC+8, as a date. */
 export const date = (time) => (time === null ? '' : DATE.format(parseTime(time)));

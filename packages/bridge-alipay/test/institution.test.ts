@@ -355,8 +355,8 @@ describe('the statement', () => {
     ]);
     expect(nextCursor).toBeUndefined();
     for (const line of lines) expect(dayOf(line.bookedAt)).toBe(day);
-    // Earlier tests made trades without the prefix, which act as the merchant's other trades. The statement above
-    // excludes them.
+    // Earlier tests made trades without the prefix, which act as the merchant's other trades. The statement of `own`,
+    // which was read above, excludes them.
     expect((await institution.statement(day, undefined, signal, noBook)).lines.length).toBeGreaterThan(3);
   });
 

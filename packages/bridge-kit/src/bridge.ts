@@ -63,7 +63,7 @@ export interface BridgeOptions {
   /** Called at the start and once a minute, so that renewed files are used. If undefined, the bridge speaks plain HTTP. */
   readonly readCertificates?: (() => Promise<ServerCertificates>) | undefined;
   /**
-   * How long the book keeps settled numbers, default 400 days. The bridge refuses a debit that began before that time,
+   * How long the book keeps settled numbers, default 400 days. The bridge refuses a debit that began longer ago,
    * because the book may have forgotten its number.
    */
   readonly keepDays?: number;

@@ -85,7 +85,7 @@ const DECLINES: Readonly<Record<string, readonly [Decline, string]>> = {
   payment_intent_incompatible_payment_method: ['FINAL', 'such a payment method cannot be debited so'],
   payment_method_unsupported_type: ['FINAL', 'such a payment method cannot be debited so'],
 
-  // The customer's consent has ended, or its payment method no longer exists.
+  // The customer's consent has ended, or the customer's payment method no longer exists.
   revocation_of_authorization: ['AGREEMENT_INVALID', 'the customer revoked the consent at the bank'],
   revocation_of_all_authorizations: ['AGREEMENT_INVALID', 'the customer revoked every consent at the bank'],
   debit_not_authorized: ['AGREEMENT_INVALID', 'the customer told the bank that there is no consent'],

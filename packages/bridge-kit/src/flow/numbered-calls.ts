@@ -204,7 +204,10 @@ export class NumberedCalls<Asked, Terms extends object, Result extends DebitResu
     return this.#isRepeatable(entry) ? { status: 'NOT_FOUND' } : { status: 'PENDING' };
   }
 
-  /** Returns true while the institution guarantees to execute the number once. Otherwise an operator has to check. */
+  /**
+   * Returns true while the institution guarantees to execute the number only once. Later, logs that an operator has to
+   * check the number at the institution, and returns false.
+   */
   #isRepeatable({ number, begunAt }: Entry<Terms, Result>): boolean {
     const { clock, repeatableForMs, log } = this.#tools;
     const { name } = this.#kind;

@@ -5,7 +5,7 @@ import { refundStage } from '../refunds/support.js';
 import { unique } from '../support/demo.js';
 import { get, linkIn, textOf } from './support.js';
 
-/** Payments, refunds, and the consequences of failures. */
+/** Tests how the redemption page shows payments, refunds, and the consequences of failures. */
 
 const on = ofFile(() => refundStage({ redeemOpensPerMinute: 100_000 }));
 

@@ -167,7 +167,7 @@ describe('rate limits', () => {
     const on = await ownStage({ redeemOpensPerMinute: 10 });
     const order = await on.order();
     for (const _ of times(9)) expect((await on.get('/redeem?sig=guess')).status).toBe(404);
-    // Requests for style and script do not count.
+    // Requests for the style and the script do not count towards the limit on opened links.
     for (const _ of times(9)) expect((await on.get('/redeem/page.js')).status).toBe(404);
     expect((await on.get(order.path)).status).toBe(200);
     expect((await on.get(order.path)).status).toBe(429);

@@ -167,7 +167,7 @@ const STATES: readonly MakeState[] = [
   },
 ];
 
-/** States of large orders, and states that differ from an earlier one in a few words. */
+/** States of large orders, and states whose page differs in only a few words from the page of an earlier state. */
 const FURTHER: readonly MakeState[] = [
   async (on, language) => {
     const failed = await order(on, language);

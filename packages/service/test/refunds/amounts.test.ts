@@ -318,7 +318,8 @@ describe('the benefits of a period that is refunded', () => {
     await part(1);
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON REVOKED');
     await part(1499);
-    // The coupon's value is already used up. The remaining 1499 is one cent less than the value of the pass.
+    // 1989 is refunded in total. The revoked coupon takes 490 of it. The other 1499 is one cent less than the pass's
+    // value.
     expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON REVOKED');
     expect(await linkOf(orderNo)).not.toBeNull();
     await part(1);

@@ -167,7 +167,8 @@ describe('the institution is wrong', () => {
   it('a contradiction changes nothing and raises an alert', async () => {
     const orderNo = await on.paidOrder();
     on.bank.onRefund = async (request) => {
-      // The job queries the refund before this answer is given, and gets a refusal.
+      // Before the institution answers the refund request, the job queries the refund. The query is answered with a
+      // refusal.
       on.bank.onQuery = async () => ({ kind: 'refused', reason: 'no' });
       await on.askAll();
       return on.bank.book(request);

@@ -5,7 +5,7 @@ import { collectRequest, sharedRequest } from '../support/demo.js';
 
 const { on: scene, told } = stageOfFile();
 
-/** Escapes, quotes, characters beyond the basic plane: typical errors of hand-written JSON. */
+/** A text with escapes, quotes and characters beyond the basic plane. Hand-written JSON code often gets them wrong. */
 const STRANGE = 'a"b\\c/\u0001\u001f\t\n😀é\u2028\u007f';
 
 const without = (record: object, ...names: string[]) =>

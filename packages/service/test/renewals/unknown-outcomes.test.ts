@@ -76,7 +76,7 @@ describe('a renewal', () => {
     [3600, 3600, 3600],
     [3601, 3600, 3600],
     [30 * 86_400, 3600, 3600],
-    // A named time that has passed counts like no named time.
+    // If the institution names a time that has passed, the waits are the same as if it named no time.
     [0, 10, 30],
     [-5, 10, 30],
   ])('pending until %i s from now: queried after %i s, then %i s', async (named, first, second) => {

@@ -144,7 +144,7 @@ it('finds values that were written under the former key afterwards, before it de
   ]);
   await skipDay();
   await work();
-  // The round has found something, so it was not the last one.
+  // This round has found a value to seal again, so one more round must follow.
   expect(await rotations()).toHaveLength(1);
   await skipWait();
   await work();

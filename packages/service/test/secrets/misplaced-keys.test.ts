@@ -186,7 +186,7 @@ describe('keys of an earlier version', () => {
     const { database } = service.fresh;
     let rewrap: Promise<unknown> | undefined;
     await database.transaction(async (tx) => {
-      // Acts like another node: reads the form, and then stores a key in that form.
+      // Acts like another node: reads the form in which keys are stored now, and then stores a key in that form.
       await tx.query('select from installation for share');
       rewrap = rewrapKeys(service.operator);
       await expect.poll(() => waitsForLock()).toBe(true);

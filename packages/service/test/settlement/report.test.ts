@@ -135,7 +135,7 @@ describe('a settlement report', () => {
   });
 });
 
-/** Values as they are in a CSV report. A spreadsheet would run or change some of them. */
+/** Pairs: a value, and its text in a CSV report. A spreadsheet would run or change some of the values. */
 const CELLS: readonly [value: string | number | null, text: string][] = [
   ['=1+1', "'=1+1"],
   ['+49', "'+49"],

@@ -105,7 +105,7 @@ describe('new order numbers', () => {
     const first = await numbers.next();
     numbers.dropBatchOf(first);
     expect(await numbers.next()).toBe(2000);
-    // A second used number of the dropped block does not drop the new block.
+    // Another number of the dropped block that is also already used does not drop the new block.
     numbers.dropBatchOf(first + 1);
     expect(await numbers.next()).toBe(2001);
   });

@@ -43,7 +43,7 @@ function commandOf(test: TestCase, file: string): string {
   return `${seed === undefined ? '' : `FAST_CHECK_SEED=${seed} `}${file} -t '^${pattern(nameOf(test))}$'`;
 }
 
-/** Returns the name as vitest builds it, with the names of its suites. */
+/** Returns a test's name as vitest builds it: the names of its suites, then its own name. */
 function nameOf({ parent, name }: Pick<TestCase, 'parent' | 'name'>): string {
   return parent.type === 'suite' ? `${nameOf(parent)} ${name}` : name;
 }

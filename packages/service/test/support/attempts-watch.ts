@@ -1,8 +1,9 @@
 import type { Database } from '../../src/platform/db/database.js';
 
 /**
- * Creates a trigger that checks the agreement of every new attempt at the end of its statement, when all commits are
- * visible. Returns a function that lists the attempts that were stored since its last call and had no bound agreement.
+ * Creates a trigger that checks the agreement of every new attempt. The trigger runs at the end of the statement that
+ * inserts the attempt, and sees everything that was committed until then. Returns a function that lists the attempts
+ * that were stored since its last call and had no bound agreement.
  */
 export async function watchAttempts(database: Database): Promise<() => Promise<string[]>> {
   await database.query('create table attempts_not_bound (what text not null)');

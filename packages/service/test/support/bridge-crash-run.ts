@@ -51,7 +51,7 @@ export interface Side {
   settings(write: (name: string, text: string) => Promise<string>, webhookUrl: string): Promise<Record<string, string>>;
   /** Prepares the institution for the nth order. Returns the order's agreement number. */
   agree(n: number): string;
-  /** Returns whether the nth order is finally paid. */
+  /** Returns whether the nth order is paid in the end. */
   isPaid(n: number): boolean;
   /** Sets a fault before some of the refunds. */
   disturbRefund(n: number): void;

@@ -59,7 +59,7 @@ export async function fakeVault(token: string, keyName = 'perennial') {
     },
     /** Adds a version of the key, which encrypts from then on. */
     rotate: () => versions.push(randomBytes(32)),
-    /** Refuses to decrypt what earlier versions encrypted. */
+    /** Makes the server refuse to decrypt what earlier versions encrypted. */
     forgetEarlierVersions(): void {
       state.minDecryptionVersion = versions.length;
     },

@@ -1,6 +1,6 @@
-// A node of the service, from the compiled code, with three additional write endpoints. It tests idempotency from
-// outside: over real connections, from several processes, and through a kill -9. Settings come from the environment as
-// usual; LEDGER_OPTIONS has the options of the idempotency mechanism.
+// A node of the service, from the compiled code, with three additional write endpoints. Tests use it to check
+// idempotency from outside: over real connections, from several processes, and through a kill -9. Settings come from
+// the environment as usual; LEDGER_OPTIONS has the options of the idempotency mechanism.
 import { createHmac } from 'node:crypto';
 import { CODES, Rejection, Type } from '@perennial/wire';
 import { createDescribedRoute, createRoute } from '../../dist/http/routes.js';

@@ -45,7 +45,8 @@ export async function renewalsAgree(database: Database, plans: readonly Plan[], 
   });
   expect(wrong.slice(0, 3)).toEqual([]);
   expect(stored.size).toBe(plans.length);
-  // Ignores alerts about a wrong amount. If the node that got this answer was killed, there is no such alert.
+  // Ignores alerts about a wrong amount. If the node that got the answer with the wrong amount was killed, there is no
+  // such alert.
   expect(await database.query(`select kind, subject from alerts where kind <> 'debit-wrong-amount'`)).toEqual([]);
 }
 

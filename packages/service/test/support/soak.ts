@@ -5,7 +5,8 @@ export const isLongRun = process.env['LONG_RUNS'] === 'on';
 
 /**
  * Returns the number of items in a long test. In `npm test` and with --short, the number is enough for each fault to
- * happen. In `npm run prove -- crash` it is enough to trust the result. The environment variable sets any other number.
+ * happen. In `npm run prove -- crash` it is enough to trust the result. If the environment variable that `variable`
+ * names is set, its value is the number.
  */
 export function soakSize(variable: string, inTests: number, proven = inTests): number {
   const wanted = process.env[variable] ?? '';

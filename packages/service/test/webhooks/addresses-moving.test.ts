@@ -63,7 +63,8 @@ describe('a name that moves', () => {
     const [hanging, refused] = [push(URL, () => signedPush('app', SECRET)), push(URL, () => signedPush('app', SECRET))];
     expect(await refused).toMatchObject({ outcome: 'FORBIDDEN' });
     await receiver.until(4);
-    // Closes the receiver immediately, while the clock is stopped. Otherwise the client would not resend the push.
+    // Closes the receiver while the clock is stopped. If much time had passed since the push was sent, the client would
+    // not resend the push.
     await receiver.close();
     expect(await hanging).toMatchObject({ outcome: 'FORBIDDEN' });
     expect(network.dialled).toEqual([`${FIRST}:443`]);

@@ -58,7 +58,10 @@ const beforeLast = async () => {
   await advance(PERIODS - 2)(orderNo);
   return orderNo;
 };
-/** Returns a longer preparation: one more period fails, and waits for a retry when the next period becomes due. */
+/**
+ * Returns a longer preparation: one more period fails, and it still waits for its retry when the next period becomes
+ * due.
+ */
 const waitingForRetry = (before: () => Promise<string>) => async () => {
   const orderNo = await before();
   await advance(1, 'FAIL_RETRY')(orderNo);

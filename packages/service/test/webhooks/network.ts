@@ -28,7 +28,7 @@ export function testNetwork(): TestNetwork {
     this: net.Socket,
     ...args: unknown[]
   ) {
-    // Node passes its own calls as an array of options and callback.
+    // Node's own code passes one array with the options and the callback.
     const [options, listener] = (Array.isArray(args[0]) ? args[0] : args) as [net.TcpNetConnectOpts, unknown];
     const { host = 'localhost', port } = options;
     dialled.push(`${host}:${port}`);
