@@ -1,5 +1,5 @@
 // A bridge to an imaginary bank, built with the bridge kit. This file has only what is specific to the bank: its URLs,
-// its terms, its payment states. The kit does the rest: signatures, the book, retries, notices
+// its field names, its payment states. The kit does the rest: signatures, the book, retries, notices
 // (packages/bridge-kit/README.md).
 //
 //   BANK_URL=http://127.0.0.1:8070 BANK_TOKEN=… BRIDGE_KEY_FILE=data/bank.key DATABASE_URL=postgres://… node examples/bridge/bank-bridge.mjs

@@ -12,8 +12,8 @@ const MAX_BILL_BYTES = 512 * 1024 * 1024;
 /** The number of days whose bills stay in memory, because a statement is read in several pages. */
 const DAYS_KEPT = 2;
 /**
- * Counted from the beginning of a day: if the bill is still missing after this time, the day had no trades. Until then,
- * a missing bill may just be late: Alipay makes bills before 9 o'clock of the next day, "later in special cases"
+ * The time, counted from the beginning of a day, after which a missing bill means that the day had no trades. Before
+ * that, the bill may just be late: Alipay makes bills before 9 o'clock of the next day, "later in special cases"
  * (https://opendocs.alipay.com/open/06fpmm), so the bridge waits one more day.
  */
 const SURELY_MADE_AFTER_MS = 2 * DAY_MS + DAY_MS / 2;

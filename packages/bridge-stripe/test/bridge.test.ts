@@ -108,7 +108,7 @@ describe('the bridge to Stripe', () => {
       debitOf('N-institution-called', { institutionNo: declining }),
     ];
     for (const debit of debits) {
-      // For these debits the fake also loses Stripe's answer.
+      // For these debits, the fake Stripe also loses its answer.
       if (debit.attemptNo.startsWith('L-')) fake.fail('/v1/payment_intents', 'lost-answer');
       const result = await settle('debit', debit);
       const payment = onlyPaymentOf(debit.attemptNo);

@@ -8,7 +8,7 @@ export interface NoticeRow {
   readonly refusals: number;
 }
 
-/** `about` of a notice on a debit is this prefix and the debit's number. */
+/** In a notice on a debit, `about` is this prefix followed by the debit's number. */
 export const ABOUT_DEBIT = 'debit ';
 
 /** The notices to the service: owed, accepted and given up. */

@@ -159,8 +159,8 @@ export function renewCertificates({ server }: FastifyInstance, certificates: Ser
 }
 
 /**
- * Returns true if a trusted authority has issued the client's certificate. `authorized` is not enough: Node also sets it
- * for a client without a certificate that resumes its session.
+ * Returns true if a trusted authority has issued the client's certificate. `authorized` is not enough: Node also sets
+ * it for a client that has no certificate but resumes its session.
  */
 function hasTrustedCertificate(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined;

@@ -121,7 +121,8 @@ const change =
   };
 
 /**
- * Calls the console's operations by their paths below /console/api. The service's schemas type their input and output.
+ * Calls the console's operations by their paths below /console/api. The types of their input and output come from the
+ * service's schemas.
  */
 export const api = {
   get: read,

@@ -2,8 +2,8 @@ import { MutationCache, QueryClient } from '@tanstack/react-query';
 import { Unreachable } from './problem.ts';
 
 /**
- * The key of the queries for waiting counts. They are repeated after every change, because any change may affect the
- * counts.
+ * The key of the queries that count the waiting items. They are repeated after every change, because any change may
+ * affect the counts.
  */
 export const WAITING_KEY = '/waiting';
 

@@ -6,8 +6,8 @@ type ListPath = {
 }[PathOf<'GET'>];
 
 /**
- * Loads a list page by page, each after the last row of the previous page. `rowsOf` returns the rows of an answer:
- * `usePages('/audit', filters.values, (page) => page.entries)`.
+ * Loads a list page by page. Each page begins after the last row of the previous page. `rowsOf` returns the rows of an
+ * answer: `usePages('/audit', filters.values, (page) => page.entries)`.
  */
 export function usePages<Path extends ListPath, Row>(
   path: Path,
@@ -21,7 +21,7 @@ export function usePages<Path extends ListPath, Row>(
       const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
       let page = await read(pageParam);
       // Skips empty pages that have a cursor: if matching rows are rare, the service may end a page before it has found
-      // one.
+      // a matching row.
       while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
       return page;
     },

@@ -350,5 +350,5 @@ const CHINESE_STATUSES: Readonly<Record<string, string>> = {
 
 export const chineseWord = (word: string): string | undefined => CHINESE_STATUSES[word];
 
-/** Capitalizes a refusal: the service words refusals in lower case, as parts of a sentence for the command line. */
+/** Capitalizes a refusal: the service writes refusals in lower case, as parts of a sentence for the command line. */
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -60,7 +60,7 @@ describe('claiming', () => {
     const presses = Array.from({ length: 16 }, async (_, index) => {
       const baseUrl = hosts[index % 2] ?? '';
       const page = await get(baseUrl, order.path);
-      // A request that is late finds no button any more.
+      // If another request has already claimed the benefit, the page has no button any more.
       const value = claimsOf(page).get('VIP pass 1');
       if (value !== undefined)
         expect((await post(baseUrl, '/redeem/claim', { ...formOf(page), claim: value })).status).toBe(303);

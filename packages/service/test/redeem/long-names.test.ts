@@ -39,7 +39,7 @@ const expectSmall = (pages: readonly Reply[]) => {
   for (const { text } of pages) expect(Buffer.byteLength(text)).toBeLessThan(50_000);
 };
 
-/** Claims the whole period with one press. Returns the page after it. */
+/** Claims the whole period with one press. Returns the page that follows. */
 async function claimAll(order: Ordered): Promise<Reply> {
   const page = await on.get(on.link(order));
   const period = claimAllsOf(page).get('1') ?? '';

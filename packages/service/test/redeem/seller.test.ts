@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
 import { claim, escaped, type Ordered, stage, textOf, titleOf } from './support.js';
 
-/** Tests how the page shows its seller, and names that others have chosen. */
+/** Tests how the page shows its seller, and harmful names, such as a script or a thousand characters. */
 
 const on = ofFile(stage);
 let order: Ordered;

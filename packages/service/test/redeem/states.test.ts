@@ -49,7 +49,8 @@ describe('the time until which the page can be opened', () => {
     const ended = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
     const kept = ended.headers.location ?? '';
     expect([ended.status, kept]).toEqual([303, expect.stringMatching(/^\/redeem\/ended\?/)]);
-    // A second press of the button, and the earlier URL, lead to the same page.
+    // A second press of the button leads to the same page. So does the URL of this page that has the earlier link's
+    // signature.
     const again = await post(on.service.baseUrl, '/redeem/unsubscribe', answered);
     const former = await on.get(at(order.path, 'ended'));
     expect([again.headers.location, former.status, former.headers.location]).toEqual([kept, 303, kept]);

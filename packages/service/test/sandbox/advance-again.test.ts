@@ -75,7 +75,8 @@ async function dyingNode(commits: number) {
 describe('after a crash in the middle', () => {
   const outcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL_RETRY'];
 
-  // The first commit stores the request. 1 + 5 + 1 steps follow, each with a commit. The last commit stores the answer.
+  // The first commit stores the request. The three periods then take 1, 5 and 1 steps, each with a commit. The last
+  // commit stores the answer.
   it.each([1, 2, 3, 5, 7, 8])('0: cut off after %i commits, the resend continues to the same end', async (commits) => {
     const orderNo = await machine.deducted();
     const body = { orderNo, cycles: 3, outcomes };

@@ -86,7 +86,7 @@ describe('migrations', () => {
       );
       return row?.tries === 1;
     });
-    // This read would wait if the migration were waiting for its lock.
+    // If the migration were waiting for its table lock now, this read would have to wait too.
     expect(await fresh.database.query('select from t')).toEqual([]);
     held.open();
     await reader;

@@ -83,7 +83,10 @@ const twoStep = async ({ once, answer }, { ref, gate, fault }) => {
   });
 };
 
-/** Like `add`, but its answer of a megabyte is signed with the channel's secret, and only a description is stored. */
+/**
+ * Like `add`, but its answer has a megabyte and is signed with the channel's secret. Only a description of the answer
+ * is stored.
+ */
 const describe = async ({ once, answer, place }, { ref }) =>
   database.transaction(async (tx) => {
     place.reserve();

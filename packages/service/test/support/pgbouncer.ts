@@ -7,7 +7,7 @@ import path from 'node:path';
 import { freePort } from './free-port.js';
 import { until, watch } from './processes.js';
 
-/** The path of pgbouncer. The proof sets the variable. */
+/** The path of pgbouncer. `npm run prove` sets PGBOUNCER to the path that it finds. */
 const PROGRAM = process.env['PGBOUNCER'] ?? '/usr/sbin/pgbouncer';
 
 export interface Pooler {

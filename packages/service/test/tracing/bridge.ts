@@ -12,7 +12,7 @@ export async function silentBridge(service: TestService, channel: ChannelClient)
   const server = http.createServer((request, response) => {
     calls.push({ operation: (request.url ?? '').slice(1), headers: request.headers });
     request.resume();
-    // Answers /handshake like a bridge that does not know it. All other requests fail.
+    // Answers /handshake like a bridge that does not know this operation. All other requests fail.
     response.statusCode = request.url === '/handshake' ? 404 : 500;
     response.end();
   });

@@ -49,7 +49,7 @@ beforeAll(async () => {
   await become(PENDING, 0, RARE, 'DELIVERED');
   await become(PENDING, RARE, RARE, 'GIVE_UP');
   await become(PAYMENTS, 0, EVENTS, 'DELIVERED');
-  // Half of the events of DELIVERED that are still in the queue wait for a retry.
+  // Half of the events that the channel DELIVERED still has in the queue wait for a retry.
   await database.query(
     `update due_events set next_at = next_at + interval '2 hours', step = 5 where channel_id = ${DELIVERED} and event_no % 2 = 0`,
   );

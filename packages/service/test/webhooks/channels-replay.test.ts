@@ -35,7 +35,10 @@ const statusOf = async (eventId: string, by = channel) => {
 const EARLIEST = ['0001-01-01 00:00:00', '0000-01-01 00:00:00'];
 const first = (id: string, retryNo: number) => ({ id, step: 0, retryNo, isDue: true });
 
-/** Starts another node. `hasTried` resolves when a request on it first tries to take its channel's replay lock. */
+/**
+ * Starts another node. `hasTried` resolves when a request to this node first tries to take the replay lock of the
+ * request's channel.
+ */
 async function nodeThatTells(more: Partial<ServiceDeps> = {}) {
   const { open: tell, passed: hasTried } = gate();
   const real = openDatabase({ url: on.service.fresh.url, pool: 8, name: 'watched node' });

@@ -123,8 +123,8 @@ export async function createOrderWithEvents(
 }
 
 /**
- * Creates an order of 7 days that is unsubscribed in its first period. Returns its events; the last one is about six
- * voided periods.
+ * Creates an order of 7 days that is unsubscribed in its first period. Returns its events. The last event is for all
+ * six voided periods.
  */
 export async function createVoidedPeriods(database: Database, channel: ChannelClient) {
   const { orderNo, payment, order } = await createOrderWithEvents(database, channel, {

@@ -49,8 +49,8 @@ async function manyWaiting(): Promise<void> {
 }
 
 /**
- * Waits, and then ends the hanging pushes. The wait lets the node notice the change of the channel, which it caches for
- * 200 ms.
+ * Waits, and then ends the hanging pushes. A node caches a channel for 200 ms, so it notices the change of the channel
+ * during the wait.
  */
 async function cutOff(): Promise<void> {
   await delay(250);

@@ -98,7 +98,8 @@ function useTakeIn(): (approval: Approval) => void {
 }
 
 /**
- * Shows the requester's declined and failed requests until they dismiss them, and the changes that they can carry out.
+ * Shows the operator's own declined and failed requests until the operator dismisses them, and the changes that the
+ * operator can carry out.
  */
 function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const t = useTexts();

@@ -8,7 +8,7 @@ import { Facts } from '../../parts/page.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
-/** The names of fields in audit entries of changes by two admins. Other fields are shown by their key. */
+/** The names of fields in the audit entries of changes that need two admins. Other fields are shown by their key. */
 const useFieldTexts = dictionary({
   'channel.resume': ['Status', '状态'],
   'channel.set-callback': ['Callback address', '回调地址'],

@@ -124,7 +124,8 @@ export default function PaymentChannelsPage() {
           typed={task.channel.code}
           onConfirm={async () => {
             const answer = await api.post('/payment-channels/{code}/key', { code: task.channel.code });
-            // Runs after the dialog has closed itself, because its onClose would close the key too.
+            // Opens the dialog with the key after this dialog has closed itself. Otherwise this dialog's onClose would
+            // close both.
             setTimeout(() => showKey(answer));
           }}
           onClose={close}

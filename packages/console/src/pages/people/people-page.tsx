@@ -136,7 +136,8 @@ export default function PeoplePage() {
           isDangerous
           onConfirm={async () => {
             const made = await api.post('/people/{name}/reset', { name: task.person.name });
-            // Runs after the dialog has closed itself, because its onClose would close the link too.
+            // Opens the dialog with the link after this dialog has closed itself. Otherwise this dialog's onClose would
+            // close both.
             setTimeout(() => setTask({ what: 'link', made }));
             void reload();
           }}

@@ -36,7 +36,7 @@ export function FormDialog(props: FormDialogProps) {
         gap={16}
         onSubmit={(event) => {
           event.preventDefault();
-          // Otherwise React passes the event on to a form of the page around this component.
+          // Stops the event. Otherwise React would pass it on to a form of the page around this component.
           event.stopPropagation();
           if (!isIncomplete && !submit.isPending) submit.mutate();
         }}

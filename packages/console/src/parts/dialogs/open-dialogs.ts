@@ -22,7 +22,9 @@ function subscribe(listener: () => void): () => void {
 const topmost = () =>
   open.reduce<OpenDialog | undefined>((top, one) => (top && top.level > one.level ? top : one), undefined)?.id;
 
-/** Returns whether Escape should close this dialog. Mantine would also close the dialogs behind it. */
+/**
+ * Returns whether Escape should close this dialog. Without this check, Mantine would also close the dialogs behind it.
+ */
 export function useIsTopmost(isOpen: boolean, level: number): boolean {
   const id = useId();
   useEffect(() => {

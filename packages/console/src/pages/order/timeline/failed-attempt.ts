@@ -2,7 +2,7 @@ import type { Attempt, Period } from '../../../api/order-types.ts';
 
 const UNPAID = new Set(['FAIL_RETRY', 'FAIL', 'PROCESSING']);
 
-/** Returns the latest failed attempt of a period that is not paid. The attempt has the reason. */
+/** Returns the latest failed attempt of a period that is not paid. The attempt says why the debit failed. */
 export const findFailedAttempt = ({
   paymentStatus,
   attempts,

@@ -71,7 +71,7 @@ export function useNextWords(): (next: NextStep | null, order: Order) => string 
 
 const momentText = (value: string) => timeText(momentOf(value), BEIJING);
 
-/** Returns a function that words a step for the timeline. */
+/** Returns a function that describes a step in words, for the timeline. */
 export function useStepWords(): (next: NextStep) => string {
   const t = useStepTexts();
   return ({ what, at, cycleNo, tryNo, tries }) => {

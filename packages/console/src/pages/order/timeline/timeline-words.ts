@@ -129,7 +129,7 @@ export function fieldOf(data: unknown, name: string): string | number | undefine
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
-/** Returns a function that words an event as part of a sentence. Unknown statuses and types are shown as codes. */
+/** Returns a function that describes an event as part of a sentence. Unknown statuses and types are shown as codes. */
 function useEventWords(): (event: TimelineEntry) => string {
   const paymentText = usePaymentEventTexts() as (status: string, values: object) => string;
   const orderText = useOrderEventTexts() as (status: string) => string;
@@ -151,7 +151,7 @@ function useEventWords(): (event: TimelineEntry) => string {
   };
 }
 
-/** Returns a function that words the outcome of a push. */
+/** Returns a function that describes the outcome of a push. */
 export function useOutcomeText(): (push: TimelineEntry) => string {
   const t = useOutcomes() as (outcome: string) => string;
   return ({ status, title }) => (status === null ? title : t(status));
