@@ -8,7 +8,10 @@ const MAX_PAGES = 20;
 
 type List<Item> = (page: { limit: number; starting_after?: string }) => Promise<Stripe.ApiList<Item>>;
 
-/** Yields all items of a list. Throws if there are more than MAX_PAGES, so that a part is never taken for the whole. */
+/**
+ * Yields all items of a list. Throws if the list has more than MAX_PAGES pages, so that a part is never taken for the
+ * whole.
+ */
 export async function* readAll<Item extends Identified>(list: List<Item>): AsyncGenerator<Item> {
   const isWhole = yield* readLatest(list, MAX_PAGES);
   if (!isWhole) throw new Error(`more than ${MAX_PAGES * PAGE_SIZE} entries at Stripe: too many to be certain`);

@@ -33,7 +33,7 @@ export interface Pending {
 
 const UNANSWERED: Pending = { status: 'PENDING', isUnanswered: true };
 
-/** Returns the PENDING message for the service, which also says if the institution did not respond. */
+/** Returns the PENDING message for the service. The message also says if the institution did not respond. */
 export const toPendingMessage = ({ isUnanswered }: Pending) =>
   isUnanswered ? ({ status: 'PENDING', institutionAnswered: false } as const) : ({ status: 'PENDING' } as const);
 

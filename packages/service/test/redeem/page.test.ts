@@ -209,7 +209,7 @@ describe('many periods', () => {
     const page = await on.get(own.path);
     const order = ['Coupon 3', 'VIP pass 3', 'VIP pass 1', 'Coupon 1', 'VIP pass 2', 'Coupon 2'];
     expect([...claimsOf(page).keys()]).toEqual(order);
-    // The list, which PostgreSQL sorts, has the same order as the page, which the node sorts.
+    // PostgreSQL sorts the list, and the node sorts the page. Both must show the benefits in the same sequence.
     const [list] = await pagesOf(own.path.replace('/redeem', '/redeem/benefits'));
     expect(list && [...claimsOf(list).keys()]).toEqual(order);
     expect(textOf(page)).toContain('Coupon Worth ¥4.90 2 days left Claim by 2 Feb 2026, 12:00 Claim');

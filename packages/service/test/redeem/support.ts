@@ -55,7 +55,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
     post: (path: string, fields: Form | string, headers: Record<string, string | undefined> = {}) =>
       post(service.baseUrl, path, fields, headers),
     query,
-    /** Returns the status of the benefits of a period, in the order of the product. */
+    /** Returns the statuses of a period's benefits, in the sequence in which the product lists the benefits. */
     async benefitsOf({ orderNo }: Ordered, cycleNo = 1) {
       const rows = await query<{ status: string }>(
         'select status from benefits where order_no = $1 and cycle_no = $2 order by position',

@@ -274,7 +274,7 @@ beforeAll(async () => {
   await dailyProduct(on.service, 'BARE', 7, []);
 });
 
-/** Returns the period's benefits with their statuses, in the product's order. */
+/** Returns the period's benefits with their statuses, in the sequence in which the product lists them. */
 async function benefitsOf(orderNo: string, cycleNo = 1): Promise<string> {
   const rows = await on.service.fresh.database.query<{ benefit_code: string; status: string }>(
     'select benefit_code, status from benefits where order_no = $1 and cycle_no = $2 order by position',

@@ -100,7 +100,7 @@ async function ask(): Promise<void> {
   });
 }
 
-/** Returns the amount and the number of the institution's refunds for an order. */
+/** Returns the total amount and the count of the institution's successful refunds for an order. */
 async function givenBack(at: { url: string }, orderNo: string): Promise<[cents: number, refunds: number]> {
   const ledger = await ledgerOf(at);
   const mine = ledger.refunds.filter((one) => one.refundNo.includes(orderNo) && one.status === 'SUCCESS');

@@ -14,7 +14,7 @@ export interface Bank {
   readonly booked: Map<string, RefundRequest>;
   onRefund: (request: RefundRequest) => Promise<RefundOutcome>;
   onQuery: (request: RefundQuery) => Promise<RefundOutcome | NotFound>;
-  /** Books the refund and returns its success, as `onRefund` does by default. */
+  /** Books the refund and returns a successful outcome, as `onRefund` does by default. */
   book(request: RefundRequest): RefundOutcome;
   reset(): void;
 }

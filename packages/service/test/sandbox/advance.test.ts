@@ -207,7 +207,7 @@ describe('sandbox/orders/advance is refused', () => {
     ] as const) {
       const before = await machine.everything(orderNo);
       expect((await machine.advance(orderNo, { cycles: 1 })).code).toBe(code);
-      // The order's status is checked before the outcomes, so wrong outcomes do not change the code.
+      // The order's status is checked before the outcomes, so wrong outcomes do not change the answer's code.
       expect((await machine.advance(orderNo, { cycles: 1, outcomes: ['FAIL'] })).code).toBe(code);
       expect(await machine.everything(orderNo)).toEqual(before);
     }

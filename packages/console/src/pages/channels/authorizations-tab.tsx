@@ -22,7 +22,9 @@ interface Flags {
   readonly shareEnabled?: boolean;
 }
 
-/** Returns the mutations that authorize and withdraw a channel's products and payment channels. */
+/**
+ * Returns two mutations: one authorizes products and payment channels for a channel, one withdraws the authorization.
+ */
 function useAuthorization(appId: string) {
   const take = useTakeChannel();
   const onSuccess = ({ channel }: ChannelChanged) => {
