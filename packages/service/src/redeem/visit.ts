@@ -41,9 +41,9 @@ function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
 }
 
 /**
- * Returns the channel if the link is valid according to this node's memory. Otherwise returns undefined, and the caller
- * must check the link with `createVisitor`. The caller's statement must compare the channel's version and the order's
- * user.
+ * Returns the channel if the link is valid according to this node's memory. The caller's statement must then check that
+ * the channel still has this version, and that the order belongs to the link's user. Otherwise returns undefined, and
+ * the caller must check the link with `createVisitor`.
  */
 export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
   return (link: SignedLink): Channel | undefined => {
@@ -53,8 +53,8 @@ export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' 
 }
 
 /**
- * Checks the signature with the secret in this node's memory. If the data shows a different version of the channel, the
- * secret may have been reset. Then the channel is reloaded, and the link is checked again.
+ * Checks the signature with the secret in this node's memory. If the channel has a different version in the database,
+ * its secret may have been reset. Then the channel is reloaded, and the link is checked again.
  */
 export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
   return async (link, read) => {

@@ -2,7 +2,10 @@
 export const DEBIT_OUTCOMES = ['success', 'declined', 'pending', 'unknown'] as const;
 export type CountedDebit = (typeof DEBIT_OUTCOMES)[number];
 
-/** The result of a user's claim: a code, a code to come later, a claim that was already made, or no claim. */
+/**
+ * The result of a user's claim: the user got a code, will get it later, had already claimed the benefit, or cannot
+ * claim it.
+ */
 export const CLAIM_OUTCOMES = ['fulfilled', 'waiting', 'repeated', 'gone'] as const;
 export type CountedClaim = (typeof CLAIM_OUTCOMES)[number];
 

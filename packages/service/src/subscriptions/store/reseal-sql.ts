@@ -63,7 +63,7 @@ export const SEALED_TABLES = [
   {
     name: 'agreements',
     start: '0',
-    // A code of a binding is valid for 5 minutes.
+    // A binding counts as in progress for 10 minutes after its last change. Its code is valid for only 5 minutes.
     list: declareList({
       text: `select agreement_id::text as key, null as "userId", case when channel_id = $1 then details end as first,
            case when channel_id = $1 then institution_no end as second,

@@ -29,8 +29,8 @@ export function requireServedBank(paymentChannel: CatalogPaymentChannel, bankCod
 }
 
 /**
- * The result code if the channel is not authorized for the payment channel. orders/create answers 403004, as for a
- * payment channel that is not shareable.
+ * The result code if the channel is not authorized for the payment channel. In orders/create it is
+ * SHARED_AGREEMENT_NOT_ALLOWED, the same code as for a payment channel that is not shareable.
  */
 type UnauthorizedCode = 'SHARED_AGREEMENT_NOT_ALLOWED' | 'PAYMENT_CHANNEL_NOT_ALLOWED';
 

@@ -36,7 +36,10 @@ export const afterPeriodsSql = (count: string, o: string) =>
      else make_interval(months => ${o}.period * (${count})) end`,
   );
 
-/** The date of the last anchor. Cached, because the periods of one order are computed one after another. */
+/**
+ * The anchor of the previous call, with its date. Cached, because the periods of one order are computed one after
+ * another.
+ */
 let lastAnchor = { anchor: 0, ...shanghaiDateOf(0) };
 
 function shanghaiDateOf(anchor: number) {

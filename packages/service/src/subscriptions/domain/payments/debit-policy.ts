@@ -48,9 +48,9 @@ export function askSecondsNamedBy(outcome: DebitOutcome, now: number): number | 
 }
 
 /**
- * If the institution does not know a debit at this time after the order's end, the debit can no longer reach the
- * institution. docs/bridge.md allows ten minutes from the last send. The last send may have happened shortly after the
- * order's end.
+ * When the order ended this long ago, a debit that the institution does not know counts as failed, because it can no
+ * longer reach the institution. docs/bridge.md allows ten minutes from the last send. The last send may have happened
+ * shortly after the order's end.
  */
 export const UNSEEN_IS_FINAL_AFTER_MS = 11 * 60_000;
 

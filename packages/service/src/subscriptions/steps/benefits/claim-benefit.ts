@@ -28,7 +28,7 @@ export type Claimer = (
   asking?: ClaimCaller,
 ) => Promise<ClaimOutcome>;
 
-/** The request in which a user claims, if someone waits for the answer. */
+/** The HTTP request in which the user claims. Without `caller`, no client waits for the answer. */
 export interface ClaimCaller {
   readonly origin?: Origin;
   readonly caller?: Caller | undefined;

@@ -8,7 +8,10 @@ import type { OrderStanding } from '../../store/orders/order-standing-sql.js';
 /** A request for time travel: by a number of periods, or to a given time. */
 export interface AdvanceWish {
   readonly to: { readonly cycles: number } | { readonly time: number };
-  /** The outcomes of the next periods, one after another. Further debits by the sandbox's own institution succeed. */
+  /**
+   * The outcomes of the next periods, one after another. After the last of them, debits at the sandbox's own
+   * institution succeed.
+   */
   readonly outcomes: readonly RehearsedOutcome[];
 }
 

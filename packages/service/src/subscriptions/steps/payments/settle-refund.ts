@@ -87,7 +87,7 @@ export function applyRefund(
       ...payment,
       status: row.to,
       refundAmountCent,
-      // The time of the latest refund, even if the refunds are settled in a different sequence.
+      // The time of the latest refund, even if an earlier refund is settled after it.
       refundAt: Math.max(at, payment.refundAt ?? 0),
     },
     order: {

@@ -8,8 +8,8 @@ const CANCELED = requireAgreementTransition('BIND_SUCCESS', 'canceled').to;
 
 /**
  * SQL: true if an order uses the institution number of the agreement named `a`. `exceptOrderNo` is an order to ignore.
- * `counts` is a condition on the agreements with that number, named `other`. An agreement that has released its number
- * does not count.
+ * Agreements with that number are named `other`: `counts` is a condition on `other` that decides which of them count.
+ * An agreement that has released its number does not count.
  */
 export const numberInUseSql = (a: string, exceptOrderNo = 'null', counts = 'true') => `exists (
   select from agreements other join orders o on o.agreement_id = any(array[other.agreement_id])

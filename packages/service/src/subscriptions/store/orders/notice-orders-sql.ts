@@ -24,8 +24,8 @@ export const DUE_NOTICES = `${TO_NOTICE} and ${NOTICE_TIME} <= now() and (${NOTI
 const BY_NOTICE_TIME = `order by ${NOTICE_TIME}, o.order_no`;
 
 /**
- * SQL: writes the notices of the orders in `due`, which are locked, each with its time `at`. One statement marks the
- * order and inserts the event, so no period is announced twice.
+ * SQL: writes the notices of the orders in `due`. These orders are locked, and `due.at` is the time of the notice. One
+ * statement marks the order and inserts the event, so no period is announced twice.
  */
 const WRITE_NOTICES = `noticed as (
   update orders o set noticed_cycle = o.cycle_no + 1 from due d where o.order_no = any(array[d.order_no])

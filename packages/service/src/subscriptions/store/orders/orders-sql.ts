@@ -136,7 +136,9 @@ type PaymentTuple = readonly [
   refundAt: number | null,
 ];
 
-/** SQL: reads an order with its periods. `$3` is the current time, at which expired benefits cannot be redeemed. */
+/**
+ * SQL: reads an order with its periods. `$3` is the current time. A benefit that has expired by then is not redeemable.
+ */
 const SELECT_ORDER_WITH_PAYMENTS = `select ${ORDER_FIELDS},
   coalesce((select json_agg(json_build_array(p.cycle_no, p.status, ${epochMs('p.expect_at')}, ${epochMs('p.paid_at')}, p.amount_cent,
       p.refund_amount_cent, ${epochMs('p.refund_at')}) order by p.cycle_no)
