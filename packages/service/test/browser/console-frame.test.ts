@@ -114,7 +114,7 @@ describe('signing in', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('listitem').getByText('another one').first().waitFor();
 
-    // Escape does not close the dialog below.
+    // While the session dialog is open, Escape does not close the dialog under it.
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
     const below = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });

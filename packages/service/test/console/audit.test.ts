@@ -296,7 +296,10 @@ describe('a node', () => {
   it('verifies a broken log from the first entry once a day', async () => {
     const { database } = service.fresh;
     for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);
-    /** Verifies the log, a number of hours after the last intact and the last scheduled verification. */
+    /**
+     * Verifies the log `wholeHours` hours after the last intact verification and `scheduledHours` after the last
+     * scheduled one.
+     */
     const verifyAfter = async (wholeHours: number, scheduledHours: number) => {
       const hoursAgo = (hours: number) => (Date.now() - hours * 3_600_000) * 1000;
       await database.transaction(async (tx) => {

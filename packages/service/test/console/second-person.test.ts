@@ -211,7 +211,7 @@ describe('the seven days', () => {
       const { approvalId: back } = (await refund(puppet, other)).body;
       expect((await ada.post(`/approvals/${back}/approve`)).body.code).toBe('decides-for-each-other');
       expect(on.bank.booked.size).toBe(0);
-      // Another admin may decide at once. The two accounts may decide for each other only after a week.
+      // Carl may decide at once. Ada and the puppet may decide for each other only after a week.
       expect((await carl.post(`/approvals/${back}/approve`)).body).toMatchObject({ status: 'APPROVED' });
       await on.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = $1`, [puppet.name]);
       expect((await puppet.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });

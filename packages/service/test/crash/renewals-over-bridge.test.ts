@@ -126,7 +126,10 @@ async function killNowAndThen(nodes: readonly KeptAlive[]): Promise<number> {
 
 const killsOf = (nodes: readonly KeptAlive[]) => nodes.reduce((sum, node) => sum + node.kills(), 0);
 
-/** Checks that every lease of an attempt without a query ends soon, so that another node can take over the attempt. */
+/**
+ * Checks that every lease of an attempt that was not queried yet ends soon, so that another node can take over the
+ * attempt.
+ */
 async function claimsRunOut(): Promise<void> {
   const [row] = await fresh.database.query<{ held: number }>(
     `select count(*) as held from debit_attempts where status = 'STARTED' and asked = 0

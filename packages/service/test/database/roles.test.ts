@@ -176,7 +176,7 @@ describe('the role of the service', () => {
     );
     expect(await tidy()).toMatchObject({ eventWeeksDropped: 1 });
     expect(await partitions()).toEqual(names);
-    // The service reads and writes the default partitions that replaced others.
+    // Housekeeping has replaced a default partition. The service can read and write the new one.
     expect(await tidy()).toEqual({});
     expect(log.text()).not.toContain('a background job failed');
   });

@@ -58,8 +58,8 @@ export class History {
   /** Agreements that ended at the institution, whether the bank or an operator ended them. */
   readonly gone = new Set<string>();
   /**
-   * In an undisturbed step: the numbers of attempts and refunds about which an institution must have given an answer,
-   * besides every new debit. Otherwise undefined.
+   * After an undisturbed step: the numbers of the attempts and refunds that were due to be queried. An institution must
+   * have answered about each of them, and about every new debit. Otherwise undefined.
    */
   mustBeHeard: readonly string[] | undefined;
   #serial = 0;

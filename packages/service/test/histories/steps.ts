@@ -45,7 +45,7 @@ const crash: fc.Arbitrary<Crash> = fc.record({
   side: fc.constantFrom('before' as const, 'after' as const),
 });
 
-/** Returns the step, in one of five cases with a crash. After a crash the caller retries, or the engine recovers. */
+/** Returns the step, with a crash in one of five cases. After a crash the caller retries, or the engine recovers. */
 function disturbed<T extends object>(
   step: fc.Arbitrary<T>,
 ): fc.Arbitrary<T & { readonly crash?: Crash; readonly asksAgain: boolean }> {

@@ -6,7 +6,7 @@ import { databaseClock } from '../support/database-clock.js';
 
 /**
  * The simulated time of a history, which the service, the institutions and the database share. The engine's statements
- * ask the database what is due, so a test runs through a year in a second.
+ * use the database's clock to decide what is due, so moving this time makes periods due without waiting.
  */
 export interface HistoryTime {
   readonly clock: Clock;

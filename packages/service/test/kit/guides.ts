@@ -21,7 +21,7 @@ const DOWNLOADS = {
 export type Language = keyof typeof DOWNLOADS;
 export const LANGUAGES = Object.keys(DOWNLOADS) as Language[];
 
-/** A folder as the guides' first page tells the reader to create, with the guides' programs pasted into files. */
+/** The folder that the guides' first page tells the reader to create, with the guides' programs pasted into files. */
 export interface Shop {
   readonly folder: string;
   /** Runs the program of the first page as the page instructs. */

@@ -216,7 +216,7 @@ describe('refusals', () => {
 
   it('every endpoint has a method', async () => {
     for (const { name } of endpoints.filter((one) => !asked.has(one.name as EndpointName))) {
-      // Any answer to an empty body is right, except that the endpoint does not exist.
+      // Whether the endpoint accepts the empty body or refuses it, the endpoint exists.
       const outcome = await client.send(name as 'events/replay', {}).catch((error: unknown) => error);
       if (outcome instanceof Error) expect(outcome).toMatchObject({ name: 'PARAM_INVALID' });
     }

@@ -91,7 +91,7 @@ it('has its own address, is paused on its own, and waits for a replay without an
 
 it('has a link from the time of sending, which opens the page, and counts like any other event', async () => {
   const { orderNo, channelUserId, externalOrderNo } = await noticed();
-  // The event is older, but its link is signed with the current secret.
+  // The event was written before the new secret was set, but its link is signed with the new secret.
   all.know(appId, await newSecret());
   await turnsUntilPushed(all, orderNo);
   const [push, ...more] = upcoming(all, orderNo);

@@ -226,7 +226,8 @@ describe('a request that waits in the node', () => {
     const token = await channel.getToken();
     const reply = node.client(channel).callBare('test/two-steps', BODY, { token });
     await between.reached;
-    // Waits until a later request was refused for waiting too long. By then this request has taken that long as well.
+    // Waits until a later request was refused for waiting too long. By then the first request has taken that long as
+    // well.
     await whileHeld(node, async () => {
       expectRefused(await node.client(channel).callBare('orders/create', collectRequest(channel), { token }));
     });

@@ -228,7 +228,7 @@ describe('pictures', () => {
     const over = await on.get(`/redeem/images/${'f'.repeat(64)}.png`);
     expect([over.status, Number(over.headers['retry-after'])]).toEqual([429, 2]);
     expect(await asked('/redeem/accent-123456.css')).toBe(429);
-    // Files that the node has in its cache are not limited.
+    // Requests for files in the node's cache are not limited.
     expect([await asked(`/redeem/images/${HASH}.svg`), await asked('/redeem/accent-00aa66.css')]).toEqual([200, 200]);
     on.service.clock.advance(60_000);
     expect(await asked('/redeem/accent-123456.css')).toBe(200);
