@@ -6,10 +6,10 @@ import { addSums, addToSums, areZero, type Sums, subtractSums, ZERO_SUMS } from 
 export type LaterChanges = ReadonlyMap<string, Readonly<Record<string, Sums>>>;
 
 /**
- * Returns the changes in these closed months that are not yet booked in another month: the sums of their lines now,
+ * Returns the changes in the closed `months` that are not yet booked in another month: the sums of their lines now,
  * minus the sums at the closing, minus the changes already booked in later closed months. Does not search by time of
- * writing, so it cannot miss a line that was written while a month was being closed. `closed` may contain other months
- * too.
+ * writing, so it cannot miss a line that was written while a month was being closed. `closed` may also contain months
+ * that are not in `months`.
  */
 export function findLaterChanges(
   now: readonly SummedMonth[],

@@ -45,8 +45,8 @@ interface SettlementReport {
 }
 
 /**
- * Reads everything from one snapshot. Computes the sums of an open month from the lines passed to `take`, so that they
- * always agree. A closed month has the sums at its closing, and `sinceClosed` has the later changes.
+ * Reads everything from one snapshot. Computes the sums of an open month from the lines passed to `take`, so that sums
+ * and lines always agree. A closed month has the sums at its closing, and `sinceClosed` has the later changes.
  */
 export async function reportSettlement(
   tx: Transaction,

@@ -180,8 +180,8 @@ describe('signing in', () => {
       const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
       await page.clock.runFor(90_000);
       const poll = await answered;
-      // The minute until the next poll begins when this poll has ended. So the test waits for that before it moves the
-      // clock.
+      // The next poll comes a minute after this poll has ended. So the test waits for this poll's end before it moves
+      // the clock.
       await poll.finished();
       return poll.request().headers()['x-unattended'];
     };

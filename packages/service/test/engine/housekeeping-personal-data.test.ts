@@ -18,7 +18,7 @@ import {
 
 const { on, service, channel, create, sql } = stageOfFile();
 
-/** Runs all chores as of the next day, with the default periods. */
+/** Runs all chores as of the next day, with the default retention times. */
 async function tidy(): Promise<Readonly<Record<string, number>>> {
   await sql(`update job_marks set reached_at = reached_at - interval '1 day'`);
   const { database } = service.fresh;

@@ -23,8 +23,8 @@ export class UnreadableField extends Rejection {
     name: 'DECRYPT_FAILED' | 'PARAM_INVALID',
     message: string,
     /**
-     * True if the failure counts towards the channel's limit. This is so for v1, where the rejection reveals something
-     * about the ciphertext to a caller without the key.
+     * True if the failure counts towards the channel's limit. A failure of v1 counts, because the rejection reveals
+     * something about the ciphertext to a caller without the key.
      */
     readonly isCounted: boolean,
     /** The ciphertext as it was received. Undefined if it could be decrypted. */

@@ -8,7 +8,8 @@ import { findAgreementOfAnotherChannel, type NumberAtInstitution } from '../../s
 
 /**
  * Raises an alert that a channel has tried to share an agreement number of a different channel. The alert names the
- * owner, if it still has the number; the API's answer does not. If the alert cannot be stored, this is only logged.
+ * owner, if the owner still has the number. The API's answer never names the owner. If the alert cannot be stored, this
+ * is only logged.
  */
 export async function alertNumberOfAnotherChannel(
   log: Logger,

@@ -28,7 +28,7 @@ export async function lockEarlierBinding(tx: Queryable, binding: BindingRow): Pr
   const locked = await lockBindings(tx, [oldAgreementId, binding.agreementId]);
   const earlier = locked.find(({ agreementId }) => agreementId === oldAgreementId);
   // Before the binding was locked, a further order may have started on it, or the binding may have ended. This
-  // transaction must not wait for the lock of that order, because it holds an agreement's lock and could deadlock.
+  // transaction holds an agreement's lock, so it must not wait for the lock of that order: it could deadlock.
   const isTheSame =
     earlier?.status === 'BIND_SUCCESS' && (await countOrdersOnAgreement(tx, oldAgreementId)) === orderNos.length;
   if (!isTheSame) throw new CardChanged(`agreement ${oldAgreementId} changed while it was being locked`);

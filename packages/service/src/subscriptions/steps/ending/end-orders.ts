@@ -52,8 +52,8 @@ export async function endOrders(
 }
 
 /**
- * Returns the rows that ending these orders would store. Omits orders in UNSUBSCRIBED or TERMINATED. Throws if an order
- * cannot be unsubscribed. Writes nothing.
+ * Returns the rows that ending these orders would store. Omits orders in UNSUBSCRIBED or TERMINATED, because they have
+ * already ended. Throws if an order is COMPLETED or INITIALIZING. Writes nothing.
  */
 export async function planEndings(db: Queryable, orders: readonly Order[], now: number): Promise<UnsubscribedRow[]> {
   const ending = orders.flatMap((order) => {

@@ -181,8 +181,8 @@ function isLateSuccess(order: Order, attempt: AttemptToSettle, outcome: FinalOut
 }
 
 /**
- * Raises an alert if the outcome contradicts the outcome that was settled before. A late success that is accepted
- * raises an alert of a different kind. So both alerts are kept if a later outcome contradicts the late success.
+ * Raises an alert if the outcome contradicts the outcome that was settled before. An accepted late success raises an
+ * alert of a different kind, so that both alerts are kept if a later outcome contradicts the late success.
  */
 async function alertContradiction(
   tx: Queryable,
