@@ -308,8 +308,8 @@ describe('agreements/bind-sms again, with bindOrderNo', () => {
 });
 
 /**
- * In each row of the table, the errors that decided the answers to the rows above it are corrected. The service must
- * answer with the first of the remaining errors.
+ * From row to row, the errors whose codes won in the rows above are corrected. The service must answer with the first
+ * of the errors that are left.
  */
 describe('agreements/bind-sms, several errors', () => {
   it('the first code in the list of codes wins', async () => {

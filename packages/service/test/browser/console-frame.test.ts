@@ -302,7 +302,7 @@ describe('on every page', () => {
     await heading(page, 'Approvals').waitFor();
     await page.getByText('Nothing to approve').or(page.getByRole('table')).first().waitFor();
 
-    // A request without a connection fails immediately instead of showing that it is loading.
+    // Without a connection, a request fails immediately. The page does not show that it is loading.
     await page.context().setOffline(true);
     await lost.waitFor();
     await page.getByRole('link', { name: 'Orders', exact: true }).click();

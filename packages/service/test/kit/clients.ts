@@ -68,7 +68,8 @@ export interface Client {
 export function clients(folder: string): Client[] {
   const go = path.join(folder, 'perennial-go');
   const classes = path.join(folder, 'classes');
-  // Does not disable cgo: Debian's Go ships its library compiled for cgo, so that it need not be compiled again.
+  // Does not disable cgo: Debian's Go ships its library compiled for cgo. Without cgo, the library would be compiled
+  // again.
   const builtGo = outcome(GO, ['build', '-o', go, './cmd/perennial'], {
     cwd: path.join(EXAMPLES, 'go'),
     env: { ...ENV, GOCACHE: path.join(folder, 'go-cache'), GOPROXY: 'off', GOFLAGS: '-mod=mod' },

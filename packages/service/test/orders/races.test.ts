@@ -154,8 +154,8 @@ describe('replace', () => {
 
 describe('one attempt settled concurrently', () => {
   /**
-   * Runs two engines that both hold a lease on the same attempt: the second engine leased it after the first engine's
-   * lease had ended. Starts `others` at the same time.
+   * Runs two engines that both query the same attempt: the second engine leased it after the first engine's lease had
+   * ended. Starts `others` at the same time.
    */
   async function meet(onQuery: (debit: DebitRequest) => ReturnType<typeof paid>, others: () => Promise<unknown>[]) {
     on.institution.onDebit = pending;

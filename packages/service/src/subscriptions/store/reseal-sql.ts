@@ -113,8 +113,8 @@ export const SEALED_TABLES = [
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
 /**
- * Longer than the time for which a node may use a cached channel without the new key. Runs of renewals cache it for
- * five minutes.
+ * Longer than the time for which a node may use a cached channel without the new key. Runs of renewals cache channels
+ * for five minutes.
  */
 const ANNOUNCED_FOR = `interval '10 minutes'`;
 /** Longer than any request or job that is in flight at the switch can take. */

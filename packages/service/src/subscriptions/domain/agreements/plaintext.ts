@@ -34,7 +34,9 @@ export class UnreadableField extends Rejection {
   }
 }
 
-/** Thrown if the channel has sent too many unreadable fields. It cannot use v1 until the current minute ends. */
+/**
+ * Thrown if the channel has sent too many unreadable fields. The channel cannot use v1 until the current minute ends.
+ */
 export class TooManyUnreadableFields extends Error {}
 
 /**

@@ -17,7 +17,7 @@ export const retryIsTooLateSql = (o: string, at: string) =>
 /**
  * Mode A: processes due orders that need no debit, in one statement and commit. Completes orders with a single period.
  * Sets a period to FAIL if it is over and still waits for its retry; if it is the last period, also completes the
- * order. The first condition matches the index.
+ * order. The first two conditions are those of the index `orders_to_move_without_debit`.
  */
 const expireAndCompleteStatement = (kind: DueOrders['kind']) =>
   statement({
