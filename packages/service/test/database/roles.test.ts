@@ -278,7 +278,7 @@ const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   request_log: ['request_id', 'reason', 'address'],
 };
 
-/** Tables of which reports must not read any column, for the same reasons. */
+/** Tables of which reports must not read any column, for the same reasons as the columns in HIDDEN. */
 const HIDDEN_TABLES = [
   ...['alert_comments', 'alert_messages', 'alerts', 'approvals', 'audit_checkpoint', 'audit_head', 'audit_log'],
   ...['audit_seals', 'audit_texts', 'backups', 'benefit_fulfilments', 'benefit_presentations', 'bulk_items'],

@@ -12,7 +12,7 @@ let fresh: FreshDatabase;
 let channel: ChannelCredentials;
 let other: ChannelCredentials;
 const nodes: Running[] = [];
-/** Client of a node that keeps its lease on a request for an hour. `b` is a client of another node. */
+/** Client of a node whose lease on a request lasts an hour. `b` is a client of another node. */
 let a: ChannelClient;
 let b: ChannelClient;
 /** Client of a node on which a duplicate waits at most 400 ms for the answer to the first request. */

@@ -98,7 +98,7 @@ async function makeEvents(): Promise<string[]> {
   return (await pulled()).filter(({ orderNo }) => orders.includes(orderNo)).map(({ eventId }) => eventId);
 }
 
-/** Returns the id and the order of every event. */
+/** Returns the id and the order number of every event. */
 async function pulled(): Promise<{ eventId: string; orderNo: string }[]> {
   const found: { eventId: string; orderNo: string }[] = [];
   for await (const { eventId, body } of client.sandbox.events.pullAll({ path: '/' })) {

@@ -47,7 +47,7 @@ async function standing<Name extends string>(
     const behind = names.length - arrived;
     if (arrived === names.length) everybody.open();
     await door.passed;
-    // Returns the outcomes in reverse order, because a batch need not be in the order of the order numbers.
+    // Returns the outcomes in reverse sequence, because the orders of a batch need not be sorted by number.
     for (let turn = 0; turn < behind; turn += 1) await undefined;
     const name = names.find((one) => requests[one].externalOrderNo === debit.externalOrderNo);
     if (name === undefined) throw new Error(`nobody has created ${debit.externalOrderNo}`);

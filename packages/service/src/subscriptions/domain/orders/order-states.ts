@@ -72,8 +72,8 @@ interface OrderStatusFacts {
   /** True if no further debit or billing begins, and the status is final. */
   readonly hasEnded: boolean;
   /**
-   * The code of the rejection if a request needs an order that has not ended. Undefined for statuses in which an order
-   * has not ended.
+   * The code that rejects a request because the order has ended. Undefined for statuses in which an order has not
+   * ended.
    */
   readonly refusedAs: 'SUBSCRIPTION_UNSUBSCRIBED' | 'SUBSCRIPTION_ALREADY_COMPLETED' | undefined;
 }

@@ -34,7 +34,7 @@ const AGREEMENT_COLUMNS = columns({
   status: column<AgreementStatus>('text'),
   /** The agreement number. Null until the agreement is bound. */
   agreementNo: 'text?',
-  /** The institution's number, encrypted. Null until the agreement is bound. */
+  /** The agreement's number at the institution, encrypted. Null until the agreement is bound. */
   institutionNo: 'text?',
   cardHash: 'bytea',
   certificateHash: 'bytea',
@@ -103,7 +103,7 @@ export const insertAgreement = declareWrite({
     institutionNo: 'text?',
     ...CARD_PARAMETERS,
     createdAt: 'double precision',
-    /** The hash of the institution's number. */
+    /** The hash of the agreement's number at the institution. */
     institutionHash: 'bytea?',
   },
 });
