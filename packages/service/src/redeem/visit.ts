@@ -41,9 +41,9 @@ function isSigned(link: SignedLink, channel: Channel | undefined): boolean {
 }
 
 /**
- * Returns the channel if the link is valid according to this node's memory. The caller's statement must then check that
- * the channel still has this version, and that the order belongs to the link's user. Otherwise returns undefined, and
- * the caller must check the link with `createVisitor`.
+ * If the link is valid according to this node's memory, returns the channel. The caller's statement must then check
+ * that the channel still has this version, and that the order belongs to the link's user. If the link is not valid,
+ * returns undefined, and the caller must check the link with `createVisitor`.
  */
 export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' | 'clock'>) {
   return (link: SignedLink): Channel | undefined => {

@@ -40,7 +40,7 @@ describe('agreements/bind-sms in production, how often', () => {
     const { bankMobile } = person();
     const mine = await sendCode(channel, person({ bankMobile }));
     expect(mine.code).toBe('0');
-    // Only a production service stores to which phone numbers codes were sent, as hashes. privacy/at-rest.test.ts
+    // Only a production service stores hashes of the phone numbers to which codes were sent. privacy/at-rest.test.ts
     // checks all other tables.
     const text = await dump(service.fresh.database);
     for (const spelling of [bankMobile, Buffer.from(bankMobile).toString('hex')]) expect(text).not.toContain(spelling);

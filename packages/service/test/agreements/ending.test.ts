@@ -24,7 +24,7 @@ const { on } = stageOfFile();
 const node = clockedEngineOfFile(on, MARCH, { debitDeadlineMs: 60_000 });
 let database: Database;
 let notBound: () => Promise<string[]>;
-/** The service's time when the tests begin, in January. The second period of an order created then is due at MARCH. */
+/** The service's time when the tests begin, in January. By MARCH, the second period of an order created then is due. */
 let january: number;
 beforeAll(async () => {
   january = on.service.clock.now();

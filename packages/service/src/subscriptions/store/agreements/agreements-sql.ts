@@ -154,9 +154,10 @@ const FIND_BINDING_IN_FORCE = statement({
 
 /**
  * Finds the binding in force for a bindOrderNo. If the binding with this number was replaced, because its card was
- * bound again, returns the latest binding in the same line of replacements. If it was not replaced, or its line has no
- * binding in force, returns it, whatever its status. If a card is bound after its last binding has ended, a new line
- * begins. Searches by card with the conditions of the index, so one look-up suffices however often the card was bound.
+ * bound again, returns the latest binding in the same line of replacements. If the binding was not replaced, or its
+ * line has no binding in force, returns the binding with this number, whatever its status. If a card is bound after its
+ * last binding has ended, a new line begins. Searches by card with the conditions of the index, so one look-up suffices
+ * however often the card was bound.
  */
 export async function findBindingInForce(
   db: Queryable,
