@@ -39,10 +39,10 @@ function install() {
 export async function build() {
   const program = at('packages', 'service', 'dist', 'program', 'main.js');
   if (!existsSync(program)) say('  compiling');
-  // Uses one checker, because several checkers would infer the same types.
+  // Uses one checker, because each of several checkers would infer the same types again.
   const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
   run(process.execPath, compiler, 'the compiler');
-  // Imports bundle.mjs only here, because its own dependencies have just been installed.
+  // Imports bundle.mjs only here, because in a new checkout its dependencies are missing until `install` has run.
   if (!isNewerThanCompiled(program, ['wire', 'service'])) await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
     await (await import('./bundle.mjs')).bundleSdk();

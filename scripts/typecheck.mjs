@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { prepare, root } from './prepare.mjs';
 
 // Checks the types that the build does not check: of tests, benches, and the console's pages, whose builder ignores
-// types. The two compilers run at the same time, with one checker each, because several checkers would infer the same
-// types.
+// types. The two compilers run at the same time, with one checker each, because each of several checkers would infer
+// the same types again.
 await prepare();
 const ends = await Promise.all(['tsconfig.test.json', 'packages/console/tsconfig.json'].map(check));
 const failed = ends.find((code) => code !== 0);

@@ -14,8 +14,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // Hides this warning, which would appear a thousand times: libraries mark their modules for server-side
-      // rendering. Server-side rendering is not used here.
+      // Hides the warning MODULE_LEVEL_DIRECTIVE, which would appear a thousand times: libraries mark their modules
+      // for server-side rendering. Server-side rendering is not used here.
       onLog: (level, log, handle) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
       },

@@ -54,7 +54,7 @@ export const PRODUCTS = {
   },
 };
 
-/** `receives` is the HTTP status with which the channel's receiver answers. Null means that it has no callback URL. */
+/** `receives` is the HTTP status with which the channel's receiver answers. Null: the channel has no callback URL. */
 export const CHANNELS = [
   { appId: 'test_sunny_video', name: '向阳视频 Sunny Video', prefix: 'SV', receives: 200 },
   { appId: 'test_melody', name: 'Melody Music', prefix: 'MM', receives: 200 },

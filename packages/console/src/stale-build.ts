@@ -1,7 +1,7 @@
 /**
  * The storage key that records the last build for which the page was reloaded. After a new build of the service, an
- * open page may ask for files that no longer exist. It is then reloaded, but only once per build, so that a build whose
- * files are missing causes no reload loop. `import.meta.url` identifies the build.
+ * open page may ask for files that no longer exist. The page is then reloaded, but only once per build, so that a build
+ * whose files are missing causes no reload loop. `import.meta.url` identifies the build.
  */
 const KEY = 'perennial-console-reloaded';
 

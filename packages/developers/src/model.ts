@@ -91,7 +91,7 @@ export function describeCode(code: ResultCode): Code {
 
 export const ALL_CODES: readonly Code[] = resultCodes.map(describeCode);
 
-/** Returns the result codes that this endpoint can answer with, except codes that some endpoint lists as its own. */
+/** Returns the result codes of refusals that this endpoint can answer with and that no endpoint lists as its own. */
 function commonCodesOf({ token, write }: Endpoint, hasEncrypted: boolean): Code[] {
   const own = new Set(endpoints.flatMap(({ codes }) => codes).map((name) => CODES[name].code));
   return ALL_CODES.filter(({ code, name }) => {

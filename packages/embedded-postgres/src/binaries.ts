@@ -40,7 +40,7 @@ export async function locateBinaries(target: string, nativeOverride?: string): P
 async function restoreLinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
-    // `source` and `target` are of the form native/lib/NAME, and a link is in the same folder as its file.
+    // `source` is the file and `target` the link to it. Both have the form native/lib/NAME and are in the same folder.
     const link = join(dirname(native), target);
     if (await exists(link)) continue;
     await symlink(basename(source), link).catch((error: unknown) => {

@@ -61,8 +61,8 @@ const COUNT = 478;
 
 /**
  * Returns the user under which root runs the server. This is the owner of the data folder, so that an ordinary user can
- * continue after a start with sudo. If root owns the data folder, it is the reserved uid that already owns the
- * database's files, otherwise a new reserved uid.
+ * continue after a start with sudo. If root owns the data folder, the user is the reserved uid that already owns the
+ * database's files. If no reserved uid owns them, the user is a new reserved uid.
  */
 async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User> {
   if (owner.uid !== 0) return owner;
@@ -71,8 +71,8 @@ async function chooseServerUser({ dataDir, data, owner }: Folder): Promise<User>
 }
 
 /**
- * Returns a uid without an account, so that only root can become this user, and the group of the same number. Derives
- * it from the folder's path, because concurrent starts must choose the same uid.
+ * Returns a user whose uid has no account, so that only root can become this user. The gid is the same number. Derives
+ * the uid from the folder's path, because concurrent starts must choose the same uid.
  */
 async function findOwnUid(dataDir: string): Promise<User> {
   const start = createHash('sha256').update(dataDir).digest().readUInt32BE();

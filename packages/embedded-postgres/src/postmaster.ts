@@ -44,8 +44,8 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
 }
 
 /**
- * Returns whether the process is this folder's server: its command line contains the folder's path, either in a setting
- * of ours or after -D.
+ * Returns whether the process is this folder's server: its command line contains the folder's path, either in the
+ * setting perennial.folder or after -D.
  */
 async function isServerOf(data: string, pid: number): Promise<boolean> {
   const isLinux = process.platform === 'linux';

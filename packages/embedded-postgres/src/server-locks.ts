@@ -27,7 +27,8 @@ export async function connectToServer(folder: Folder, port: number, applicationN
     ssl: false,
     connectionTimeoutMillis: 10_000,
   });
-  // 'end' reports a lost connection. Without this listener the error would end the process.
+  // Ignores the event `error`, because the event `end` reports a lost connection. Without a listener for `error`, a
+  // lost connection would stop the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -43,7 +43,7 @@ export class PerennialError<Name extends ErrorName = ErrorName> extends Error {
   readonly idempotencyKey: string | undefined;
   /** The delay that the service asked for before a retry. */
   readonly retryAfterMs: number | undefined;
-  /** What the sandbox found wrong with the signature or the timestamp, as received. The message explains it. */
+  /** The sandbox's unchanged diagnosis of the signature or the timestamp. The message explains it. */
   readonly diagnosis: SignatureDiagnosis | undefined;
 
   constructor(facts: ErrorFacts) {
@@ -90,8 +90,8 @@ export type ConnectionFacts = Pick<
   Partial<Pick<PerennialConnectionError, 'idempotencyKey' | 'httpStatus'>> & { readonly cause?: unknown };
 
 /**
- * Thrown without a usable response: the request may have been executed. Repeat it with the same idempotencyKey to find
- * out.
+ * Thrown if there is no usable response. The request may have been executed: to find out, repeat it with the same
+ * idempotencyKey.
  */
 export class PerennialConnectionError extends Error {
   override readonly name = 'PerennialConnectionError';

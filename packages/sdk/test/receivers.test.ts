@@ -205,7 +205,7 @@ describe.each(['node:http', 'express', 'express with raw()', 'fetch', 'fastify']
     expect([404, 405]).toContain((await fetch(`${base()}/events`)).status);
     const { headers } = signWebhookForTest({ callbackSecret, path: '/events', event: newEvent() });
     const response = await fetch(`${base()}/events`, { method: 'POST', headers, body: 'x'.repeat(1_048_577) });
-    // express.raw() has already read the body, so its own limit applies, and here only the signature is wrong.
+    // express.raw() reads the body with its own limit, so this receiver refuses the signature and not the length.
     expect(response.status).toBe(kind === 'express with raw()' ? 401 : 413);
     await response.text();
     expect(dealt).toEqual([]);

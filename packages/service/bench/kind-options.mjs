@@ -4,9 +4,9 @@ import { UsageError } from './options.mjs';
 const MOST = 20_000_000;
 
 /**
- * Reads the options of a kind of bench: its numbers, its rows and texts, and the options that every kind has. Returns
- * undefined if help was requested. `numbers` has for each number its default, and optionally a different default for
- * --full and a maximum.
+ * Reads the options of a kind of bench: its options with a number (`numbers`) or a text (`texts`), and the options that
+ * every kind has. Returns undefined if help was requested. `numbers` has for each option its default, and optionally a
+ * different default for --full and a maximum.
  */
 export function readKindOptions(args, { numbers, rows: all, usualRows = all, texts = [] }) {
   const values = parse(args, [...Object.keys(numbers), ...texts]);

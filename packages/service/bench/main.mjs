@@ -152,8 +152,9 @@ function authenticationCost(results) {
 
 /**
  * Returns two ratios for each row and reference: the row's rate to the reference's rate, and the reference's CPU to the
- * row's CPU. Beside the console, the second ratio is that of the two p99 latencies instead. The CPU is that of node and
- * PostgreSQL, and for pgbench also that of the load generator.
+ * row's CPU. For a row that is measured beside the load of a console's viewer, the second ratio is instead the
+ * reference's p99 latency to the row's. The CPU is that of node and PostgreSQL, and for pgbench also that of the load
+ * generator.
  */
 function ratiosOf({ results }) {
   const cpuOf = ({ cpu = 0, postgresCpu = 0, loadCpu = 0 }, beside) =>
@@ -161,7 +162,7 @@ function ratiosOf({ results }) {
   return results.flatMap(({ row, beside, measured, references = [] }) =>
     references.flatMap(({ name, ratio, measured: reference }) => [
       { row, of: name, ratio },
-      // Beside the console, the CPU time of the database includes the viewer's statements.
+      // Beside a console's viewer, CPU cannot be compared: the database's CPU time includes the viewer's statements.
       beside === 'quiet'
         ? { row, of: `${name}, p99`, ratio: reference.p99 / measured.p99 }
         : { row, of: `${name}, CPU`, ratio: cpuOf(reference, beside) / cpuOf(measured, beside) },

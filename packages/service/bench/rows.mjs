@@ -127,7 +127,7 @@ function queryOrder({ orders }) {
 
 let viewed = 0;
 
-/** Returns a request of a viewer, for all paths in turn. Any answer is expected: a viewer may not open every page. */
+/** Returns a request of a viewer, for all paths in turn. Any answer is accepted: some paths refuse a viewer. */
 function getAnything({ viewer: { cookie, paths } }) {
   viewed += 1;
   return { method: 'GET', path: paths[viewed % paths.length], headers: { cookie }, body: '', expects: 'HTTP/1.1 ' };

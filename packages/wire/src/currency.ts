@@ -7,7 +7,8 @@ const WITHOUT_HUNDREDTHS =
 
 /**
  * Returns the currency code in upper case. Throws if it is unknown or does not have two decimals, because all amounts
- * in the interface and the bridge protocol are hundredths. The error message begins with the text or its code.
+ * in the interface and the bridge protocol are hundredths. The error message begins with `text` or the
+ * currency code.
  */
 export function parseCurrency(text: string): string {
   const currency = text.trim().toUpperCase();

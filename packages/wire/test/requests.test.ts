@@ -82,7 +82,7 @@ describe('a field of a wrong type or value', () => {
   it.each(endpoints)('$name: no field takes a value of another type', ({ name, request }) => {
     const { properties } = request as { properties: Record<string, { type?: string }> };
     for (const [field, { type }] of Object.entries(properties)) {
-      // Skips channelAgreementRef: its schema allows any value, because two modes ignore it.
+      // Skips channelAgreementRef: its schema allows any value, because mode A ignores the field.
       if (type === undefined) continue;
       for (const value of [null, type === 'array' ? {} : [], 1.5, type === 'string' ? 7 : '7']) {
         const body = { ...requests[name as EndpointName][0], [field]: value };

@@ -26,7 +26,7 @@ export function useSession(): Session {
   return data;
 }
 
-/** Returns whether the signed-in operator has the rights of this role. */
+/** Returns whether the signed-in operator has the rights of the needed role, or of one of several needed roles. */
 export const useMayDo = (needed: Role | readonly Role[]): boolean => mayDo(useSession().role, needed);
 
 export const signInWaysQuery = queryOptions({

@@ -155,8 +155,9 @@ function diagnose(appSecret: Uint8Array): Diagnosis {
       callbackSecret: fromBase64(textIn('callback-secret').trim()),
       aesKey: fromBase64(textIn('aes-key').trim()),
     },
-    // Passes the clock only if the timestamp is not in milliseconds. With a clock, the diagnosis would report the age
-    // of a pasted request as a mistake.
+    // Passes no clock if the timestamp has 13 digits, as milliseconds have: with a clock, the diagnosis would report
+    // the age of a pasted request as a mistake. For any other timestamp, the diagnosis needs the clock to find the
+    // unit.
     {
       publicUrl: location.origin + root,
       ...(/^\d{13}$/.test(timestamp) ? {} : { now: performance.timeOrigin }),

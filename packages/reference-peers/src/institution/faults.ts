@@ -2,8 +2,8 @@ import type { Operation } from '@perennial/wire/bridge';
 import { createFaultBook, type FaultBook } from '../fault-book.js';
 
 /**
- * The faults that tests can cause. A request has a fault if the bound card or the shared agreement number ends in its
- * tail. docs/bridge.md has the same table.
+ * The faults that tests can cause. A request gets a fault if its bound card or its shared agreement number ends in the
+ * fault's tail. docs/bridge.md has the same table.
  */
 export const FAULTS = [
   { tail: '0001', name: 'decline-retryable', at: 'debit', does: 'declines: RETRYABLE' },

@@ -14,7 +14,10 @@ const VARIABLES = {
 } as const;
 type Part = keyof typeof VARIABLES;
 const PARTS = Object.keys(VARIABLES) as Part[];
-/** If a command needs one of these parts and its variable is set, credentials come from the environment by default. */
+/**
+ * If no file is named, and the variable of one of these parts is set and the command needs that part, then all
+ * credentials come from the environment.
+ */
 const MARKS: ReadonlySet<Part> = new Set(['appId', 'callbackSecret']);
 
 /** The parts of a channel's credentials that a command needs. Secrets are never printed. */

@@ -10,8 +10,8 @@ const WARM_UP = 10_000;
 
 /**
  * Measures how fast the engine or a job queue sends events that are all due. With `pinned`, a transaction is opened
- * first and stays open, so that vacuum cannot remove dead rows. To create dead rows, as many events as are measured are
- * then sent once before the measurement.
+ * first and stays open, so that vacuum cannot remove dead rows. Then `events` events are sent, which creates dead rows,
+ * and then `events` further events are measured.
  */
 export async function sent(bench, { label, events, peer, processes, pinned = false }) {
   const ports = bench.ports.accepting;

@@ -4,10 +4,7 @@ import { booksOf } from './books.mjs';
 import { call, isFinal } from './call.mjs';
 
 const SETTLE_SECONDS = 150;
-/**
- * Seconds after which a debit or refund is no longer in flight, so that the engine can query its result without the
- * usual delay.
- */
+/** A debit or refund that began this many seconds ago is not in flight: its result can be queried at once. */
 const OLD_SECONDS = 30;
 const ASK_EVERY = 5;
 const RESENDERS = 12;

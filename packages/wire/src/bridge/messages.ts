@@ -69,7 +69,7 @@ export interface StatementMessage {
   readonly nextCursor: string | null;
 }
 
-/** The request and the response of `handshake`, with which the service compares the two currencies. */
+/** The request and the response of `handshake`. The service compares its currency with the bridge's. */
 export interface HandshakeMessage {
   readonly currency: string;
 }

@@ -43,7 +43,7 @@ export const OrdersCreateRequest = Type.Object({
   productCode: Text,
   bindOrderNo: Type.Optional(Text),
   sharedAgreement: Type.Optional(SharedAgreement),
-  /** Used only in mode B (CHANNEL_COLLECT), whose checks allow a text or null. Other modes ignore any value. */
+  /** Used only in mode B (CHANNEL_COLLECT), whose checks allow a text or null. Mode A ignores any value. */
   channelAgreementRef: Type.Optional(Type.Unsafe<string>({})),
   channelUserId: Type.Optional(Text),
   mobileEncrypted: Type.Optional(Encrypted),

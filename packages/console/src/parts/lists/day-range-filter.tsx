@@ -21,7 +21,7 @@ const useTexts = dictionary({
 
 interface DayRangeFilterProps {
   readonly label: string;
-  /** The first day of the range: 2026-01-31. */
+  /** The first day of the range, in the form 2026-01-31. */
   readonly from: string | undefined;
   /** The day after the last day of the range, as in the API. */
   readonly to: string | undefined;

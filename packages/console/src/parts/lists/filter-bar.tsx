@@ -7,7 +7,7 @@ import { SearchIcon } from '../../icons/icons.tsx';
 import styles from './filter-bar.module.css';
 
 interface FilterBarProps {
-  /** The number of filters set, and the function that clears them, for the button. */
+  /** The number of filters set, and the function that clears them. A button calls it if a filter is set. */
   readonly filters: Pick<FilterControl<string>, 'count' | 'clear'>;
   readonly children: ReactNode;
   /** Shown at the right: an export or a count. */

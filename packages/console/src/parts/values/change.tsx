@@ -16,7 +16,7 @@ export const shareText = (share: number, digits = 1): string =>
 const decimal = (value: number): string =>
   new Intl.NumberFormat(localeOf(getLanguage()), { maximumFractionDigits: 1 }).format(value);
 
-/** Formats a change: 7.4 %, 58 %; ×10 if the value is at least ten times as large. */
+/** Formats a change: 7.4 %, 58 %; ×10 if the value is at least ten times the previous value. */
 function timesText(share: number): string {
   if (share >= 9) return `×${Math.round(share + 1)}`;
   return shareText(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0);

@@ -9,7 +9,7 @@ import { writeJson } from '../frame/text.js';
 import { fieldsOf, fillBody } from './fields.js';
 import { showAnswer } from './show-answer.js';
 
-/** The field of each endpoint whose value can be given directly after the command, without the option's name. */
+/** By endpoint: the field whose value can be given directly after the command, without the name of an option. */
 const NAMED_BY_PLACE: Readonly<Partial<Record<EndpointName, string>>> = {
   'agreements/bind-confirm': 'bindOrderNo',
   'agreements/replace': 'orderNo',

@@ -7,7 +7,7 @@ export interface Io {
   /** True if the output is a terminal that shows colours. */
   readonly hasColours: boolean;
   readonly pid: number;
-  /** Returns a signal that SIGINT and SIGTERM abort. The process then waits until the command ends. */
+  /** Returns an AbortSignal that aborts on SIGINT or SIGTERM. The process then waits until the command ends. */
   watchStop(): AbortSignal;
   readInput(): Promise<string>;
   now(): number;

@@ -123,7 +123,7 @@ function orderPayload(order, status, told) {
   };
 }
 
-/** Returns the status of the last started period when the order's event was written. */
+/** Returns the status that the latest started period had when the order's event was written. */
 function latestStatus(order, status, { statuses, counts }) {
   if (status === 'ACTIVE' || status === 'TERMINATED') return statuses.get(1);
   const { cycleNo } = order;
