@@ -30,8 +30,8 @@ export interface EmbeddedOptions {
   /** Receives messages for operators. */
   readonly log: (line: string) => void;
   /**
-   * Identifies this service in the error message of a second service that uses the folder, such as "pid 123, port
-   * 8080".
+   * A text such as "pid 123, port 8080". If a second service tries to use the folder, its error message names this
+   * service by this text.
    */
   readonly description?: string;
   /** Called if, after a crash of the server, another service took the folder first. This service should then exit. */

@@ -60,7 +60,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Returns the password. Creates it only if there is no database, because it never changes afterwards. */
+/** Returns the password. Creates it only if there is no database yet, because a database keeps its password. */
 async function readOrCreatePassword({ dataDir, data, owner }: Omit<Folder, 'password'>): Promise<string> {
   const file = join(dataDir, 'postgres-password');
   if (!(await exists(file)) && !(await exists(data))) await createPassword(file, owner);

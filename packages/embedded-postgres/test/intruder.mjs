@@ -1,5 +1,5 @@
-// Finds out what a process of another user can see of a server. It is passed to Node as text, because that user may not
-// be able to read this file.
+// Finds out what a process of another user can see of a server. This script is passed to Node as text, because that
+// user may not be able to read this file.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

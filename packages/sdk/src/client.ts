@@ -51,9 +51,9 @@ export interface PerennialClientOptions {
   readonly now?: (() => number) | undefined;
   /** Replaces waiting, for tests. */
   readonly wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-  /** Called before each attempt of a request. Its exceptions are ignored. */
+  /** Called before each attempt of a request. Exceptions of this function are ignored. */
   readonly onRequest?: ((request: RequestNotice) => void) | undefined;
-  /** Called after each attempt of a request. Its exceptions are ignored. */
+  /** Called after each attempt of a request. Exceptions of this function are ignored. */
   readonly onResponse?: ((response: ResponseNotice) => void) | undefined;
 }
 

@@ -111,7 +111,7 @@ const sign = ({ lines, join, end, key: by, encode }) =>
 
 /**
  * Makes a request with these mistakes, and returns the mistakes that the diagnosis names. Returns undefined if one of
- * them changes nothing: for example, a nonce without letters is the same in upper case.
+ * the mistakes to make changes nothing: for example, a nonce without letters is the same in upper case.
  */
 function make(mistakes) {
   const secretNames = ['appSecret', 'callbackSecret', 'aesKey', 'formerAppSecret'];

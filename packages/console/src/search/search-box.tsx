@@ -49,7 +49,7 @@ const useTexts = dictionary({
 
 const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
 
-/** For each kind of result that has statuses: the kind of status, which selects the status's name. */
+/** By kind of result: the kind of its status, which selects the status's name. Kinds without a status are left out. */
 const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
   order: 'order',
   payment: 'payment',

@@ -9,7 +9,7 @@ export const NOTHING_TYPED: TypedAhead = { text: '', isEntered: false };
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing'>;
 
-/** Returns what is typed after one more key, or undefined if the key types nothing, such as a shortcut. */
+/** Adds a key to what was typed before. Returns undefined if the key types nothing, as a shortcut does. */
 export function typeAhead(before: TypedAhead, { key, ctrlKey, metaKey, altKey, isComposing }: Key) {
   if (ctrlKey || metaKey || altKey || isComposing) return undefined;
   if (key === 'Enter') return { ...before, isEntered: true };

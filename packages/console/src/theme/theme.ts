@@ -163,7 +163,7 @@ export const theme = createTheme({
       styles: DIALOG_STYLES,
     }),
     Menu: Menu.extend({
-      // Mantine's focus placeholder is an unlabelled element before the first item. Without it, the first item gets the
+      // Omits Mantine's focus placeholder, an unlabelled element before the first item, so that the first item gets the
       // focus.
       defaultProps: {
         shadow: 'md',

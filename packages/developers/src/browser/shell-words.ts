@@ -18,7 +18,7 @@ const IN_DOUBLE = new RegExp(String.raw`\\\r?\n|\\([\\"$\x60])|(${VARIABLE})`, '
 const END = String.raw`\d?[<>]|[|;&]`;
 const PART = new RegExp(
   [
-    // Includes the > that a terminal shows before a continuation line.
+    // A line continuation, with the > that a terminal shows at the beginning of the next line.
     String.raw`(?<joint>\\\r?\n(?:> )?)`,
     String.raw`(?<space>\s+)`,
     String.raw`\$'(?<ansi>(?:[^'\\]|\\.)*)'`,

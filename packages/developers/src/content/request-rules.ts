@@ -36,8 +36,8 @@ const WAYS_TO_SELL = {
 };
 
 /**
- * Rules on several fields of a request, as JSON Schema, by schema name, for the OpenAPI document. The service checks
- * them in code, after the single fields.
+ * Rules that concern several fields of a request, by schema name. They are written as JSON Schema, for the OpenAPI
+ * document. The service checks the same rules in code, after the single fields.
  */
 export const REQUEST_RULES: Readonly<Record<string, object>> = {
   PagingRequest: PAGE_OR_CURSOR,

@@ -17,7 +17,7 @@ export interface ReceiverOptions<AesKey extends string | undefined = string | un
   readonly path?: string | undefined;
   /** Stores which events were processed. By default the latest 100,000 are kept in memory until the process ends. */
   readonly store?: EventStore | undefined;
-  /** Processes an authentic, new event within 5 s. For longer work, store the event here and process it later. */
+  /** Processes an authentic, new event within 5 s. For longer work, only save the event, and process it later. */
   onEvent(event: EventFor<AesKey>): unknown;
   /** Called with each failed verification (a WebhookVerificationError) and with exceptions of onEvent or the store. */
   onError(error: unknown, event?: EventFor<AesKey>): void;

@@ -151,7 +151,7 @@ async function insertSome(maker, { first, some, orders, channelIds }) {
 }
 
 /**
- * Inserts the latest period of each order that has more than one period, day by day. Goes back 40 days: an order has
+ * Inserts, day by day, the latest period of each order that has more than one period. Goes back 40 days: an order has
  * one period per 31 days, so its latest period is rarely older.
  */
 async function insertLatestPeriods(maker) {

@@ -25,7 +25,7 @@ interface DayRangeFilterProps {
   readonly from: string | undefined;
   /** The day after the last day of the range, as in the API. */
   readonly to: string | undefined;
-  /** Set if the range is in the future. */
+  /** Set for a filter of future days: the preset ranges then begin today instead of ending today. */
   readonly isAhead?: boolean;
   onChange(range: { readonly from: string | undefined; readonly to: string | undefined }): void;
 }

@@ -51,7 +51,7 @@ export class ListenState {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw new CommandError(`${file} cannot be read: ${(error as Error).message}`);
     }
-    // Drops the text after the last line break, which a crash may have cut off. That push is sent again.
+    // Drops the text after the last line break: a line that a crash left incomplete. Its push is sent again.
     const [first = '', ...others] = text.split('\n').slice(0, -1);
     try {
       const { from, forwarded, refused } = JSON.parse(first) as Stored;
@@ -129,7 +129,7 @@ export class ListenState {
 /** Returns the time from which to poll, so that events that were still invisible at `readAt` are found too. */
 export const overlapBefore = (readAt: string): string => formatTime((parseTime(readAt) ?? 0) - OVERLAP_MS);
 
-/** Returns the path of the state file, beside the channel's file if there is one. Each receiver URL has its own. */
+/** Returns the path of the state file, beside the channel's file if there is one. Each receiver URL has its own file. */
 export function stateFileFor({ file, appId }: ChannelCredentials, url: URL): string {
   const address = createHash('sha256').update(url.href).digest('hex').slice(0, 12);
   return path.join(file === undefined ? '.' : path.dirname(file), `.listen-${appId}-${address}.json`);

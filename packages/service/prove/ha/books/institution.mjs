@@ -67,7 +67,7 @@ function refundsOf(orders, ledger) {
 
 /**
  * Compares the shared agreements that have ended in the service and at the institution. An agreement that has ended on
- * one side must have ended on the other, unless the service has yet to cancel it there.
+ * one side must have ended on the other, unless the service is still about to cancel it at the institution.
  */
 function agreementsOf(orders, canceled, writes) {
   const ended = new Set(canceled);
