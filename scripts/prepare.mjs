@@ -1,5 +1,5 @@
 // Prepares a checkout: installs the locked dependencies and compiles. Uses only Node's own modules, because it runs
-// before any other is installed.
+// before any other module is installed.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -4,12 +4,13 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  // For `npm run dev`: Vite serves the pages from the sources, and the service of `npm start` answers the requests.
+  // For `npm run dev -w @perennial/console`: Vite serves the pages from the sources, and the service of `npm start`
+  // answers the requests.
   server: { proxy: { '/console/api': 'http://127.0.0.1:8080' } },
   build: {
     outDir: 'dist',
     target: ['chrome111', 'edge111', 'firefox114', 'safari16.4'],
-    // Nothing is inlined: the content security policy forbids data: URLs of scripts and styles, and inline scripts.
+    // Nothing is inlined: the content security policy forbids `data:` URLs of scripts and styles, and inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

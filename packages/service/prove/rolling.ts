@@ -7,8 +7,8 @@ const SHORT = { callers: 3, pauseMs: 500, drainSeconds: 3, checkMs: 200 };
 
 /**
  * npm run prove -- rolling [ROUNDS]: restarts each of three nodes behind haproxy ROUNDS times while 16 callers
- * continue. Uses the example's haproxy file and production's delays. With --short each node is restarted once, with 3
- * callers.
+ * continue. Uses deploy/haproxy/haproxy.cfg and production's delays. With --short each node is restarted once, with 3
+ * callers and shorter delays.
  */
 export default async function proveRolling(args: readonly string[]): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -108,7 +108,7 @@ function markSectionInView(): void {
   mark();
 }
 
-/** Scrolls the navigation to the current page, because it is longer than most screens. */
+/** Scrolls the navigation to the current page, because the navigation is longer than most screens. */
 function showCurrentPage(): void {
   const navigation = find<HTMLElement>('.navigation');
   const current = navigation?.querySelector<HTMLElement>('[aria-current]');

@@ -109,7 +109,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Throws unless the IV has 12 bytes. GCM would hash an IV of any other length, which weakens it. */
+/** Throws unless the IV has 12 bytes. GCM would hash an IV of any other length, which weakens the encryption. */
 function gcmIv(iv: Uint8Array): Uint8Array {
   if (iv.length !== GCM_IV_BYTES) throw new RangeError(`GCM IV of ${iv.length} bytes`);
   return iv;

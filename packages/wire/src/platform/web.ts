@@ -88,7 +88,7 @@ function aes256Key(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Throws unless the IV has 12 bytes. GCM would hash an IV of any other length, which weakens it. */
+/** Throws unless the IV has 12 bytes. GCM would hash an IV of any other length, which weakens the encryption. */
 function gcmIv(iv: Uint8Array): Uint8Array {
   if (iv.length !== GCM_IV_BYTES) throw new RangeError(`GCM IV of ${iv.length} bytes`);
   return iv;

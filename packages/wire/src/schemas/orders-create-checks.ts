@@ -55,7 +55,7 @@ function checkAgreementReference(value: unknown): void {
   // The schema allows any value. null counts as absent.
   if (value === undefined || value === null) return;
   if (typeof value !== 'string') throw new Rejection('PARAM_INVALID', 'channelAgreementRef must be string');
-  // A code point has at most two UTF-16 units, so text of more than twice the limit is too long without counting.
+  // A code point has at most two UTF-16 units, so text of more than twice the limit is too long and is not counted.
   if (value.length > 2 * MAX_STRING_LENGTH || [...value].length > MAX_STRING_LENGTH) {
     const most = `must NOT have more than ${MAX_STRING_LENGTH} characters`;
     throw new Rejection('PARAM_INVALID', `channelAgreementRef ${most}`);

@@ -42,7 +42,7 @@ export function PictureBox({ address = '', size = 56, isBroken = false, ofBenefi
   );
 }
 
-/** Returns the URL of a stored picture, undefined until it is loaded, and whether loading failed. */
+/** Returns a stored picture's URL, and whether loading failed. The URL is undefined until the picture is loaded. */
 export function useStoredPicture(picture: StoredPicture | null, isWanted = true) {
   const file = picture?.file ?? '';
   const { data, isError } = useQuery({ ...pictureQuery(file), enabled: isWanted && file !== '' });

@@ -3,7 +3,7 @@ import { isObject } from '../../fields.js';
 /** The parts of an event that one line shows. */
 export interface ShownEvent {
   readonly eventType: string;
-  /** The data as received. If the event type is newer than this program, it can have any form. */
+  /** The data as received. If the event type is newer than this program, the data can have any form. */
   readonly data: unknown;
   /**
    * Set if one record stands for the events of several periods that were voided together: the id of the last period's
