@@ -32,8 +32,8 @@ const TABLES = [
 
 /**
  * Of 20 orders, 10 are debited by the payment channel; 12 are active, and 8 have ended in various ways. A few active
- * orders have a failed debit. The orders were created evenly over a year. Of an order's periods the first and the latest
- * are stored, with their debits and benefits; a fifth of the benefits is claimed. Periods of the last month have
+ * orders have a failed debit. The orders were created evenly over a year. Of an order's periods the first and the
+ * latest are stored, with their debits and benefits; a fifth of the benefits is claimed. Periods of the last month have
  * accepted events. Creations of the last day have stored answers. No order falls due in the next two days. Encrypted
  * values cannot be decrypted.
  */

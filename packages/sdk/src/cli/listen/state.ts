@@ -129,7 +129,7 @@ export class ListenState {
 /** Returns the time from which to poll, so that events that were still invisible at `readAt` are found too. */
 export const overlapBefore = (readAt: string): string => formatTime((parseTime(readAt) ?? 0) - OVERLAP_MS);
 
-/** Returns the path of the state file, beside the channel's file if there is one. Each receiver URL has its own file. */
+/** Returns the state file's path, beside the channel's file if there is one. Each receiver URL has its own file. */
 export function stateFileFor({ file, appId }: ChannelCredentials, url: URL): string {
   const address = createHash('sha256').update(url.href).digest('hex').slice(0, 12);
   return path.join(file === undefined ? '.' : path.dirname(file), `.listen-${appId}-${address}.json`);
