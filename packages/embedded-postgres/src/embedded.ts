@@ -42,8 +42,9 @@ export interface EmbeddedOptions {
 export class FolderInUse extends EmbeddedPostgresError {}
 
 /**
- * The number of failures in a row after which opening fails. The pauses between the attempts add up to about 3 s. If
- * the process has already opened the database once, it logs the reason and continues to retry.
+ * The number of temporary failures after which opening fails. At any other error it fails at once. The pauses between
+ * the attempts add up to about 3 s. If the process has already opened the database once, it logs the reason in both
+ * cases and continues to retry.
  */
 const MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 50;
