@@ -1,9 +1,7 @@
 /** Minimum length of a match. A shorter text may equal a part of the key by coincidence. */
 const SHORTEST = 16;
 
-/**
- * Removes the key, or parts of it, from a text that the bridge sent: a refusal may quote the key that the bridge knows.
- */
+/** Removes the key, and parts of it, from a text that the bridge sent, because a refusal may quote the key. */
 export function blankKey(text: string, key: Uint8Array): string {
   const bytes = Buffer.from(key);
   const [base64, url, hex] = [bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex')];

@@ -1,6 +1,6 @@
 import { RULES, type Rule, type RuleName } from './rules.js';
 
-/** `broken`: a breach was seen. `untried`: the rule could not be tested, or the answers showed nothing. */
+/** `broken`: a breach was seen. `untried`: the rule could not be tested, or no answer showed whether it holds. */
 export type VerdictKind = 'holds' | 'broken' | 'untried';
 
 export interface Verdict extends Pick<Rule, 'heading' | 'says'> {

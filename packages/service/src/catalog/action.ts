@@ -15,7 +15,7 @@ export interface ActionContext<Data> {
   readonly database: Transactional;
   /** Stores the answer in the same transaction as the effects. For endpoints that write. */
   readonly once: IdempotentRun;
-  /** Creates a success answer with this data, or from this description. */
+  /** Creates a success answer from its data, or from a description of the data that the route renders. */
   readonly answer: (data: Data) => Answer;
   readonly place: {
     /**

@@ -295,7 +295,7 @@ export const channelOperations = [
     method: 'PUT',
     path: '/channels/{appId}/payment-channels/{code}',
     role: 'admin',
-    // Needs a proof, because the default decides which institution debits.
+    // Requires a confirmed identity, because the default payment channel decides which institution debits.
     needsProof: true,
     summary: 'Allow a channel to use a payment channel, or change the flags',
     body: schemas.authorizationRequest,

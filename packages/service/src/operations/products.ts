@@ -23,7 +23,7 @@ export const productOperations = [
     method: 'POST',
     path: '/products',
     role: 'admin',
-    // Needs a proof, because it sets a price.
+    // Requires a confirmed identity, because the operation sets a price.
     needsProof: true,
     summary: 'Create a product, which cannot be changed afterwards',
     body: schemas.productRequest,

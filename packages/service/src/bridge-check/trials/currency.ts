@@ -3,7 +3,9 @@ import { BridgeGone, NotTried } from '../findings.js';
 import { askUnknown } from './messages.js';
 import type { Check, Trial } from './trial.js';
 
-/** Returns the currency that the bridge names. Returns CNY for a bridge that does not know the operation. */
+/**
+ * Returns the currency that the bridge names in its handshake. Returns CNY for a bridge that does not know /handshake.
+ */
 async function findCurrency(check: Check): Promise<string | undefined> {
   const { caller } = check;
   const asking = { operation: 'handshake', body: {} } as const;

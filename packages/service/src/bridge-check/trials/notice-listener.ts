@@ -19,7 +19,7 @@ export interface Notice {
 }
 
 export interface NoticeListener {
-  /** Accepts only notices of this debit, because notices of other runs belong to the service. */
+  /** Makes the listener accept only notices of this debit, because notices of other debits belong to the service. */
   expect(attemptNo: string): void;
   /** Resolves when a notice was answered with 200, or at the timeout. Returns the notices that arrived until then. */
   notices(): Promise<readonly Notice[]>;

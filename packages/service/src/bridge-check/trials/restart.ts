@@ -5,7 +5,7 @@ import type { Check, Trial } from './trial.js';
 
 const LOOK_EVERY_MS = 200;
 
-/** Runs last, because a bridge that forgets numbers would break other rules too. */
+/** Runs last, because a bridge that forgets numbers when it restarts would break other rules too. */
 export const RESTART_TRIAL: Trial = {
   rules: ['restart'],
   run: async (check) => {

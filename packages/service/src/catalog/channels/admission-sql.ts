@@ -36,7 +36,7 @@ export type AdmissionRow = Judgement & { readonly [Field in keyof IdempotencyRow
 interface Judgement {
   readonly n: number;
   readonly reused: boolean;
-  /** True if the rate allows this request. Null if the statement allows no request of the channel. */
+  /** True if the rate allows this request. Null if the statement granted no request of this channel. */
   readonly chosen: boolean | null;
   readonly stored: boolean;
 }
@@ -48,7 +48,7 @@ const TAKEN_TOKENS = `least(cardinality(w.asking), floor(${AVAILABLE_TOKENS}))`;
 
 /** Additional data to read for granted requests, in the statement that grants them. */
 export interface ReadAlong {
-  /** Additional columns of `c`. The value is the SQL parameter with one element per request. */
+  /** Additional columns of `c`: the column's name, and the SQL parameter, an array with one element per request. */
   readonly arrays: Readonly<Record<string, string>>;
   /** The selected fields, with a comma before each. */
   readonly fields: string;
@@ -165,7 +165,10 @@ export function admitRequests(db: Queryable, asked: readonly AdmissionQuery[]): 
 
 type AdmissionValues = ValuesOf<typeof ADMISSION_PARAMETERS>;
 
-/** Like `admitRequests`, but `run` may execute a statement that reads more. `run` gets no copies of a request. */
+/**
+ * Like `admitRequests`, but `run` may execute a statement that reads more. `run` gets each request once, without its
+ * copies.
+ */
 export async function admitWith<Query extends AdmissionQuery, Row extends Judgement, Answer extends AdmissionAnswer>(
   asked: readonly Query[],
   run: (values: AdmissionValues, firsts: readonly Query[]) => Promise<readonly Row[]>,

@@ -169,7 +169,7 @@ async function requireCode({ database, vault, clock }: SignInDeps, person: Perso
 
 interface BeginOptions {
   readonly by: 'password' | 'single sign-on';
-  /** False if the identity provider may have signed the operator in without asking. */
+  /** False if the identity provider may have signed the operator in without authenticating the operator again. */
   readonly isProven?: boolean;
   /** The hash of the token of the browser's former session. Default: the hash of the visitor's token. */
   readonly replaces?: Buffer | null;

@@ -25,7 +25,9 @@ export interface TakenRequest extends Caller {
 
 const TICK_MS = 250;
 const TICKS_PER_SECOND = 1_000 / TICK_MS;
-/** The rate is computed from the latest busy ticks: at most 8 ticks, and at least the ticks of one second. */
+/**
+ * The rate is computed from the latest consecutive busy ticks: at least 4 ticks, which take one second, and at most 8.
+ */
 const TICKS = 8;
 /** A tick is busy if the number of requests on the node never fell below this number during the tick. */
 const BUSY_INSIDE = 16;

@@ -74,7 +74,7 @@ export interface RedeemRouteContext {
 
 /** All visitors of pages count as one channel for the load of the node. */
 const PAGE_VISITORS = 'the redemption page';
-/** The path of the style, of the script, and of every unknown path. */
+/** The route of the style, of the script, and of all unknown paths. */
 const OTHER_PATHS = '/redeem/*';
 
 /** Adds the redemption page: its views, the actions of its forms, and its style and script. */
@@ -138,7 +138,8 @@ export function addRedeemRoutes(
     sendMessage(reply, status, (texts) => ({ drawing: 'foreign', message: texts.crossSite }));
 
   /**
-   * Finds what a link shows. Checks the link's limit, unless the post was counted already, before it reads the order.
+   * Finds what a link shows. Before it reads the order, it checks the link's limit, unless the post was counted
+   * already.
    */
   async function visitLink<Read extends RedeemOrder>(
     link: SignedLink | undefined,
@@ -243,7 +244,8 @@ export function addRedeemRoutes(
     findLinkToKeep(visited, visited.read.order, visited.read)?.link ?? visited.link;
 
   /**
-   * Sends the page. After a post, redirects to the confirmation if the order is unsubscribed, even by an earlier post.
+   * Sends the unsubscribe page. After a post, redirects to the confirmation if this post or an earlier one has
+   * unsubscribed the order.
    */
   async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
     const hasEnded = tried?.kind === 'ended';
@@ -442,7 +444,7 @@ const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active':
 
 interface AskedAddress {
   readonly link: SignedLink | undefined;
-  /** The first entry of the list. */
+  /** The entry with which the page's list begins. */
   readonly from: string | undefined;
   readonly done: string | undefined;
 }

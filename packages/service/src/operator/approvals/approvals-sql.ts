@@ -24,7 +24,10 @@ export type ChangeEntry = Pick<AuditEntry, 'action' | 'subject' | 'detail'>;
 export interface StoredChange {
   /** The method and path of the operation, by which its step is found. */
   readonly operation: string;
-  /** Removed when the change was made, failed, lapsed, or was declined or withdrawn, because it may name a user. */
+  /**
+   * Removed after the change was made, failed or lapsed, and after the request was declined or withdrawn. The input may
+   * name a user.
+   */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The audit entries that the step wrote in a trial run, which was rolled back. */
   readonly entries: readonly ChangeEntry[];
