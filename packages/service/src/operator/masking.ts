@@ -54,7 +54,7 @@ const WRITTEN_NUMBERS = [
 
 /**
  * Throws if a free text of an input contains a card number or an ID number, because texts are stored unencrypted and
- * other operators read them. Prevents mistakes, not intent.
+ * other operators read them. Prevents mistakes, but does not stop an operator who wants to store such a number.
  */
 export function refuseWrittenNumbers(input: object): void {
   JSON.stringify(input, (name, value) => {
@@ -102,7 +102,9 @@ export function maskWrittenMobiles<T>(answer: T): T {
   );
 }
 
-/** Masks a user id for viewers: shows the first and last two characters, or only asterisks if the id is short. */
+/**
+ * Masks a user id for viewers: shows the first two and the last two characters, or only asterisks if the id is short.
+ */
 export function maskUserId(channelUserId: string, role: Role): string {
   if (role !== 'viewer') return channelUserId;
   const characters = [...channelUserId];

@@ -24,7 +24,7 @@ export function orderOfAlert(kind: string, subject: string): number | undefined 
   return SUBJECTS[kind as AlertKind]?.(subject);
 }
 
-/** Returns the order number in a number of a statement, which is an attempt number or a refund number. */
+/** Returns the order number that an attempt number or a refund number of a statement contains. */
 export function orderOfLine(number: string): number | undefined {
   return number.startsWith('R') ? orderOfRefund(number) : orderOfAttempt(number);
 }

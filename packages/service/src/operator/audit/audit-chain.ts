@@ -278,7 +278,10 @@ export async function readAuditHead(operator: Operator): Promise<AuditHead> {
   return head;
 }
 
-/** The time in microseconds after which a node verifies the log again. Less than the ten minutes between its runs. */
+/**
+ * A node skips its verification if the last scheduled one is more recent than this, in microseconds. The value is less
+ * than the ten minutes between a node's verifications.
+ */
 const SCHEDULE_MICROS = 540e6;
 const DAY_MICROS = 86_400e6;
 
@@ -297,7 +300,8 @@ export async function verifyAuditOnSchedule(
   const { former, now } = state;
   const scheduledAt = former?.scheduledAt ?? 0;
   if (now - scheduledAt < SCHEDULE_MICROS) return undefined;
-  // Counts full days from the last intact verification, because a broken log keeps its time.
+  // Counts full days from the last verification of the whole log that found no fault. A fault leaves that time
+  // unchanged.
   const countDays = (at: number) => Math.max(0, Math.floor((at - (former?.wholeAt ?? 0)) / DAY_MICROS));
   try {
     return await verifyAudit(operator, { all: countDays(now) > countDays(scheduledAt), seen, isScheduled: true });

@@ -123,8 +123,8 @@ function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]>
 }
 
 /**
- * Sums the changes that were made to the closed months right before `month` after those months were closed. These
- * changes count in the first open month.
+ * Sums later changes of the closed months right before `month`: changes made after each of these months was closed.
+ * They count in the first open month.
  */
 async function findLaterFor(
   db: Queryable,

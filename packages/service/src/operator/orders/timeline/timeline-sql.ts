@@ -24,7 +24,7 @@ const FIND_SURROUNDINGS = statement({
     /** True if the channel wants events about voided periods. */
     hearsOfVoidedPeriods: 'boolean',
     productName: 'text?',
-    /** The delays before the retries of the product, in seconds. */
+    /** The product's delays before the retries of a debit, in seconds. */
     retryDelays: 'integer[]',
     /** The number of attempts of the latest period. */
     tries: 'integer',
