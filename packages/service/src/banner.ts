@@ -19,8 +19,8 @@ export interface Ready {
 }
 
 /**
- * Returns the lines printed at the start. The lines `Operations` and `Console` show local addresses, because these
- * parts should not be reachable under PUBLIC_URL.
+ * Returns the lines that the service prints when it starts. The lines `Operations` and `Console` do not use PUBLIC_URL,
+ * because operations and the console should not be reachable there.
  */
 export function bannerLines(
   settings: Settings,

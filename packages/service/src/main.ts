@@ -120,7 +120,7 @@ async function tryOptional<T>(log: Logger, failure: string, work: () => T | Prom
   }
 }
 
-/** `stopOnSignals` does this: it ends the process at a second signal that comes more than a second after the first. */
+/** `stopOnSignals` ends the process at a second signal that comes more than a second after the first. */
 const AT_ONCE = 'Press Ctrl-C again to stop immediately.';
 
 function sayStopping({ drainSeconds }: Settings): void {

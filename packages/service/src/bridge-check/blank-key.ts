@@ -1,4 +1,4 @@
-/** Minimum length of a match. A shorter text may equal a part of the key by coincidence. */
+/** The minimum number of characters that count as a part of the key. A shorter text may equal a part by coincidence. */
 const SHORTEST = 16;
 
 /** Removes the key, and parts of it, from a text that the bridge sent, because a refusal may quote the key. */

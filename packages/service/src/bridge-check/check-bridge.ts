@@ -43,7 +43,7 @@ const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
   ['pending debits', PENDING_TRIALS],
 ];
 
-/** Tests every rule that the given options allow, tries to refund all debits, and returns the verdicts. */
+/** Tests every rule that can be tested with the given options, tries to refund all debits, and returns the verdicts. */
 export async function checkBridge(given: Given): Promise<Checked> {
   const startedAt = given.clock.now();
   const { origin, pathname } = parseBridgeAddress(given.url);

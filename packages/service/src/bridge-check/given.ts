@@ -44,7 +44,7 @@ export interface Given {
   /** How long to wait for results and notices of pending debits. */
   readonly waitMs: number;
   readonly deadlines: Deadlines;
-  /** Default: no client certificate, Node's authorities, no proxy. */
+  /** Default: no client certificate, the certificate authorities of Node, no proxy. */
   readonly peers?: PeerAccess;
   readonly progress: (line: string) => void;
 }

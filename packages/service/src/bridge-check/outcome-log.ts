@@ -76,8 +76,8 @@ export class OutcomeLog {
       : this.queryOf(one);
     const said = await caller.ask({ ...asking, ...(blame && { blame }) });
     this.note(one, said);
-    // Compares with the requested amount here, because the query reports the amount that was really debited or
-    // refunded.
+    // Compares the reported amount with the requested amount here, because a query reports the amount that was really
+    // debited or refunded.
     if (said.word === 'SUCCESS' && !one.isTwice && one.blame === undefined) {
       const amount = amountOf(said.fields);
       const rule = isRefund ? 'refund-asked' : 'debit-asked';
@@ -106,7 +106,7 @@ export class OutcomeLog {
     return this.settled(attempt);
   }
 
-  /** Returns the latest outcome, after waiting for it if it is PENDING. */
+  /** Returns the latest outcome. If it is PENDING, waits for the final outcome and returns that. */
   async settled(one: Attempt | Refund): Promise<Said> {
     const said = one.said ?? (await this.query(one));
     return said.word === 'PENDING' ? this.untilSettled(one) : said;
@@ -147,7 +147,7 @@ export class OutcomeLog {
     return this.settled(refund);
   }
 
-  /** Returns a refund that was accepted. Queries it if its answer is unusable. */
+  /** Sends a refund that must be accepted, and returns it. If the answer is unusable, queries the refund. */
   async refundedOnce(attempt: Attempt, askedCent: number, once?: RuleName): Promise<Refund> {
     const refund = this.newRefund(attempt, askedCent, once);
     await unlessUnusable(this.refund(refund));

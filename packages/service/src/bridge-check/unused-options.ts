@@ -35,7 +35,10 @@ export function findUnusedOptions(given: Given, book: Book, verdicts: readonly V
   return [...findUnusedAgreement(given, book), ...others];
 }
 
-/** Checks the debits, because many rules of `--agreement` can pass even if every debit on it is declined. */
+/**
+ * Checks the debits, because many rules that need `--agreement` can pass even if every debit on the agreement is
+ * declined.
+ */
 function findUnusedAgreement({ agreement }: Given, { attempts }: Book): UnusedOption[] {
   const sent = attempts.filter((one) => one.institutionNo === agreement && one.never === undefined);
   if (agreement === undefined || sent.some(({ said }) => said?.word === 'SUCCESS')) return [];

@@ -192,7 +192,7 @@ function addConsole(
     addConsoleRoutes(app, console, context);
     return undefined;
   }
-  // Has fewer limits for slow clients, because only operators should reach this listener.
+  // This server has fewer limits for slow clients, because only operators should reach its listener.
   const apart = fastify({
     logger: false,
     requestTimeout: 60_000,

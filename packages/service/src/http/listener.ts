@@ -67,7 +67,10 @@ function createNodeServer(limits: HttpLimits, handler: http.RequestListener): ht
   return server;
 }
 
-/** Replaces Node's defaults: they accept a body of any size, and refuse unknown expectations without an envelope. */
+/**
+ * Replaces Node's handling of the header Expect: Node would accept a body of any size, and would refuse unknown
+ * expectations without an envelope.
+ */
 function answerExpectations({ server }: FastifyInstance): void {
   server.on('checkContinue', (request, response) => {
     if (!declaresTooLargeBody(request)) response.writeContinue();

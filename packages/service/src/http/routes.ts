@@ -5,7 +5,10 @@ import type { Answer, TextPieces } from '../platform/answers/answer.js';
 import type { OrderText } from '../subscriptions/store/orders/order-texts-sql.js';
 import type { OrderReference } from '../subscriptions/store/orders/orders-sql.js';
 
-/** A row of the route table. The endpoint defines its schema, whether it writes, and whether it needs a token. */
+/**
+ * A row of the route table. `endpoint` defines the route's schema, whether the route writes, and whether it needs a
+ * token.
+ */
 export interface Route<Name extends string = string> {
   readonly endpoint: Endpoint<Name>;
   /** Called only with bodies that are valid against the endpoint's schema. */

@@ -48,7 +48,8 @@ export function createAccessTokens(vault: Vault, clock: Clock) {
       if (fault) throw new Rejection(fault);
     },
     /**
-     * Returns the channel to which this installation issued the token, even if the token has expired. Else undefined.
+     * Returns the id of the channel to which this installation issued the token, even if the token has expired. Else
+     * undefined.
      */
     channelIdOf: (token: string): number | undefined => verifyClaims(token)?.channelId,
     isLive: (token: string, channel: Channel | undefined): boolean =>

@@ -39,7 +39,7 @@ export async function storeRequests(db: Queryable, requests: readonly LoggedRequ
     toArrayText(requests, ({ code }) => code || '""'),
     toArrayText(requests, ({ httpStatus }) => httpStatus),
     toArrayText(requests, ({ durationMs }) => durationMs),
-    // Passed as arrays, which the driver escapes, because these values come from callers or contain a field's name.
+    // Passed as arrays, so that the driver escapes the values. They come from callers or contain a field's name.
     requests.map(({ requestId }) => requestId),
     requests.map(({ reason }) => reason),
     requests.map(({ address }) => address),

@@ -9,7 +9,10 @@ export interface SealingKeys {
   readonly dataKey: Uint8Array;
   /** Another data key under which values may be sealed while the data key is being replaced. */
   readonly otherKey?: Uint8Array | undefined;
-  /** The key of the hashes. Default: derived from the data key. Stays the same when the data key is replaced. */
+  /**
+   * The key of the hashes. Default: derived from the data key. When the data key is replaced, this key is stored and
+   * stays the same.
+   */
   readonly lookUpKey?: Uint8Array | undefined;
 }
 

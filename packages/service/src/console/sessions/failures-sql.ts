@@ -2,8 +2,8 @@ import { columns, type Queryable, statement } from '../../platform/db/database.j
 import { declareWrite, type Query } from '../../platform/db/declared.js';
 
 /**
- * Limits of failed attempts. An attempt counts as failed before it is checked. If the password or code is right, the
- * failure is taken back. So concurrent attempts cannot exceed the limit.
+ * Limits of failed attempts. An attempt counts as failed before it is checked, so that concurrent attempts cannot
+ * exceed the limit. If the password or code is right, the failure is taken back.
  */
 export interface LockOut {
   /** The number of failures after which a lock begins. */

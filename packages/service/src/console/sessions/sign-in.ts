@@ -102,8 +102,8 @@ export async function checkCode(deps: SignInDeps, session: OwnSession, code: str
 }
 
 /**
- * Counts attempts per session, before it checks them. So failed sign-ins under the same name do not lock the operator
- * here.
+ * Counts attempts per session, so that failed sign-ins under the same name do not lock the operator of the session.
+ * Counts an attempt before it is checked.
  */
 async function judgeProof(
   { database }: SignInDeps,

@@ -37,8 +37,9 @@ export interface StaticFile {
 const NAME = /^[\w-]+(\.[\w-]+)*(\/[\w-]+(\.[\w-]+)*)*$/;
 
 /**
- * Returns a function that finds a file of a build, or returns undefined for an unknown name. Files are read and
- * compressed on first use, then kept in memory. `fill` inserts values known only at run time into text files.
+ * Returns a function that finds a file of a build by its name. The function returns undefined for an unknown name.
+ * Files are read and compressed on first use, then kept in memory. `fill` inserts values known only at run time into
+ * text files.
  */
 export function createStaticFiles(folder: URL, fill?: (text: string, type: string) => string) {
   const files = new Map<string, Promise<StaticFile>>();

@@ -44,7 +44,10 @@ async function requireCsrfToken({ method, headers, consoleToken }: FastifyReques
   if (!isCsrfToken(consoleToken, String(headers['x-csrf-token'] ?? ''))) throw new Problem('csrf');
 }
 
-/** Refuses requests that a browser marks as coming from another site. Only browsers send the header reliably. */
+/**
+ * Refuses requests that a browser marks as coming from another site. Accepts requests without the header, which only
+ * browsers send reliably.
+ */
 export function requireOwnSite(headers: FastifyRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none') throw new Problem('csrf');

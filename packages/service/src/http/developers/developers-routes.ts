@@ -80,8 +80,8 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
 
     pages.get('/', async (request, reply) => {
       void reply.header('vary', 'accept');
-      // A program that expects the API at this path gets 404. The router also matches the request target `*` with this
-      // path.
+      // Answers 404 to a program that expects the API at this path, and to the request target `*`, which the router
+      // also matches with this path.
       if (request.raw.url === '*' || asksForJson(request.headers.accept)) return context.notFound(request, reply);
       return sendStartPage(reply, { ...deps, hasDevelopers, hasConsole: context.hasConsole });
     });

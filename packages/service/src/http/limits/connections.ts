@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
   /**
-   * Connections opened beyond this number are spare. While more than this number are open, API requests on spare
-   * connections are refused, and each answer closes its connection.
+   * A connection is spare if it is opened while this number of connections is open. While more than this number are
+   * open, API requests on spare connections are refused, and each answer on a spare connection closes it.
    */
   readonly connections: number;
   /** Node drops connections beyond this number before it reads from them. */

@@ -6,7 +6,8 @@ export const HTTP_LIMITS = {
   /** Interval at which Node checks headersTimeout and requestTimeout. With Node's default they could be 30 s late. */
   connectionsCheckingInterval: 1_000,
   /**
-   * If a client is refused while it still sends, it can continue to send for this time, so that it reads the refusal.
+   * If a client is refused while it still sends, its input is discarded for this time, because otherwise the client
+   * might lose the refusal.
    */
   halfCloseTimeout: 5_000,
   maxHeaderSize: 16_384,

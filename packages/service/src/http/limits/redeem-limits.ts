@@ -3,7 +3,7 @@ import { addressGroup, createMinuteLimit } from '../answers/minute-limit.js';
 
 const LINK_OPENS = 60;
 const LINK_POSTS = 20;
-/** An address is allowed one post of a form for every 5 times that it is allowed to open a page. */
+/** The limit of an address for posting forms is its limit for opening pages, divided by this number. */
 const POSTS_OF_OPENS = 5;
 
 /**

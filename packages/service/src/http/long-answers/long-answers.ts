@@ -53,7 +53,7 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
     while (text.length < SHORT_ANSWER) {
       const { done, value } = await pieces.next();
       if (done) return sendWhole(reply, answer, text + after, place);
-      // The client has hung up. The empty answer is only recorded.
+      // The client has hung up and gets nothing. The empty answer only ends the request, which is then recorded.
       if (isAnswerEnded(reply)) return sendWhole(reply, answer, '', place);
       text += value;
     }

@@ -78,7 +78,7 @@ const SETTLED_RETRY_COLUMNS = columns({
   orderNo: 'bigint',
   cycleNo: 'integer',
   paymentStatus: column<PaymentStatus>('text'),
-  /** The result of the attempt. Null if no further attempt will be made. */
+  /** The result of the awaited attempt. Null if that attempt was not made and no further attempt follows. */
   attempt: column<'SUCCESS' | 'FAIL'>('text?'),
   reason: 'text?',
 });

@@ -16,7 +16,10 @@ function isSequence(text: string): boolean {
   return steps.every((step) => Math.abs(step) <= 1) || /^(?:0?1234567890?|9876543210?)+\d*$/.test(text);
 }
 
-/** A password with common words needs this many different other characters. Years and 123… do not count. */
+/**
+ * A password with common words must contain at least this many different characters besides these words. Years and 123…
+ * do not count.
+ */
 const MIN_OWN = 6;
 
 /**

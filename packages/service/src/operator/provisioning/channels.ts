@@ -133,7 +133,8 @@ export async function resetCredentials(
 }
 
 /**
- * Ends the replaced app secret at once. The sandbox still stores it, to tell a channel that it signs with this secret.
+ * Ends the replaced app secret at once. The sandbox still stores the secret, to recognise a channel that still signs
+ * with it.
  */
 function endFormerAppSecret(tx: Queryable, environment: Environment, channelId: number): Promise<void> {
   return environment === 'sandbox' ? keepEndedAppSecret(tx, channelId) : forgetFormerAppSecret(tx, channelId);

@@ -27,7 +27,10 @@ export const session = Type.Object({
   provenUntil: time,
   /** The end of the session, even if the operator is active. */
   expiresAt: time,
-  /** Refunds of one period above this amount need a second operator. 0: there is no such limit. */
+  /**
+   * If the refunds of one period exceed this amount together, a second operator must approve. 0: there is no such
+   * limit.
+   */
   refundApprovalCent: Type.Integer(),
 });
 

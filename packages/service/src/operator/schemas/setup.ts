@@ -172,7 +172,7 @@ export const versionRequest = Type.Object({
   totalCycles: Type.Optional(count),
   benefits: Type.Optional(Type.Array(benefit, { maxItems: 50 })),
   retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
-  /** True: channels that may sell the former version may sell only the new version from now on. */
+  /** True: in all channels that may sell the former version, the new version replaces it from now on. */
   replacesForChannels: Type.Optional(Type.Boolean()),
 });
 
