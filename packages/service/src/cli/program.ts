@@ -17,7 +17,10 @@ type Noun = readonly [
   add?: (noun: Command, commandLine: CommandLine) => void,
 ];
 
-/** Nouns of the command line. Only the rows of the given nouns are loaded, because loading all of them is slow. */
+/**
+ * Nouns of the command line. A command loads only the rows of the nouns that it names, because loading all rows is
+ * slow.
+ */
 const NOUNS: Readonly<Record<string, Noun>> = {
   channel: ['partner platforms: credentials, authorizations, limits', () => import('../operations/channels.js')],
   product: ['what is sold: cycle, price, settlement modes, benefits', () => import('../operations/products.js')],
@@ -56,7 +59,7 @@ export async function createProgram(
     // Set first, because all commands created below inherit it.
     .exitOverride()
     .configureOutput({
-      // Errors are printed elsewhere, on one line. Only help that the user did not ask for is written here.
+      // Errors are printed elsewhere, on one line. So `writeErr` gets only help that the user did not ask for.
       outputError: () => undefined,
       writeErr: showHelp,
       writeOut: (text) => commandLine.stdout.write(text),

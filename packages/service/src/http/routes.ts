@@ -45,8 +45,8 @@ export function createOrderRoute<Name extends string, Request extends AnySchema,
 }
 
 /**
- * Creates a route with long or signed data. Stores only a description of the data. If a request is repeated, its answer
- * is rendered from the description.
+ * Creates a route whose answers contain long or signed data. Stores only a description of the data. If a request is
+ * repeated, its answer is rendered from the description.
  */
 export function createDescribedRoute<Name extends string, Request extends AnySchema, Description extends object>(
   endpoint: Endpoint<Name, Request>,

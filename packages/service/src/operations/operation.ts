@@ -105,8 +105,8 @@ type Shown = Readonly<Record<string, string>>;
 /** A change that may need a second admin in production (`NEEDS_SECOND_ADMIN`). Its step only writes to the database. */
 export interface SecondPerson<Result> {
   /**
-   * Returns the secrets that the step's result contains or gives access to. Called after the commit. If it is set, the
-   * requester carries out the approved change and sees the secrets. They are not stored.
+   * Returns the secrets that the step's result contains or gives access to. Called after the commit. If this function
+   * is set, the requester carries out the approved change and sees the secrets. They are not stored.
    */
   readonly secrets?: (result: Result, operator: OperatorWithGateways) => Shown | Promise<Shown>;
   /** Returns input fields whose values the step has chosen. The approved change uses the same values. */

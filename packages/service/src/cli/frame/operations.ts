@@ -65,7 +65,7 @@ function optionsOf(row: Row, field: string, [flags, description, more]: CommandF
   return [option, not.negate ? not : not.conflicts(option.attributeName())];
 }
 
-/** Returns the value of a field. It is given by the field's own option or by the option that negates it. */
+/** Returns the value of a field, from the field's own option or from the option that negates that option. */
 function givenBy(options: Given, row: Row, field: string, given: CommandField): unknown {
   const [option, not] = optionsOf(row, field, given);
   const value = options[option?.attributeName() ?? ''];

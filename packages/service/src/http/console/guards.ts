@@ -45,8 +45,8 @@ async function requireCsrfToken({ method, headers, consoleToken }: FastifyReques
 }
 
 /**
- * Refuses requests that a browser marks as coming from another site. Accepts requests without the header, which only
- * browsers send reliably.
+ * Refuses requests that a browser marks in the header Sec-Fetch-Site as coming from another site. Accepts requests
+ * without this header, because only browsers send it reliably.
  */
 export function requireOwnSite(headers: FastifyRequest['headers']): void {
   const from = headers['sec-fetch-site'];

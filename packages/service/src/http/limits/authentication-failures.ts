@@ -34,7 +34,7 @@ export function createAuthenticationFailures({ limit, channels, tokens }: Authen
   async function hasLiveToken({ headers }: FastifyRequest): Promise<boolean> {
     const [, token] = BEARER.exec(headers.authorization ?? '') ?? [];
     // Checks the token without the database, and reads only the channel that the token names. So an attacker cannot
-    // cause statements by sending many app ids.
+    // cause database statements by sending many app ids.
     const channelId = token === undefined ? undefined : tokens.channelIdOf(token);
     if (token === undefined || channelId === undefined) return false;
     const appId = await channels.getAppId(channelId);

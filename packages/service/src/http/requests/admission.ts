@@ -49,7 +49,9 @@ const UNKNOWN_CHANNEL_SECRET = new Uint8Array(32);
 const NONCE_SLOTS = 4;
 const nonceSlot = (timestamp: string) => Math.floor(Number(timestamp) / NONCE_WINDOW_MS) % NONCE_SLOTS;
 
-/** Checks signature, nonce, address, suspension, rate and token, in this order. Requests share a statement. */
+/**
+ * Checks signature, nonce, address, suspension, rate and token, in this order. Several requests share one statement.
+ */
 export function createAdmission({ database, channels, tokens, clock, observeBatch }: AdmissionDeps) {
   const ask = createBatcher<AdmissionWithOrder, AdmittedWithOrder>({
     maxBatch: 64,
@@ -80,8 +82,8 @@ export function createAdmission({ database, channels, tokens, clock, observeBatc
       };
       const answer = await ask(asked, caller);
       if (!answer.current) {
-        // The channel has changed since this node read it. The statement stored nothing. The request is checked again
-        // with the new row.
+        // The channel has changed since this node read it. The statement stored nothing for this request. The request
+        // is checked again with the new row.
         channel = await authenticate(request, await channels.reload(request.headers.appId));
         continue;
       }

@@ -221,7 +221,7 @@ export const startApprovedRun: Query<[runId: number], boolean> = declareHas({
   parameters: ['bigint'],
 });
 
-/** Ends a run that waits for approval, because the approval was declined or the requester withdrew the request. */
+/** Ends a run that waits for its approval, after the approval was declined or the requester withdrew the request. */
 export const endWaitingRun: Query<[runId: number, status: 'DECLINED' | 'CANCELED'], void> = declareWrite({
   text: `with ended as (
        update bulk_runs set status = $2, finished_at = now(), skipped = items where run_id = $1 and status = 'WAITING'

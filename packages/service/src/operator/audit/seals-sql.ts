@@ -18,8 +18,8 @@ export const sealOf = (sign: Sign, { chainNo, chain }: Link): Promise<Buffer> =>
   sign(`entry ${chainNo} ${chain.toString('hex')}`);
 
 /**
- * Stores a seal. Overwrites the seal of a removed entry with the same number, because a database writer who removes
- * entries must not be able to stop operators.
+ * Stores a seal. Overwrites the seal of a removed entry with the same number. Otherwise a database writer who removes
+ * entries could block the actions of operators.
  */
 export const storeSeal = declareWrite({
   text: 'insert into audit_seals (chain_no, seal) values ($1, $2) on conflict (chain_no) do update set seal = excluded.seal',

@@ -109,8 +109,8 @@ interface Source {
 
 /**
  * Returns SQL that selects the keys of orders. Scans the index of the filter that is probably rarest; `conditionsOf`
- * checks the other filters for each order. There are indexes for lists on external order numbers (which never change),
- * on ended orders, and on orders whose latest period failed. Lists by due time use the indexes of the engine.
+ * checks the other filters for each order. The indexes made for lists are on external order numbers (which never
+ * change), on ended orders, and on orders whose latest period failed. Lists by due time use the indexes of the engine.
  */
 function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Question): string {
   const { value } = question;

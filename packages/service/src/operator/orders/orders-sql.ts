@@ -123,8 +123,8 @@ export const findLatestEvents: Query<[orderNo: number, limit: number], OrderEven
 
 /**
  * Makes an order due. Returns false if the order was due already, or has no due time. The caller holds the order's
- * lock. Compares with the statement's time, because the order may have become due between this transaction's begin and
- * its lock.
+ * lock. Compares the due time with the statement's time, because the order may have become due between this
+ * transaction's begin and its lock.
  */
 export const makeDueNow: Query<[orderNo: number], boolean> = declareHas({
   text: 'update orders set next_due_at = now() where order_no = $1 and next_due_at > statement_timestamp() returning 1',
