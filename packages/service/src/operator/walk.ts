@@ -8,8 +8,8 @@ const MAX_ROWS = 20_000;
 export interface Stretch<Found, Key> {
   readonly found: Found;
   /**
-   * The number of rows that the statement scanned. The due orders of one channel are read in windows of time, so for
-   * these orders it is the length of a window in minutes. It is less than requested at the end of the list.
+   * The number of rows that the statement scanned. The due orders of one channel are read in windows of time. For these
+   * orders `walked` is the length of the window in minutes. `walked` is less than requested at the end of the list.
    */
   readonly walked: number;
   /** The key of the last row, after which the next stretch begins. */
@@ -26,7 +26,8 @@ interface WalkOptions {
 
 /**
  * Reads a list in stretches until it ends or the time is over. The speed of a stretch determines the length of the next
- * stretch. A search for rare matches thus scans many rows if they are cached, and few if they are read from disk.
+ * stretch. A search for rare matches thus scans many rows if the rows are cached, and few rows if they are read from
+ * disk.
  */
 export async function* walkInStretches<One extends { readonly walked: number }>(
   { clock, first, waitMs }: WalkOptions,

@@ -208,8 +208,8 @@ const byMobile: LookUp = async ({ db, mobileHashes }) => {
 };
 
 /**
- * Mobile numbers begin with 13 to 19. Order numbers begin with 10, so their first eleven digits are no mobile number and
- * do not count as a read.
+ * Mobile numbers begin with 13 to 19. Order numbers begin with 10. So the first eleven digits of an order number are
+ * not taken for a mobile number, and the audit log records no search for a mobile number.
  */
 function parseMobile(text: string): string | undefined {
   const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');

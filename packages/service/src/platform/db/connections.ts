@@ -53,8 +53,8 @@ export interface Connection extends WatchedConnection {
   /** True if the replicas did not confirm the connection's last commit. */
   isUnconfirmed: boolean;
   /**
-   * True if the session plans without sequential scans. Undefined at first, and after a rollback, which may have reset
-   * it.
+   * True if the session plans without sequential scans. Undefined at first, and after a rollback, because a rollback
+   * may have reset the session's setting.
    */
   byIndex: boolean | undefined;
 }

@@ -148,7 +148,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Throws if the database is read-only. It then cannot serve even reads, because admitting a request writes. */
+  /**
+   * Throws if the database is read-only. The service then cannot serve even reads, because admitting a request writes.
+   */
   async function requireWritable(): Promise<void> {
     const [row] = await database.query<{ isReadOnly: boolean }>(
       `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,

@@ -46,7 +46,10 @@ export function isTimeout(error: unknown): error is HeldUp {
   return error instanceof HeldUp && ['55P03', '57014'].includes(sqlState(error) ?? '');
 }
 
-/** What a failed statement with a listed SQLSTATE means. Any other SQLSTATE is an error in the code or the data. */
+/**
+ * The meaning of a failed statement whose SQLSTATE is in DATABASE_FAILURES. Any other SQLSTATE is an error in the code
+ * or the data.
+ */
 export type FailureMeaning = 'away' | 'held up' | 'outdated';
 
 export interface DatabaseFailure {
