@@ -47,7 +47,10 @@ export function createStatementWatch<Connection extends WatchedConnection>(
   const abandoned: Backend[] = [];
   let tick = 0;
   let isSilent = false;
-  /** The last tick in which a probe was answered. Slow statements cause the next probe only some ticks later. */
+  /**
+   * The last tick in which a probe was answered. While a statement is slow, the next probe begins more than SLOW_TICKS
+   * later.
+   */
   let answeredAt = 0;
   let probing: { readonly client: DestroyableClient; readonly since: number } | undefined;
 

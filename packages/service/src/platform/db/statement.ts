@@ -119,8 +119,8 @@ export interface Statement<Row = unknown, Types extends readonly ValueType[] = r
    * True: the statement is planned without sequential scans. This is the default for named statements, because they may
    * keep their plan: a plan made while a table was small would scan the whole table until the next analyze. False:
    * PostgreSQL plans freely, for statements that read many rows. Undefined, for most other statements: PostgreSQL plans
-   * each execution, with the setting of the last statement on the connection. Such a statement finds few rows by their
-   * keys in any case.
+   * each execution, with the setting of the last statement on the connection. Either setting is right for such a
+   * statement, because it finds few rows by their keys.
    */
   readonly byIndex?: boolean | undefined;
   /** Statements that create the temporary tables which this statement needs. */
@@ -142,7 +142,7 @@ export const declaredStatements = (): readonly Statement[] => declared;
 
 const NO_COLUMNS: Columns<never> = { types: {} };
 
-/** Declares a statement. Call it at the top level of a module, so that a test can check all statements. */
+/** Declares a statement. Modules call this function at their top level, so that a test can check all statements. */
 export function statement<const Types extends readonly ValueType[], Row = never>(one: {
   readonly name?: string;
   readonly text: string;

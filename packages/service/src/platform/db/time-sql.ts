@@ -1,9 +1,9 @@
 import { rememberRecent } from '@perennial/wire';
 
 /**
- * SQL: converts a time to Unix milliseconds. Truncates it, as the texts of times do. Uses double precision, because
- * `extract` returns numeric, which is slower. Adds half a microsecond against rounding errors, because times have
- * microseconds.
+ * SQL: converts a time to Unix milliseconds. Truncates the time instead of rounding it, like `shanghaiText`. Uses
+ * double precision, because `extract` returns numeric, which is slower. Adds half a microsecond against rounding
+ * errors, because times have microseconds.
  */
 export const epochMs = (expression: string) => `floor(date_part('epoch', ${expression}) * 1000 + 0.0005)::bigint`;
 
