@@ -426,7 +426,7 @@ function readMasterKeyFile(file: string): Uint8Array[] {
 
 function decodeMasterKey(name: string, value: string): Uint8Array {
   const bytes = Buffer.from(value, 'base64');
-  // Compares the value with its own encoding, because Node's decoder skips invalid characters.
+  // Encodes the bytes again and compares the result with the value, because Node's decoder skips invalid characters.
   if (bytes.length !== 32 || bytes.toString('base64') !== value) {
     throw new SettingsError(`${name} must be 32 bytes in base64`);
   }

@@ -57,8 +57,9 @@ const REMEMBER_FIRST = statement({
 });
 
 /**
- * Stores the database's identity if none is stored. Throws UnconfirmedCopy if a different one is stored, or if the role
- * may not compare it. Returns a warning if none is stored and the role may not read the identity.
+ * Stores the database's identity if none is stored. Throws UnconfirmedCopy if a different one is stored, or if one is
+ * stored and the role may not read the identity of this database. Returns a warning if none is stored and the role may
+ * not read the identity.
  */
 export async function claimDatabase(db: Queryable): Promise<string | undefined> {
   const { current, role } = await readIdentity(db);

@@ -57,7 +57,10 @@ export async function claimInstallation(
   return checkInstallation(installation, environment, keys);
 }
 
-/** Opens the vault. Throws if the database belongs to a different environment, or if this node lacks its master key. */
+/**
+ * Opens the vault. Throws if the database belongs to a different environment, or if this node lacks the master key of
+ * the database.
+ */
 export async function checkInstallation(
   installation: Installation,
   environment: Environment,

@@ -52,7 +52,7 @@ function checkPng(bytes: Buffer): void {
   }
 }
 
-/** Throws if the bytes are not text that begins like XML. Zero characters reveal UTF-16 that decodes as UTF-8. */
+/** Throws if the bytes are not text that begins like XML. A NUL character reveals UTF-16 that decodes as UTF-8. */
 function readText(bytes: Uint8Array): string {
   const text = decode(bytes);
   if (text?.trimStart().startsWith('<') && !text.includes('\0')) return text;

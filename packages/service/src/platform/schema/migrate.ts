@@ -128,7 +128,7 @@ const UNIQUE_VIOLATION = '23505';
 
 /**
  * Returns true if a retry may succeed: after a HeldUp error such as a lock timeout, or if a concurrently inserted row
- * violates a unique index. The file's earlier statements, which run again, repair such a row.
+ * violates a unique index. The retry runs the migration's earlier statements again, and they repair such a row.
  */
 const isTemporary = (error: unknown, isAfterwards: boolean) =>
   error instanceof HeldUp || (isAfterwards && sqlState(error) === UNIQUE_VIOLATION);

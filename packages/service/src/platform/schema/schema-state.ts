@@ -17,7 +17,8 @@ export interface AppliedMigration {
 export class MigrationError extends PlainError {}
 
 /**
- * Returns the applied migrations. The map is empty if there is no schema. Builds before 000017 stored fewer columns.
+ * Returns the applied migrations. The map is empty if there is no schema. Builds before migration 000017 stored fewer
+ * columns.
  */
 export async function readAppliedMigrations(db: Queryable): Promise<Map<number, AppliedMigration>> {
   const [table] = await db.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);

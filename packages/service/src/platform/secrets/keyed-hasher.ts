@@ -44,7 +44,7 @@ export async function readOrCreateInstallationKey(
 
 /**
  * Hashes values with a key of the installation. Encrypted values can thus be found by their hash, across channels.
- * Numbers of institutions that differ only in spaces, width or invisible characters have the same hash.
+ * Spaces, full-width forms and invisible characters in a number from an institution do not change its hash.
  */
 export function createKeyedHasher(db: Queryable, vault: Vault, purpose: KeyPurpose) {
   let key: Promise<Uint8Array> | undefined;
