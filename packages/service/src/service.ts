@@ -134,7 +134,7 @@ export interface Service extends App {
   stop(): Promise<void>;
 }
 
-/** Creates all parts of a node. Settings and signals are in main.ts. */
+/** Creates all parts of a node. main.ts reads the settings and handles signals. */
 export function createService(deps: ServiceDeps): Service {
   const { database, vault, clock, log, currency = DEFAULT_CURRENCY, testLimits = {} } = deps;
   const failuresPerMinute = testLimits.authFailuresPerMinute ?? AUTH_FAILURES_PER_MINUTE;

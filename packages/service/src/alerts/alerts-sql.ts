@@ -88,7 +88,10 @@ const SEE_ALERT = statement({
   parameters: ['text', 'text'],
 });
 
-/** Like `raiseAlertOnce`, for a condition that only this process sees. If the calls stop, the alert is resolved. */
+/**
+ * Like `raiseAlertOnce`, for a condition that only this process sees. The alert is resolved when this process no longer
+ * calls this function.
+ */
 export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await raiseAlertOnce(db, kind, subject, detail);
   await db.query(SEE_ALERT, [kind, subject]);

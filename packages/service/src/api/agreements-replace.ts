@@ -86,8 +86,8 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
 }
 
 /**
- * Stores an attempt that the recovery job queries at once. The institution does not know the attempt, so the job sends
- * it.
+ * Stores an attempt about which the recovery job asks the institution at once. The institution does not know the
+ * attempt, so the job sends it.
  */
 async function retryFailedPeriod(
   tx: Queryable,

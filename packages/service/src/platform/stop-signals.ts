@@ -5,7 +5,8 @@ export function stopOnSignals(stopping: AbortController): void {
     process.on(signal, () => {
       const at = performance.now();
       firstAt ??= at;
-      // A second signal means that the operator is in a hurry. Stored data is safe in both cases.
+      // A second signal means that the operator is in a hurry. Stored data is safe even if the process ends
+      // immediately.
       if (at - firstAt > SAME_SIGNAL_MS) process.exit(1);
       stopping.abort();
     });

@@ -62,7 +62,9 @@ export function findTracing() {
 
 export type Tracing = NonNullable<ReturnType<typeof findTracing>>;
 
-/** Returns undefined if no SDK is registered. In that case the API's proxy provider has no delegate. */
+/**
+ * Returns undefined if no SDK is registered. In that case the proxy provider of the OpenTelemetry API has no delegate.
+ */
 function registeredTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   const name = 'perennial';

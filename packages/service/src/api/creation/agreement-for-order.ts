@@ -76,7 +76,8 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
 }
 
 /**
- * Returns the customer with the binding that has replaced theirs. Returns undefined if their binding was not replaced.
+ * Returns the customer with the binding that has replaced the customer's binding. Returns undefined if the customer's
+ * binding was not replaced.
  */
 export async function followReplacedBinding(
   db: Queryable,
