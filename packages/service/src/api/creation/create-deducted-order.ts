@@ -66,8 +66,9 @@ export interface DeductDeps
 }
 
 /**
- * Mode A. Stores everything, calls the institution without any lock or transaction, then settles the outcome. A crash
- * before the settlement leaves an open attempt. The repeated request or the recovery job then asks the institution.
+ * Mode A. Stores the order with its first debit attempt, calls the institution without any lock or transaction, then
+ * settles the outcome. A crash before the settlement leaves an open attempt. The repeated request or the recovery job
+ * then asks the institution.
  */
 export function createDeductedOrderCreator(deps: DeductDeps) {
   const { gateways, clock, links } = deps;

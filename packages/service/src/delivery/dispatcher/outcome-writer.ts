@@ -28,7 +28,8 @@ const MAX_UNWRITTEN = 2_000;
 const MAX_PER_STATEMENT = 512;
 const MAX_STATEMENTS_AT_ONCE = 2;
 /**
- * The shortest time between the starts of two statements. A statement with MAX_PER_STATEMENT outcomes starts earlier.
+ * The pause between the starts of two statements. A statement with MAX_PER_STATEMENT outcomes starts without this
+ * pause.
  */
 const PAUSE_MS = 20;
 /** Delay before a retry when the database fails or a row is locked. */
@@ -175,7 +176,7 @@ function without<Item>(all: readonly Item[], some: readonly Item[]): Item[] {
 }
 
 /**
- * Returns true if no retry follows this failed push. Always true for a last push. May also be true for a push that is
+ * Returns true if no retry seems to follow this failed push. Always true for a last push. Also true for a push that is
  * retried, if the event was replayed during the push; the statement decides.
  */
 const isLastPush = ({ outcome, due, isHopeless }: PushOutcome) =>
