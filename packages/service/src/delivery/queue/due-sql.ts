@@ -62,7 +62,7 @@ export const DUE_ROW = columns({
   cycleTo: 'integer?',
   /** The time as PostgreSQL writes it, to the microsecond, because it is part of the row's key. */
   nextAt: 'text',
-  /** Null if the time equals nextAt, as in most rows. */
+  /** The time when the event was written. Null if it equals nextAt, as in most rows. */
   recordedAt: 'text?',
   step: 'smallint',
   retryNo: 'smallint',
