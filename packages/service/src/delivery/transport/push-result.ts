@@ -7,7 +7,9 @@ import { ForbiddenAddress } from './addresses.js';
 export interface PushResult {
   readonly outcome: DeliveryOutcome;
   readonly httpStatus: number | null;
-  /** The first characters of the answer. Without a complete answer: the reason, and the part that arrived. */
+  /**
+   * The first characters of the answer. If no complete answer arrived: why the push failed, and the part that arrived.
+   */
   readonly answer: string;
 }
 
