@@ -27,7 +27,10 @@ export interface AlertSeconds {
 
 export const USUAL_SECONDS: AlertSeconds = { resolved: 30, messages: 5 };
 
-/** The interval of the job. Every write failure lasts longer than this interval, so the job notices all of them. */
+/**
+ * The interval of the job that watches for write failures. Every write failure lasts longer than this interval, so the
+ * job notices all of them.
+ */
 const FULL_DATABASE_SECONDS = 2;
 
 /**
