@@ -142,7 +142,7 @@ export async function writeDays(tx: Queryable, { from, to }: Hours): Promise<voi
   await tx.query(INSERT_DAYS, [from, to]);
 }
 
-/** Counts the current orders. Reads all of them, so the job runs it less often if it takes long. */
+/** Counts the current orders. Reads all of them, so the job counts less often if a count takes long. */
 export const countOrders: Query<[endOfToday: number], void> = declareWrite({
   text: `insert into order_counts (channel_id, active, waiting_for_retry, due_today)
     select o.channel_id, count(*) filter (where ${orderStatusIs('o.status', 'ACTIVE')}),

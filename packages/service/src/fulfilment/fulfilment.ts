@@ -11,7 +11,7 @@ export interface ClaimToFulfil {
   readonly faceValueCent: number;
   readonly orderNo: number;
   readonly cycleNo: number;
-  /** The request that claims the benefit. Undefined if a job queries the claim. */
+  /** The request that claims the benefit. Undefined if a job asks the supplier about the claim. */
   readonly origin?: Origin;
 }
 

@@ -113,8 +113,8 @@ const countAskedAboutSql = (table: string) =>
   `(select count(*)::integer from (select from ${table} where ask_at is not null and asked > 0 limit $1) a)`;
 
 /**
- * Counts debits, refunds and claims that were queried at least once. An item that was never queried is being sent now.
- * Also counts claims that wait for a code of the pool.
+ * Counts debits, refunds and claims about which the institution or supplier was asked at least once. An item about
+ * which it was never asked is being sent now. Also counts claims that wait for a code of the pool.
  */
 const readCountsWithoutResult = declareRequire({
   text: `select ${countAskedAboutSql('debit_attempts')} as "debitsUnknown", ${countAskedAboutSql('refunds')} as "refundsUnknown",

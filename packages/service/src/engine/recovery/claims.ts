@@ -45,7 +45,10 @@ async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promi
   await alertIfClaimOverdue(deps, claim, alertText('claim-unknown-for-a-day'));
 }
 
-/** Queries a claim. Resends it with the same number if the supplier does not know the claim or has refused it. */
+/**
+ * Asks the supplier about a claim. Resends the claim with the same number if the supplier does not know it or has
+ * refused it.
+ */
 async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise<SupplierOutcome> {
   const known = await supplier.query(claim);
   return known.kind === 'never-heard' || known.kind === 'refused' ? supplier.fulfil(claim) : known;

@@ -28,8 +28,9 @@ export type PendingDebitDeps = Pick<
 const LEASE_SECONDS = (2 * DEBIT_DEADLINE_MS) / 1000 + 2;
 
 /**
- * Queries the attempts of one payment channel, or of all, whose outcome is unknown after a crash, a lost answer or a
- * slow institution. Each query is repeated until the outcome is known. Until then the period gets no other attempt.
+ * Asks the institution about attempts whose outcome is unknown after a crash, a lost answer or a slow institution.
+ * Takes the attempts of one payment channel, or of all. Asks again until the outcome is known. Until then the period
+ * gets no other attempt.
  */
 export async function askAboutPendingDebits(deps: PendingDebitDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(

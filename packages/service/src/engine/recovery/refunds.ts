@@ -18,8 +18,8 @@ export type PendingRefundDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' 
 const LEASE_SECONDS = 30;
 
 /**
- * Queries the refunds of one payment channel, or of all, that have no known outcome. Each query is repeated until the
- * refund has an outcome.
+ * Asks the institution about refunds that have no known outcome. Takes the refunds of one payment channel, or of all.
+ * Asks again until the refund has an outcome.
  */
 export async function askAboutPendingRefunds(deps: PendingRefundDeps, paymentChannelCode?: string): Promise<number> {
   return recoverAllDue(
