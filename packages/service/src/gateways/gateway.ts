@@ -3,7 +3,7 @@ import type { Origin } from '../platform/tracing.js';
 /**
  * The connection to a payment institution. A gateway only translates: it decides nothing about orders, and keeps no
  * state that must survive a restart. Every call has its own deadline. `unknown` means that the institution may or may
- * not have acted: the caller must query with the same number, and must not send another number.
+ * not have acted: the caller must query with the same number, and must not repeat the call with another number.
  */
 export interface Gateway {
   sendBindCode(request: BindCodeRequest): Promise<BindCodeOutcome>;

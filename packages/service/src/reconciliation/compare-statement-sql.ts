@@ -50,7 +50,7 @@ export async function stageLines(tx: Transaction, batches: AsyncIterable<string>
 
 /**
  * Contradicting statuses (institution, service). FAIL at the institution and STARTED in the service do not contradict
- * each other, because the service still queries the attempt.
+ * each other, because the service still asks the institution about the attempt.
  */
 const CONTRADICTIONS = `('SUCCESS', 'FAIL'), ('SUCCESS', 'STARTED'), ('FAIL', 'SUCCESS'), ('PENDING', 'SUCCESS'),
   ('PENDING', 'FAIL')`;
@@ -206,8 +206,8 @@ const ASK_ABOUT_OPEN_REFUNDS = statement({
 });
 
 /**
- * Schedules queries of payments that are open in the service but settled at the institution. Skips rows that are
- * locked.
+ * Schedules questions to the institution about payments that are open in the service but settled at the institution.
+ * Skips rows that are locked.
  */
 export async function askAboutOpenPayments(tx: Queryable, { paymentChannelCode }: ReconciledDay): Promise<void> {
   await tx.query(ASK_ABOUT_OPEN_DEBITS, [paymentChannelCode]);
