@@ -211,7 +211,7 @@ export const storeAlertOwner = declareWrite({
 });
 
 /**
- * Numbers of periods, attempts, refunds and claims contain the order's number. This is the letter before the order's
+ * Numbers of periods, attempts, refunds and claims contain the order's number. These are the letters before the order's
  * number: R for refunds, C for claims, '' for periods and attempts.
  */
 const NUMBER_LETTERS = `unnest(array['', 'R', 'C'])`;

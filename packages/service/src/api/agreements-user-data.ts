@@ -23,7 +23,10 @@ const AGREEMENT_LIST: ListDefinition<AgreementRow, AgreementKey> = {
   keyOf: ({ agreementId }) => [agreementId],
 };
 
-/** agreements/user-data. Returns the agreements that match all filters, encrypted with the channel's current key. */
+/**
+ * agreements/user-data. Returns the agreements that match all filters. Their personal data is encrypted with the
+ * channel's current key.
+ */
 export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
   return async ({ channel, database, answer }, request) => {
     const { channelId } = channel;

@@ -8,7 +8,7 @@ import type { ApiDeps } from './api-deps.js';
 
 const PUSH_LIST: ListDefinition<PushRow, PushKey> = {
   endpoint: 'sandbox/events/pull',
-  // Checks the cycle number, because a caller can forge a cursor, and no order has a period beyond the limit.
+  // Checks the cycle number, because a caller can forge a cursor, and no order has a period beyond MAX_TOTAL_CYCLES.
   isKey: (key): key is PushKey => isNumberKey(3)(key) && Number(key[2]) >= 0 && Number(key[2]) <= MAX_TOTAL_CYCLES,
   keyOf: ({ recordedMicros, eventNo, cycleNo }) => [recordedMicros, eventNo, cycleNo],
 };

@@ -52,7 +52,7 @@ const CLOCK_COMPARISON_SECONDS = 5;
 /** The interval at which the gauges of the installation are read from the database. */
 const READING_SECONDS = 15;
 
-/** Starts all work that a node does without a request. Any number of nodes can run it at the same time. */
+/** Starts all work that a node does without a request. Any number of nodes can do this work at the same time. */
 export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;

@@ -1,6 +1,6 @@
 /**
  * Runs a job for each payment channel, or for each benefit with a supplier. Each payment channel or benefit has its own
- * run, one at a time, so that an institution or supplier that hangs does not delay the others.
+ * run and at most one run at a time, so that an institution or supplier that hangs does not delay the others.
  */
 export function createRunsPerCode<Item extends { readonly code: string }>(
   items: () => Promise<readonly Item[]>,

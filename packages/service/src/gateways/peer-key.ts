@@ -37,7 +37,8 @@ export async function openPeerKey(
       { err, peer: subject, cause: `peer ${subject}` },
       'the address of a bridge or supplier is refused: nothing is sent to it',
     );
-    // Not awaited, because the caller may hold a connection. If all connections had such callers, none would be free.
+    // Not awaited, because the caller may hold a connection. If such callers held all connections, none would be free
+    // for the alert.
     raiseAlertDaily(database, 'peer-refused', subject, alertText(sentence)).catch((error: unknown) =>
       log?.error({ err: error }, 'an alert could not be stored'),
     );

@@ -162,8 +162,8 @@ const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
 const MOST_AT_ONCE = 100;
 
 /**
- * Reads the pages of several visitors in one statement, each by its own lookup (offset 0). A subquery hides the lengths
- * of the arrays from the planner, as in catalog/channels/admission-sql.ts.
+ * Reads the pages of several visitors in one statement. `offset 0` makes PostgreSQL look up the order of each page
+ * separately. A subquery hides the lengths of the arrays from the planner, as in catalog/channels/admission-sql.ts.
  */
 const READ_PAGES = statement({
   name: 'redeem-pages',

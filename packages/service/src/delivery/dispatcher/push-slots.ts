@@ -13,7 +13,7 @@ export interface PushSlot {
   expiring: Expiring<PushSlot> | undefined;
 }
 
-/** Counts this node's pushes in flight. Slow pushes stop counting, so that quick receivers get their places. */
+/** Counts this node's pushes in flight. Slow pushes stop counting, so that pushes to quick receivers can begin. */
 export class PushSlots {
   private taken = 0;
   private slow = 0;

@@ -24,8 +24,8 @@ export interface DuePosition {
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
 /**
- * Returns the position of a time, before all events that are due later. Formats the time like PostgreSQL, for
- * comparisons, but always with three decimals.
+ * Returns a position from which a read finds the events that are due at this time or later. Formats the time like
+ * PostgreSQL, for comparisons, but always with three decimals.
  */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
@@ -215,8 +215,8 @@ const READ_EVENTS = statement({
     occurredAt: 'bigint',
     data: 'text',
     /**
-     * These three fields are set for a period of a voided range, whose due time is derived from them, and for some
-     * other events.
+     * These three fields are set for a period of a voided range, because the period's due time is derived from them.
+     * They are also set for some other events.
      */
     createdAt: 'bigint?',
     periodType: column<'DAY' | 'MONTH'>('text?'),

@@ -9,9 +9,9 @@ const EXPIRE_BENEFITS_IN_PAGES = statement({
 });
 
 /**
- * Marks ISSUED benefits whose time is over as EXPIRED. Users notice no difference, because claims, pages and answers
- * check a benefit's time too. Skips benefits that are being claimed or revoked. The extra hour allows for nodes whose
- * clocks differ.
+ * Marks ISSUED benefits as EXPIRED if their time has been over for an hour. Users notice no difference, because claims,
+ * pages and answers check a benefit's time too. Skips benefits that are being claimed or revoked. The hour allows for
+ * nodes whose clocks differ.
  */
 export const createBenefitExpiry = (database: Database) =>
   scanBenefits(database, async ({ from, to }) => (await database.query(EXPIRE_BENEFITS_IN_PAGES, [from, to])).length);

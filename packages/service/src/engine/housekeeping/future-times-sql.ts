@@ -2,8 +2,8 @@ import { type Database, statement } from '../../platform/db/database.js';
 
 /**
  * Columns with times from which limits are counted. After the database's clock was set back, these times lie in the
- * future, and the limits would refuse everything until then. If no clock was set back, none of these times is more than
- * a moment in the future.
+ * future, and the limits would refuse everything until the clock reaches these times. If no clock was set back, none of
+ * these times is more than a moment in the future.
  */
 const TIMES_OF_LIMITS = [
   { table: 'rate_limits', column: 'refilled_at' },

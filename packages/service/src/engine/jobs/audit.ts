@@ -12,8 +12,8 @@ const SENTENCES = {
 } as const satisfies Record<AuditProblem, string>;
 
 /**
- * Verifies the audit log when it is due. If the log is broken, raises an alert. Otherwise reports the end of the log if
- * the end has changed.
+ * Verifies the audit log when a verification is due. If the log is broken, raises an alert. Otherwise reports the end
+ * of the log if the end has changed.
  */
 export function createAuditJob({ database, log, alertWays = [], alertSender }: AlertingDeps) {
   /** The last head that this node has seen. Kept in memory, where a database writer cannot change it. */

@@ -4,7 +4,10 @@ import { expireAndComplete } from '../../subscriptions/store/orders/expire-and-c
 
 const ORDERS_PER_STATEMENT = 500;
 
-/** Mode A: completes orders with one period and fails late retries, even while the payment channel is closed. */
+/**
+ * Mode A: completes orders with a single period. Sets a period to FAIL if it is over and still waits for its retry.
+ * Does both even while the payment channel is closed.
+ */
 export async function expireAndCompleteDue(database: Database, stopping: () => boolean = () => false): Promise<number> {
   let total = 0;
   for (let after: DueCursor | undefined = START_OF_DUE_ORDERS; after && !stopping(); ) {

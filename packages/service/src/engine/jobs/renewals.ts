@@ -30,7 +30,8 @@ export type RenewalDeps = Pick<
 const MAX_IN_FLIGHT = 64;
 /**
  * The maximum number of debits that are started before a slot is free, so that a free slot is used at once. Applies
- * only while the institution answers quickly: a debit that has waited too long must be queried instead of sent.
+ * only while the institution answers quickly: a debit that has waited too long must not be sent, and the institution is
+ * asked about it instead.
  */
 const MAX_AHEAD = 64;
 const SOON_MS = 1_000;
@@ -198,8 +199,8 @@ async function debitRenewal(
 }
 
 /**
- * Sends a debit. Returns undefined if it is too late: during the call the lease might end, and another node might query
- * the debit.
+ * Sends a debit. Returns undefined if it is too late: during the call the lease might end, and another node might ask
+ * the institution about the debit.
  */
 async function sendRenewal(
   { channelOf, clock, debitDeadlineMs }: DebitDeps,

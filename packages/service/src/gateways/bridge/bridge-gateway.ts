@@ -107,7 +107,10 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
     await report(theirs);
   }
 
-  /** Raises or resolves the alert about the currency. If that cannot be stored now, the next call does it. */
+  /**
+   * Raises or resolves the alert about the currency. If the database cannot store the alert now, the next call of the
+   * bridge tries again.
+   */
   async function report(theirs: string): Promise<void> {
     unreported = theirs;
     try {

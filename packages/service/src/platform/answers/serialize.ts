@@ -44,8 +44,8 @@ function compileSerializer(schema: object): (value: unknown) => string {
 }
 
 /**
- * Marks digits, times and enum values in capitals as safe without escaping: the search for special characters took 40 %
- * of the time to render a period.
+ * Marks values that need no escaping: digits, times and enum values in capitals. The search for special characters took
+ * 40 % of the time to render a period.
  */
 function markUnescaped(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(markUnescaped);

@@ -48,7 +48,10 @@ export async function* readCsvRecords(
 ): AsyncGenerator<CsvRecord> {
   const { createError, lastLineMayBeOpen } = rules;
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  /** The number of the line at which the text passed to the parser ends. The parser may have returned fewer records. */
+  /**
+   * The line number at the end of the text that was passed to the parser. The parser may not have returned all records
+   * of this text.
+   */
   let lines = 1;
   /** True if the last line passed to the parser is incomplete. */
   let isOpen = false;

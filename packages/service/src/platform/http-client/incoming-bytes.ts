@@ -32,7 +32,7 @@ export class IncomingBytes {
     this.size += more.length;
   }
 
-  /** Returns the next line without CR LF, or undefined if it is incomplete. Throws for other CRs and zero bytes. */
+  /** Returns the next line without CR LF, or undefined if it is incomplete. Throws for other CRs and for NUL bytes. */
   readLine(): string | undefined {
     const from = Math.max(this.position, this.searched);
     const found = this.bytes.subarray(from, this.size).indexOf(LF);

@@ -115,8 +115,8 @@ const CHANGE_MASTER_KEY_CHECK = statement({
 });
 
 /**
- * Binds the database to the current master key. Call it only after every key is wrapped under this master key: nodes
- * that have only the previous master key are refused afterwards.
+ * Binds the database to the current master key. Must be called only after every key is wrapped under this master key:
+ * nodes that have only the previous master key are refused afterwards.
  */
 export async function changeMasterKeyCheck(tx: Queryable, vault: Vault): Promise<boolean> {
   const changed = await tx.query(CHANGE_MASTER_KEY_CHECK, [computeMasterKeyChecks(vault, 'bound')[0] ?? null]);

@@ -13,8 +13,8 @@ export interface RepeatedLinesOptions {
 const LOOK_MS = 10_000;
 const SUMMARY_MS = 60_000;
 /**
- * A cause has ended after this time without a line. It is longer than the pause before a failed job is retried, which
- * is some seconds.
+ * A cause has ended if no line was written for this time. This time is longer than the pause before a failed job is
+ * retried, which is some seconds.
  */
 const QUIET_MS = 30_000;
 const MAX_CAUSES = 1_000;

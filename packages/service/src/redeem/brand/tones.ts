@@ -108,7 +108,7 @@ function nameHero(colour: Colour, { from, to }: { readonly from: Colour; readonl
 
 const STEPS = 255;
 
-/** Mixes a colour with `towards`, no further than needed for this contrast against all colours in `against`. */
+/** Mixes a colour with `towards`, no further than is needed for the contrast `ratio` with all colours in `against`. */
 function mixUntil(colour: Colour, towards: Colour, against: readonly Colour[], ratio: number): Colour {
   for (let step = 0; step < STEPS; step += 1) {
     const mixed = mix(colour, towards, step / STEPS);

@@ -11,8 +11,8 @@ import { renderLinkToKeep } from './parts/link-to-keep.js';
 import { renderSmallPrint } from './parts/subscription-panel.js';
 
 /**
- * Renders the confirmation: the end, the remaining benefits, and a number to quote. Its URL has the link to keep, if
- * there is one.
+ * Renders the confirmation: the end, the remaining benefits, and a number to quote. The page's URL contains the link to
+ * keep, if there is one.
  */
 export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): string {
   const { texts } = frame;

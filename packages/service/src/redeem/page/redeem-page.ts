@@ -114,8 +114,8 @@ function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, 
 }
 
 /**
- * If there are codes, says until when the page can be opened, because answers have no new link while nothing is
- * claimable.
+ * If there are codes, says until when the page can be opened, because the service's answers to the channel have no new
+ * link while nothing is claimable.
  */
 function renderNothingToClaim({ texts }: Frame, { exp }: SignedLink, view: PageView): Html {
   const { order, nextPayAt, codesCount } = view;

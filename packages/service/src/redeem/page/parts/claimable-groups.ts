@@ -72,7 +72,7 @@ const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claim
   others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
 
 const DAY_MS = 86_400_000;
-/** If a benefit's own deadline is fewer days than this away, the page shows the remaining time. */
+/** If fewer days than this remain until a benefit's own deadline, the page shows the remaining time. */
 const URGENT_DAYS = 3;
 
 function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {
