@@ -25,7 +25,7 @@ import type { ApiDeps } from './api-deps.js';
 
 export type ReplaceDeps = Pick<ApiDeps, 'catalog' | 'institutionNumbers' | 'clock' | 'log'>;
 
-/** agreements/replace. Commits everything in one transaction before the answer. Sends no event. */
+/** agreements/replace. Commits all its changes in one transaction before the answer. Sends no event. */
 export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, ReplaceDescription> {
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {

@@ -59,7 +59,7 @@ export function createGatewayRegistry(deps: PeerKeyDeps, makers: GatewayFactorie
       });
     },
     async close() {
-      // A gateway that could not be created needs no closing. Its caller has the error.
+      // A gateway that could not be created needs no closing. Its caller was given the error.
       await Promise.all([...made.values()].map(async (gateway) => (await gateway.catch(() => undefined))?.close?.()));
     },
   };

@@ -499,7 +499,7 @@ function readPem<T>(
   }
 }
 
-/** Parses each certificate, because TLS would ignore an unreadable certificate after the first. */
+/** Parses each certificate, because TLS would ignore an unreadable certificate that follows the first one. */
 function parseCertificates(text: string): X509Certificate[] {
   const parts = text.split(/(?=-----BEGIN )/).filter((part) => part.startsWith('-----BEGIN CERTIFICATE-----'));
   if (parts.length === 0) throw new SettingsError('there is no certificate');

@@ -57,7 +57,7 @@ export function createBatcher<Item, Answer>({ maxBatch, slots, channelOf, run }:
   function schedule(): void {
     if (isScheduled || !mayStart()) return;
     isScheduled = true;
-    // Waits one turn of the event loop, so that calls from the same socket read share a batch.
+    // Waits one turn of the event loop, so that calls that arrive in one read of a socket share a batch.
     setImmediate(() => {
       if (queue.length < SMALL_BATCH && queue.some(({ caller }) => caller.isNodeBusy()))
         fillTimer = setTimeout(start, FILL_MS);
