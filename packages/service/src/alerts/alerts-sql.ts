@@ -89,8 +89,8 @@ const SEE_ALERT = statement({
 });
 
 /**
- * Like `raiseAlertOnce`, for a condition that only this process sees. The alert is resolved when this process no longer
- * calls this function.
+ * Like `raiseAlertOnce`, for a condition that only this process sees. The alert is resolved when no process calls this
+ * function for it any more.
  */
 export async function keepAlertOpen(db: Queryable, kind: AlertKind, subject: string, detail: string): Promise<void> {
   await raiseAlertOnce(db, kind, subject, detail);

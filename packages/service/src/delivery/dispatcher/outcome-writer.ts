@@ -23,7 +23,7 @@ export interface OutcomeWriterDeps {
   readonly onUnblocked: (shard: Shard) => void;
 }
 
-/** The number of unstored outcomes from which on the node begins no pushes. */
+/** If this many outcomes are not stored yet, the node begins no pushes. */
 const MAX_UNWRITTEN = 2_000;
 const MAX_PER_STATEMENT = 512;
 const MAX_STATEMENTS_AT_ONCE = 2;

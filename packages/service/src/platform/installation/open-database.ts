@@ -188,7 +188,7 @@ async function prepareSchema(
   if (mode === 'auto' && (isService || environment === 'sandbox')) {
     const contract = isService && databaseUrl === undefined;
     const { missing, missingContracts } = await readSchema(database);
-    // Skips the migration, and so its lock, in the usual case that none is missing.
+    // Skips the migration, and so its lock, if no migration is missing. That is the usual case.
     if (missing.length > 0 || (contract && missingContracts.length > 0)) await migrate(url, { contract });
   }
   for (let said = ''; ; ) {
