@@ -13,7 +13,7 @@ export interface RepeatedLinesOptions {
 const LOOK_MS = 10_000;
 const SUMMARY_MS = 60_000;
 /**
- * A cause has ended if no line was written for this time. This time is longer than the pause before a failed job is
+ * A cause has ended if it caused no line for this time. This time is longer than the pause before a failed job is
  * retried, which is some seconds.
  */
 const QUIET_MS = 30_000;
