@@ -130,8 +130,8 @@ insert into delivery_attempts (channel_id, event_no, at, cycle_no, outcome, retr
 select channel_id, event_no, recorded_at + interval '1 s', 0, 'ACCEPTED', 0, 200, 12, recorded_at, true from new_events`;
 
 /**
- * Adds the orders at the positions from `from` up to but not including `to`. Both must be even. The first channel has a
- * third of the orders, and all channels share the rest. `run` executes a statement without a timeout.
+ * Adds the orders at the positions from `from` up to but not including `to`. Both must be even. A third of
+ * the orders belongs to the first channel. The rest is divided among all channels. `run` executes a statement without a timeout.
  */
 export async function loadOrders(
   run,

@@ -392,7 +392,10 @@ function readMailAddresses(env: Env, name: string): string[] {
 /** The name of the credential in systemd's LoadCredential. */
 const CREDENTIAL = 'master-key';
 
-/** `isFirst`: the first key is the current master key. With a key service, there may be previous keys only. */
+/**
+ * `isFirst` is true if the first key is the current master key. It is false if a key service has the current one: then
+ * all keys in the settings are previous keys.
+ */
 function readMasterKeys(env: Env, hasKeyService: boolean) {
   const current = readText(env, 'MASTER_KEY');
   const credentials = readText(env, 'CREDENTIALS_DIRECTORY');

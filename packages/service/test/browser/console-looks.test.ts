@@ -157,7 +157,7 @@ const PHONE = { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } as 
 /** A long run checks every page on both screens. A short run checks each page on one of the screens, in turn. */
 const isLong = process.env['LONG_RUNS'] === 'on';
 const everySecond = <Item>(list: readonly Item[], first: 0 | 1) => list.filter((_, at) => isLong || at % 2 === first);
-/** Returns all items in a long run, and every fourth in a short run, for additional checks of a page. */
+/** For additional checks of a page: returns all items in a long run, and every fourth in a short run. */
 const everyFourth = <Item>(list: readonly Item[], first: 1 | 3) => list.filter((_, at) => isLong || at % 4 === first);
 const SCREENS = [
   ['on a desk in daylight', DESK, everySecond(Object.entries(LOOKS), 0)],

@@ -18,7 +18,7 @@ export interface PushOutcome {
    * time that has passed since the push ended.
    */
   readonly endedAt: number;
-  /** For tests: the time when the push ended in Unix milliseconds, instead of `endedAt`. */
+  /** For tests: replaces `endedAt`, the time when the push ended. In Unix milliseconds. */
   readonly at?: number | undefined;
   readonly answer: string | null;
   /** True if the event can never be sent. It is then given up regardless of the schedule. */
