@@ -54,7 +54,7 @@ export const userOperations = [
     text: (result) =>
       'file' in result
         ? `wrote ${result.orders} orders and ${result.agreements} agreements to ${result.file}`
-        : safeLines(JSON.stringify(result, null, 2).split('\n')),
+        : safeLines([JSON.stringify(result)]),
   }),
   operation({
     ...OF_PERSONAL_DATA,

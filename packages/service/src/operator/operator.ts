@@ -55,6 +55,8 @@ export async function inTransaction<T>(
   operator: Operator,
   work: (tx: Transaction, joined: Operator) => Promise<T>,
 ): Promise<T> {
+  // Otherwise the first actions would wait for a second connection while each holds one.
+  await operator.database.prepareSigning?.();
   try {
     return await operator.database.transaction((tx) => {
       const database = { query: tx.query, transaction: <R>(inner: (same: Transaction) => Promise<R>) => inner(tx) };

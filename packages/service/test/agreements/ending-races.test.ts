@@ -1,14 +1,15 @@
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { OperatorError } from '../../src/operator/operator.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
-import { boundRequest, nodeOfFile, stageOfFile } from '../orders/stage-of-file.js';
-import { agreementOf, paid } from '../orders/support.js';
-import { attemptNoOf, clockedEngineOfFile, declined } from '../renewals/support.js';
+import { boundRequest } from '../orders/stage-of-file.js';
+import { agreementOf, paid, type Stage, stage } from '../orders/support.js';
+import { attemptNoOf, declined, type EngineNode, engineNode } from '../renewals/support.js';
 import { watchAttempts } from '../support/attempts-watch.js';
 import { type ChannelClient, type Reply, send } from '../support/channel-client.js';
+import { databaseClock } from '../support/database-clock.js';
 import { bindCard, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
-import type { Node } from '../support/second-node.js';
+import { anotherNode, type Node } from '../support/second-node.js';
 import { soakSize } from '../support/soak.js';
 
 /**
@@ -19,14 +20,19 @@ import { soakSize } from '../support/soak.js';
 
 const ROUNDS = soakSize('ENDING_ROUNDS', 8, 12);
 
-const { on } = stageOfFile();
-const nodes = [nodeOfFile(on), nodeOfFile(on)];
-// By the engine's clock, the second period of every order is due.
-const engine = clockedEngineOfFile(on, Date.UTC(2026, 2, 15));
+let on: Stage;
+let nodes: Node[];
+let engine: EngineNode;
 let notBound: () => Promise<string[]>;
 beforeAll(async () => {
+  on = await stage();
+  const gateways = { of: async () => on.institution };
+  nodes = [await anotherNode(on.service, { gateways }), await anotherNode(on.service, { gateways })];
+  // The engine's clock, at which the second period of every order is due.
+  engine = engineNode(on, {}, (await databaseClock(on.service.fresh, Date.UTC(2026, 2, 15))).url);
   notBound = await watchAttempts(on.service.fresh.database);
 });
+afterAll(() => on.close());
 
 const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
 const nodeOf = (n: number): Node => nodes[n % nodes.length] as Node;

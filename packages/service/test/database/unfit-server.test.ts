@@ -60,7 +60,7 @@ describe('a node', () => {
     });
     const url = Object.assign(new URL(fresh.url), { username: role, password: 'secret-of-the-role' }).href;
     await expect(open(url)).rejects.toThrow(
-      /^DATABASE_URL: the role may not do what the service needs: permission denied for schema public$/,
+      /^the role of DATABASE_URL may not change the schema: run perennial migrate with the role that owns the tables$/,
     );
   });
 

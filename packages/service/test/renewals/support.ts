@@ -26,6 +26,7 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
     debitDeadlineMs: 200,
     ...more,
   };
+  let closed: Promise<void> | undefined;
   return {
     deps,
     /** Debits the orders that are due now. Takes one lease and waits for all its debits. */
@@ -37,7 +38,10 @@ export function engineNode({ service, institution }: Stage, more: Partial<Renewa
       };
       return renewDueOrders({ ...deps, stopping }, { code: 'MOCKPAY', debitsPerSecond: debitsPerSecond ?? null });
     },
-    close: () => database.close(),
+    async close(): Promise<void> {
+      closed ??= database.close();
+      await closed;
+    },
   };
 }
 

@@ -221,6 +221,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     signWith(given) {
       sign = given;
     },
+    prepareSigning: async () => sign?.(''),
     get connections() {
       return pool.counts;
     },

@@ -50,6 +50,8 @@ export interface Transaction extends Queryable {
 export interface Transactional extends Queryable {
   /** Runs `work` in a transaction. `work` must not make network calls, because row locks are held until it ends. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Reads the key for audit entries, if it was not read before. */
+  prepareSigning?(): Promise<unknown>;
 }
 
 export interface TransactionOptions {
