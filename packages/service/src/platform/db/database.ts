@@ -221,7 +221,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     signWith(given) {
       sign = given;
     },
-    prepareSigning: async () => sign?.(''),
+    prepareSigning: async () => sign?.('').catch(() => undefined),
     get connections() {
       return pool.counts;
     },

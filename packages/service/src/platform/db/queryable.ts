@@ -50,7 +50,7 @@ export interface Transaction extends Queryable {
 export interface Transactional extends Queryable {
   /** Runs `work` in a transaction. `work` must not make network calls, because row locks are held until it ends. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Reads the key for audit entries, if it was not read before. */
+  /** Reads the key for audit entries, if it was not read before. Ignores a failure: an entry reports it. */
   prepareSigning?(): Promise<unknown>;
 }
 
