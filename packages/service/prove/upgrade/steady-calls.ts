@@ -107,7 +107,7 @@ export function steadyCalls(credentials: ChannelCredentials, urls: readonly stri
         ],
       };
     },
-    /** Returns the acknowledged orders that are not in the database. */
+    /** Returns a line for each acknowledged order that is not in the database. */
     async lost(database: Database): Promise<string[]> {
       const rows = await database.query<{ orderNo: string }>('select order_no::text as "orderNo" from external_orders');
       const there = new Set(rows.map(({ orderNo }) => orderNo));

@@ -142,8 +142,8 @@ export async function startReceiver(options: ReceiverOptions = {}) {
       answer = how ?? 'accept';
     },
     /**
-     * Resolves after the given number of pushes, or when the given condition is true. The condition is checked after
-     * every event of the receiver.
+     * Resolves after the given number of pushes, or when the given condition is true. The condition is checked at once,
+     * then after every request and every closed connection.
      */
     until(condition: number | (() => boolean)) {
       const holds = typeof condition === 'number' ? () => pushes.length >= condition : condition;

@@ -77,7 +77,8 @@ export class ListenState {
     this.forwarded.set(eventId, writtenAt);
   }
 
-  /** Records that a push was answered. When this returns, the record is in the file, and the push is not sent again. */
+  /** Records that a push was answered. When this returns, the record is in the file. The push is not sent
+   * again, unless it was refused and `--again` is given. */
   settle({ eventId, writtenAt }: Known, isAccepted: boolean): void {
     const settled: Settled = { eventId, writtenAt, isAccepted };
     this.apply(settled);

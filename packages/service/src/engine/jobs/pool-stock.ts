@@ -16,8 +16,8 @@ const FIND_LOW_STOCKS = statement({
 });
 
 /**
- * Raises an alert for each pool with fewer codes than its threshold. Does not repeat the alert until the pool is
- * refilled.
+ * Raises an alert for each pool with fewer codes than its threshold. Does not repeat the alert until it was
+ * resolved, for example because the pool was refilled.
  */
 export async function watchPoolStock(database: Database): Promise<number> {
   const low = await database.query(FIND_LOW_STOCKS);

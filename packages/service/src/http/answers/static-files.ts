@@ -68,7 +68,7 @@ export function createStaticFiles(folder: URL, fill?: (text: string, type: strin
   };
 }
 
-/** For files whose names contain a hash of their content. */
+/** For files whose names contain a hash of their content, and for the style of an accent colour. */
 export const KEEP_FOR_GOOD = 'public, max-age=31536000, immutable';
 /** For all other files: clients cache a file, but ask each time whether it has changed. */
 export const ASK_EACH_TIME = 'no-cache';

@@ -5,7 +5,7 @@ import { PlaceLink } from '../../../parts/values/place-link.tsx';
 import { Tag } from '../../../parts/values/status.tsx';
 import { useTexts } from '../texts.ts';
 
-/** Shows the amounts of refunds that wait for approval, with links to the approvals. */
+/** Shows the amounts of refunds that wait for approval. Each links to its approval, or to its bulk run. */
 export function WaitingRefunds({ refunds }: { readonly refunds: readonly WaitingRefund[] }) {
   const t = useTexts();
   return refunds.map(({ amountCent, approvalId, runId, cycleNo, requestedAt }) => (

@@ -99,7 +99,7 @@ async function readHistory(tx: Queryable, { orderNo, channelId }: OrderOfAnyChan
     plannedPushes: await findPlannedPushes(tx, channelId, eventNos, MAX_PLANNED_PUSHES),
     audit,
     notes,
-    /** True if older entries are missing, because a limit was reached. */
+    /** True if a limit was reached, so that older entries may be missing. */
     isCut:
       firstCycleNo > 1 ||
       events.length === MAX_EVENTS ||

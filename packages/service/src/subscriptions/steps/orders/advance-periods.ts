@@ -129,8 +129,8 @@ async function takeStep(
 }
 
 /**
- * If an outcome ends the agreement, locks all orders on that agreement together, by ascending number, to avoid
- * deadlocks.
+ * If an outcome ends the agreement, locks the order together with all ACTIVE and INITIALIZING orders on agreements with
+ * the same institution number, by ascending number, to avoid deadlocks.
  */
 async function lockForStep(tx: Queryable, orderNo: number, outcomes: readonly RehearsedOutcome[]): Promise<Order> {
   const agreementId = outcomes.includes('AGREEMENT_INVALID') ? await findAgreementIdOfOrder(tx, orderNo) : null;
