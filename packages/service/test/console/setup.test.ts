@@ -256,13 +256,13 @@ describe('a benefit', () => {
     expect((await admin.put('/benefits/PASS/fulfilment', { kind: 'pool' })).body).toMatchObject({
       ...{ benefit: { kind: 'POOL', codesLeft: 0 }, changed: true },
     });
-    expect((await support.post('/benefits/PASS/codes', { codes: 'A-1\nA-2\nA-2\n' })).body).toEqual({
+    expect((await support.post('/benefits/PASS/codes', { codes: 'CODE-A-1\nCODE-A-2\nCODE-A-2\n' })).body).toEqual({
       benefit: expect.objectContaining({ benefitCode: 'PASS', codesLeft: 2 }),
       ...{ imported: 2, knownBefore: 0, repeated: 1, served: 0 },
     });
     expect((await support.post('/benefits/PASS/codes', { codes: 'A-3\n\u0007\n' })).status).toBe(400);
     expect((await viewer.post('/benefits/PASS/codes', { codes: 'A-4\n' })).status).toBe(403);
-    expect(JSON.stringify((await viewer.get('/audit?limit=200')).body)).not.toContain('A-1');
+    expect(JSON.stringify((await viewer.get('/audit?limit=200')).body)).not.toContain('CODE-A-1');
   });
 
   it('with too few codes raises an alert once, which ends when the pool is refilled', async () => {
