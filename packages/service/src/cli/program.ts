@@ -3,6 +3,7 @@ import type { Row } from '../operations/operation.js';
 import { VERSION } from '../platform/version.js';
 import { addSettlementReportCommand } from './commands/books/settlement-report.js';
 import { addCheckBridgeCommand } from './commands/bridges/check-bridge.js';
+import { addCellCommands } from './commands/cells/cell.js';
 import { addAlertTestCommand } from './commands/installation/alert-test.js';
 import { addBackupCommands } from './commands/installation/backup.js';
 import { addMasterKeyCommands } from './commands/installation/master-key.js';
@@ -77,5 +78,6 @@ export async function createProgram(
   addMasterKeyCommands(perennial, commandLine);
   addBackupCommands(perennial, commandLine);
   addMigrateCommand(perennial, commandLine);
+  addCellCommands(perennial, commandLine);
   return perennial;
 }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { parseCurrency } from '@perennial/wire/currency';
+import { MAX_CELL, readCellsFile } from './cells.js';
 import { PlainError } from './plain-error.js';
 import { isThisMachine } from './this-machine.js';
 
@@ -117,6 +118,10 @@ export function readSettings(env: Env = process.env) {
     environment,
     /** The currency of every amount. Unset: the currency of the installation, or CNY for a new installation. */
     currency: readCurrency(env),
+    /** The cell of this node. Unset: 0 for a node; a command accepts any. */
+    cell: readOptionalInteger(env, 'CELL', 0, MAX_CELL),
+    /** All cells of the installation, for commands over several cells, notices and the console. Empty: only this one. */
+    cells: readCells(env),
     host,
     port,
     /** The URL of the API. Unset: http:// with the address and the actual port on which the node listens. */
@@ -256,6 +261,11 @@ function readCurrency(env: Env): string | undefined {
   } catch (error) {
     throw new SettingsError(`CURRENCY: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+function readCells(env: Env) {
+  const file = readText(env, 'CELLS_FILE');
+  return file === undefined ? [] : readCellsFile(file);
 }
 
 function readAddressRanges(env: Env, name: string): string[] {

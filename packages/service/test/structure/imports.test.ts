@@ -85,13 +85,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'books',
     'overview',
     'search',
+    'cells',
   ],
   'operator/orders': ['refunds', 'users', 'timeline'],
   'operator/provisioning': ['addresses'],
   console: ['sessions'],
   operations: ['command', 'texts'],
   cli: ['frame', 'commands'],
-  'cli/commands': ['books', 'installation', 'bridges'],
+  'cli/commands': ['books', 'installation', 'bridges', 'cells'],
   http: ['answers', 'limits', 'long-answers', 'requests', 'pages', 'console', 'developers'],
 };
 

@@ -42,6 +42,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000031_traces.sql': '132322c0d811b6ed',
   '000032_retention.sql': 'd3d02d5c4bfa2443',
   '000033_least_privilege.sql': '00bfbaa5456b6cc3',
+  '000034_cells.sql': '7deb5b134bb8ea82',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000099_sample.sql', text));

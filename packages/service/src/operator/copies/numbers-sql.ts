@@ -34,9 +34,9 @@ export async function findLaggingSequences(db: Queryable): Promise<LaggingSequen
   for (const { sequence, table, column } of [...NUMBER_SEQUENCES, ...identities]) {
     const [row] = await db.query<Omit<LaggingSequence, 'name'>>(
       `select n.next::text as next, m.highest::text as highest
-       from (select s.last_value + case when s.is_called then q.seqincrement else 0 end as next
+       from (select s.last_value + case when s.is_called then q.seqincrement else 0 end as next, q.seqmin, q.seqmax
              from ${sequence} s, pg_sequence q where q.seqrelid = '${sequence}'::regclass) n,
-         (select max(${column}) as highest from ${table}) m
+         lateral (select max(${column}) as highest from ${table} where ${column} between n.seqmin and n.seqmax) m
        where m.highest >= n.next`,
     );
     if (row) lagging.push({ name: sequence, ...row });

@@ -1,3 +1,4 @@
+import type { NumberRange } from '../cells.js';
 import type { Queryable, Transactional } from './queryable.js';
 import { statement } from './statement.js';
 
@@ -48,9 +49,16 @@ export async function moveLaggingSequencesIn(tx: Queryable): Promise<string[]> {
 /** Locks a sequence, so that nobody reads it or takes numbers. */
 export const LOCK_SEQUENCE = statement({ text: 'select lock_sequence($1)', parameters: ['text'] });
 
+/** Restricts the sequence of an unused table to a range, and begins at its start. */
+export async function restrictSequence(tx: Queryable, { sequence, min, max, start }: NumberRange): Promise<void> {
+  await tx.query(
+    `alter sequence ${sequence} minvalue ${min} maxvalue ${max} start with ${start} restart with ${start}`,
+  );
+}
+
 /**
  * Returns the sequences that lag. Order numbers come in blocks, so the sequence of order numbers advances by the size
- * of a block.
+ * of a block. Ignores rows of other cells, whose numbers this sequence never gives out.
  */
 const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]> =>
   db.query<Lagging>(
@@ -58,7 +66,8 @@ const findLagging = (db: Queryable, names: readonly string[]): Promise<Lagging[]
       .map((name) => {
         const { table, column } = SEQUENCES[name] ?? { table: '', column: '' };
         return `select '${name}' as name, (m.used / s.seqincrement * s.seqincrement)::text as used
-          from pg_sequence s, ${name} q, (select max(${column}) as used from ${table}) m
+          from pg_sequence s, ${name} q,
+            lateral (select max(${column}) as used from ${table} where ${column} between s.seqmin and s.seqmax) m
           where s.seqrelid = '${name}'::regclass
             and m.used >= q.last_value + case when q.is_called then s.seqincrement else 0 end`;
       })

@@ -21,6 +21,7 @@ import { readOrCreateInstallationKey, signAuditLog } from '../secrets/keyed-hash
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { createKey, openVault, type Vault } from '../secrets/vault.js';
 import { type Settings, SettingsError } from '../settings.js';
+import { checkCell } from './cell-sql.js';
 import { claimDatabase, UnconfirmedCopy } from './database-identity.js';
 import {
   checkCurrency,
@@ -153,9 +154,15 @@ async function prepareDatabase(opened: OpenConnection, settings: Settings, optio
   const { database, databaseUrl, keys } = opened;
   await checkBeforeChange(opened, settings);
   await prepareSchema(database, databaseUrl, settings, options);
+  if (settings.cell && !(await findInstallation(database))) {
+    throw new SettingsError(
+      `CELL is ${settings.cell}, but the database of DATABASE_URL is no cell yet: run perennial cell init first`,
+    );
+  }
   const vault = await claimInstallation(database, settings.environment, keys);
   signAuditLog(database, vault);
   const currency = await claimCurrency(database, settings.currency);
+  await checkCell(database, settings.cell ?? (options.role === 'service' ? 0 : undefined));
   // A command repairs nothing here, so that on a copy of the database it only reports.
   if (options.role !== 'service') return { currency, vault };
   // A read-only node may use a copy of the database, so it does not claim the database.

@@ -4,7 +4,7 @@ import { normalizeNumber } from '../normalize-number.js';
 import { computeMasterKeyChecks, keyPlaces, openStoredKey } from './stored-keys.js';
 import { createKey, type Vault } from './vault.js';
 
-export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes' | 'audit log' | 'reads';
+export type KeyPurpose = 'institution numbers' | 'bank mobiles' | 'pool codes' | 'audit log' | 'reads' | 'cells';
 
 /** The statement itself chooses the bound or the unbound form, because the caller may have no transaction. */
 const INSERT_LOOK_UP_KEYS = statement({
