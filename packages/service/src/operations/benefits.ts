@@ -52,6 +52,7 @@ export const benefitOperations = [
     toAnswer: ({ changed, ...benefit }) => ({ benefit: toBenefitView(benefit), changed }),
     command: {
       usage: 'benefit set-fulfilment <benefit-code>',
+      inCells: () => ({}),
       examples: [
         'set-fulfilment COUPON --kind pool',
         'set-fulfilment VIP_PASS --kind supplier --url https://supplier.example/codes --key-file supplier.key',
@@ -77,6 +78,7 @@ export const benefitOperations = [
     toAnswer: ({ changed, leftOut, ...benefit }) => ({ benefit: toBenefitView(benefit), leftOut, changed }),
     command: {
       usage: 'benefit set-presentation <benefit-code>',
+      inCells: () => ({}),
       summary: 'change its icon, descriptions and link; none removes a part',
       examples: [
         'set-presentation VIP_PASS --icon pass.svg --zh 全场通用 --en "For everything in the shop"',
@@ -126,6 +128,7 @@ export const benefitOperations = [
     toAnswer: ({ changed, ...benefit }) => ({ benefit: toBenefitView(benefit), changed }),
     command: {
       usage: 'benefit set-low-stock <benefit-code> <codes>',
+      inCells: () => ({}),
       examples: ['set-low-stock COUPON 500', 'set-low-stock COUPON none'],
       fields: { lowStock: ['<codes>', 'how many, or none'] },
       text: ({ benefitCode, lowStock }) => `low stock of ${benefitCode}: ${lowStockText(lowStock)}`,

@@ -89,6 +89,11 @@ export interface CommandRules<Input, Result> {
    * copy of the database that was not adopted.
    */
   readonly needsEngine?: boolean;
+  /**
+   * Set if the command accepts `--cells all`, because its record is the same in all cells. Returns fields that the first
+   * cell has chosen, such as a key, as input for the others.
+   */
+  readonly inCells?: (result: Result) => Readonly<Record<string, unknown>>;
   /** Returns false if the command must exit with code 1. */
   readonly isGood?: (result: Result) => boolean;
   /**

@@ -57,6 +57,7 @@ export const paymentChannelOperations = [
     toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),
     command: {
       usage: 'payment-channel create <code>',
+      inCells: keyOf,
       examples: [
         'create MOCKPAY --name "Mock Pay" --gateway sandbox --banks "*"',
         'create UNIPAY --name "Uni Pay" --gateway bridge --gateway-url https://bridge.example/uni \\\n' +
@@ -87,6 +88,7 @@ export const paymentChannelOperations = [
     toAnswer: ({ changed, ...paymentChannel }) => ({ paymentChannel, changed }),
     command: {
       usage: 'payment-channel update <code>',
+      inCells: () => ({}),
       examples: [
         'update UNIPAY --name "Uni Pay Plus" --banks ICBC,CCB,ABC',
         'update UNIPAY --debits-per-second none --debit-hours none',
@@ -108,6 +110,7 @@ export const paymentChannelOperations = [
     toAnswer: ({ gatewayKey = null, ...paymentChannel }) => ({ paymentChannel, gatewayKey }),
     command: {
       usage: 'payment-channel reset-key <code>',
+      inCells: keyOf,
       examples: ['reset-key UNIPAY'],
       text: paymentChannelTextWithKey,
     },

@@ -41,6 +41,7 @@ export const peopleOperations = [
   }),
   command({
     usage: 'operator create <name>',
+    inCells: () => ({}),
     summary: 'create an operator, and show a one-time link to set a password',
     examples: ['create ann --role admin', 'create bo --role support --password-stdin < password.txt'],
     body: Type.Object({ role: Type.String(), password: Type.Optional(Type.String()) }),
@@ -65,6 +66,7 @@ export const peopleOperations = [
     toAnswer: toChanged,
     command: {
       usage: 'operator set-role <name>',
+      inCells: () => ({}),
       examples: ['set-role bo --role finance'],
       fields: { role: ROLE },
       text: personText,
@@ -79,7 +81,12 @@ export const peopleOperations = [
     answer: schema.personChanged,
     run: disablePerson,
     toAnswer: toChanged,
-    command: { usage: 'operator disable <name>', examples: ['disable bo'], text: personText },
+    command: {
+      usage: 'operator disable <name>',
+      examples: ['disable bo'],
+      inCells: () => ({}),
+      text: personText,
+    },
   }),
   operation({
     method: 'POST',
@@ -91,7 +98,12 @@ export const peopleOperations = [
     run: enablePerson,
     secondPerson: {},
     toAnswer: toChanged,
-    command: { usage: 'operator enable <name>', examples: ['enable bo'], text: personText },
+    command: {
+      usage: 'operator enable <name>',
+      examples: ['enable bo'],
+      inCells: () => ({}),
+      text: personText,
+    },
   }),
   operation({
     method: 'POST',

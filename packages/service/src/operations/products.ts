@@ -31,6 +31,7 @@ export const productOperations = [
     run: createProduct,
     command: {
       usage: 'product create <product-code>',
+      inCells: () => ({}),
       examples: [
         'create VIP_MONTHLY --name "VIP, monthly" --mode SVC_DEDUCT --period-type MONTH --cycles 12 \\\n' +
           '      --amount-cent 1990 --benefit "VIP_PASS:1500:VIP pass" --benefit COUPON:490',
@@ -74,6 +75,7 @@ export const productOperations = [
     secondPerson: { chosen: ({ productCode }) => ({ productCode }) },
     command: {
       usage: 'product create-version <product-code>',
+      inCells: ({ productCode }) => ({ productCode }),
       examples: [
         'create-version VIP_MONTHLY --amount-cent 2190',
         'create-version VIP_MONTHLY --amount-cent 2190 --replace',

@@ -1,4 +1,5 @@
 import type { Gateways } from '../gateways/gateway-registry.js';
+import type { Cell } from '../platform/cells.js';
 import type { Clock } from '../platform/clock.js';
 import { sqlState, type Transaction, type Transactional } from '../platform/db/database.js';
 import { createRefusal, PlainError } from '../platform/plain-error.js';
@@ -20,6 +21,8 @@ export interface Operator {
   readonly actor: string;
   /** Allows callback addresses on this machine, for a sandbox with an embedded database. Unset: false. */
   readonly localCallbacks?: boolean;
+  /** All cells of the installation. Unset: only this one. */
+  readonly cells?: readonly Cell[];
 }
 
 /** The first argument of actions that depend on the time. */

@@ -56,8 +56,12 @@ export interface CommandLine {
   settings(): Settings;
   /** Writes progress to stderr, except with --json, because then stderr may contain only the error document. */
   progress(options: JsonOption): (line: string) => void;
-  /** Opens the database of the settings, runs `act`, and closes the database. */
-  operate(options: JsonOption, act: (operator: OperatorWithGateways) => Promise<void>): Promise<void>;
+  /** Opens the database of the settings, or of `others`, runs `act`, and closes the database. */
+  operate(
+    options: JsonOption,
+    act: (operator: OperatorWithGateways) => Promise<void>,
+    others?: Partial<Settings>,
+  ): Promise<void>;
   /**
    * Runs `act` and prints the result. A `text` of several lines must be a SafeText; other texts are escaped here. The
    * exit code is 1 if `isGood` returns false.
@@ -89,8 +93,8 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
   const progress: CommandLine['progress'] = ({ json = false }) =>
     json ? () => undefined : (line) => stderr.write(`${toTerminalText(line)}\n`);
 
-  const operate: CommandLine['operate'] = async (options, act) => {
-    const given = settings();
+  const operate: CommandLine['operate'] = async (options, act, others) => {
+    const given = { ...settings(), ...others };
     const opened = await openDatabaseFromSettings(given, commandOptions(progress(options)));
     const gateways = createGatewaysOnDemand(opened, given, systemClock);
     try {
@@ -104,6 +108,7 @@ export function createCommandLine({ env, stdout, stderr, setFailed }: Terminal):
         currency: opened.currency,
         actor: actorName(),
         localCallbacks: given.databaseUrl === undefined,
+        cells: given.cells,
       });
     } finally {
       await gateways.close();

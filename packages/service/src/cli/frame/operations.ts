@@ -3,8 +3,10 @@ import { appendList, parseWholeNumber } from '../../operations/command/parse.js'
 import type { CommandField, CommandReader, CommandRules, Context, Row } from '../../operations/operation.js';
 import { runRow, WITHOUT_APPROVAL } from '../../operations/second-person.js';
 import { refuseWrittenNumbers } from '../../operator/masking.js';
+import type { OperatorWithGateways } from '../../operator/operator.js';
 import { PlainError } from '../../platform/plain-error.js';
 import type { Settings } from '../../platform/settings.js';
+import { performInCells } from './cells.js';
 import { actorName, addCommand, type CommandLine, type JsonOption } from './command.js';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -28,6 +30,7 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
     for (const option of optionsOf(row, field, given)) made.addOption(option.makeOptionMandatory(isNeeded));
   }
   if (row.secondPerson) made.option('--without-approval <text>', WITHOUT_APPROVAL);
+  if (rules.inCells) made.addOption(new Option('--cells <cells>', 'in all cells of CELLS_FILE').choices(['all']));
   made.action(async (...given: readonly unknown[]) => {
     const options = given[argumentNames.length] as JsonOption & Given;
     const values = [
@@ -36,11 +39,16 @@ export function addRow(noun: Command, row: Row, rules: CommandRules<never, never
     ];
     const input = { ...(rules.defaults as object | undefined), ...(await toInput(row, values)) } as never;
     refuseWrittenNumbers(input);
+    const { withoutApproval, cells } = options as { readonly withoutApproval?: string; readonly cells?: 'all' };
+    if (cells) {
+      const run = (operator: OperatorWithGateways, given: never, consoleUrl: string | undefined) =>
+        runRow(row, operator, given, contextOf(commandLine, consoleUrl), { withoutApproval });
+      return performInCells(commandLine, options, rules, input, run);
+    }
     const perform = rules.needsEngine ? commandLine.performWithEngine : commandLine.perform;
     await perform(
       options,
       async (operator) => {
-        const { withoutApproval } = options as { readonly withoutApproval?: string };
         const result = await runRow(row, operator, input, contextOf(commandLine), { withoutApproval });
         return (Array.isArray(result) ? { items: result } : result) as { readonly items?: unknown };
       },
@@ -121,7 +129,7 @@ async function toInput(row: Row, values: readonly (readonly [string, unknown])[]
  * The command line acts as admin, because its user has the database's password. Functions that need a running service
  * throw.
  */
-function contextOf({ settings }: CommandLine): Context {
+function contextOf({ settings }: CommandLine, consoleUrl?: string): Context {
   const onlyService = (): never => {
     throw new PlainError('only a running service can do this');
   };
@@ -130,7 +138,7 @@ function contextOf({ settings }: CommandLine): Context {
     person: { personId: 0, name: actorName(), role: 'admin', sessionId: '' },
     refundApprovalCent,
     refundDailyCent,
-    consoleUrl: () => consoleUrlOf(settings()),
+    consoleUrl: () => consoleUrl ?? consoleUrlOf(settings()),
     publicUrl: onlyService,
     findStep: onlyService,
     get channels() {

@@ -35,7 +35,10 @@ import type { paymentChannelChange, paymentChannelRequest } from '../schemas/set
 import { requirePeerUrl } from './addresses/peer-url.js';
 import { describeChange } from './seller-values.js';
 
-/** The key with which the service and a bridge sign their messages, in base64. It is shown only once. */
+/**
+ * The key with which the service and a bridge sign their messages, in base64. It is shown only once. As an input it is
+ * the key that another cell has, because all cells use one bridge.
+ */
 export interface OneTimeGatewayKey {
   readonly gatewayKey?: string;
 }
@@ -46,7 +49,12 @@ export interface OneTimeGatewayKey {
  */
 export async function createPaymentChannel(
   operator: Operator,
-  { code: subject, gateway: asked, ...given }: Asked<Static<typeof paymentChannelRequest>>,
+  {
+    code: subject,
+    gateway: asked,
+    gatewayKey,
+    ...given
+  }: Asked<Static<typeof paymentChannelRequest>> & OneTimeGatewayKey,
 ): Promise<PaymentChannelView & OneTimeGatewayKey> {
   requireCode('the payment channel code', subject);
   const gateway = requireOneOf('the gateway', asked, GATEWAYS);
@@ -63,7 +71,7 @@ export async function createPaymentChannel(
     commonNumbers: false,
   };
   const fields = requireFields(operator.environment, gateway, { ...blank, ...given });
-  const key = gateway === 'bridge' ? createKey() : undefined;
+  const key = gateway === 'bridge' ? toKey(gatewayKey) : undefined;
   return inTransaction(operator, async (tx) => {
     if (!(await insertPaymentChannel(tx, subject, gateway, fields))) {
       throw refusal('payment-channel-exists')`there is already a payment channel ${quoted(subject)}`;
@@ -78,9 +86,9 @@ export async function createPaymentChannel(
 /** Replaces the key of a bridge. The old key becomes invalid at once, for messages in both directions. */
 export async function resetGatewayKey(
   operator: Operator,
-  { code: subject }: { readonly code: string },
+  { code: subject, gatewayKey }: { readonly code: string } & OneTimeGatewayKey,
 ): Promise<PaymentChannelView & OneTimeGatewayKey> {
-  const key = createKey();
+  const key = toKey(gatewayKey);
   return inTransaction(operator, async (tx) => {
     await requireLockedPaymentChannel(tx, subject, 'change');
     const view = await requirePaymentChannelView(tx, subject);
@@ -111,6 +119,9 @@ async function findFormerKey(tx: Queryable, { vault }: Operator, code: string, .
   const places = of.map((one) => bridgePlace(code, one));
   return (await findStoredKey(tx, vault, wrapped, places)) ?? 'misplaced';
 }
+
+/** Returns the key of the first cell for the others, or a new one. */
+const toKey = (given: string | undefined): Uint8Array => (given ? Buffer.from(given, 'base64') : createKey());
 
 function toOneTimeKey(key: Uint8Array | undefined): OneTimeGatewayKey {
   return key ? { gatewayKey: Buffer.from(key).toString('base64') } : {};

@@ -7,10 +7,17 @@ import { MAX_CELL } from '../../../platform/cells.js';
 import { connectToDatabase, openExistingDatabase } from '../../../platform/installation/open-database.js';
 import { migrate } from '../../../platform/schema/migrate.js';
 import { actorName, addCommand, type CommandLine, commandOptions, type JsonOption } from '../../frame/command.js';
+import { addListCommand, addMapCommand, addOfCommand } from './channels-of-cells.js';
+import { addDriftCommand, addDuplicatesCommand } from './reports.js';
 
 export function addCellCommands(perennial: Command, commandLine: CommandLine): void {
   const cell = perennial.command('cell').description('databases that share the channels of one installation');
   addInit(cell, commandLine);
+  addListCommand(cell, commandLine);
+  addOfCommand(cell, commandLine);
+  addMapCommand(cell, commandLine);
+  addDriftCommand(cell, commandLine);
+  addDuplicatesCommand(cell, commandLine);
 }
 
 function addInit(cell: Command, commandLine: CommandLine): void {

@@ -1,0 +1,121 @@
+import { rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { type SafeText, safeLines, safeText } from '../../../operations/command/safe-text.js';
+import { table } from '../../../operations/command/table.js';
+import { findAppId, listAppIds, readCellFacts } from '../../../operator/cells/read-cell-sql.js';
+import { NotFoundError, OperatorError } from '../../../operator/operator.js';
+import { quoted } from '../../../operator/rules.js';
+import { rangesOf } from '../../../platform/cells.js';
+import { inAllCells, inEachCell, type OfCell, requireCells } from '../../frame/cells.js';
+import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
+import { replaceMap } from './haproxy.js';
+
+export function addListCommand(cell: Command, commandLine: CommandLine): void {
+  addCommand(cell, 'list', 'show the cells of CELLS_FILE: where they are, and how full', ['list']).action(
+    async (options: JsonOption) => {
+      const servers = new Map(requireCells(commandLine.settings()).map((one) => [one.cell, toPlace(one.database)]));
+      const found = await inEachCell(commandLine, options, ({ database }) => readCellFacts(database));
+      const items = found.map((one) => ({ ...one, server: servers.get(one.cell) ?? '' }));
+      commandLine.show(options, { items }, listText, () => items.every(({ error }) => error === null));
+    },
+  );
+}
+
+/** Returns host, port and database of a URL, without its user and password. */
+function toPlace(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  return `${searchParams.get('host') ?? hostname}:${searchParams.get('port') ?? (port || 5432)}${pathname}`;
+}
+
+type Facts = Awaited<ReturnType<typeof readCellFacts>>;
+
+function listText({ items }: { readonly items: readonly (OfCell<Facts> & { readonly server: string })[] }): SafeText {
+  return table(
+    ['CELL', 'DATABASE', 'CHANNELS', 'ACTIVE ORDERS', 'SIZE', 'NUMBERS USED', 'STATE'],
+    items.map(({ cell, server, error, result }) =>
+      result === null
+        ? [`${cell}`, server, '', '', '', '', error]
+        : [
+            `${cell}`,
+            server,
+            `${result.channels}`,
+            `${result.activeOrders}`,
+            `${Math.ceil(result.bytes / 1e6)} MB`,
+            shareUsed(cell, result.orderNumber),
+            `schema ${result.schema}`,
+          ],
+    ),
+  );
+}
+
+function shareUsed(cell: number, number: number): string {
+  const [{ min, max } = { min: 0, max: 1 }] = rangesOf(cell);
+  return `${(((number - min) / (max - min)) * 100).toFixed(1)} %`;
+}
+
+export function addOfCommand(cell: Command, commandLine: CommandLine): void {
+  addCommand(cell, 'of <app-id>', 'show the cell of a channel', ['of test_demo']).action(
+    async (appId: string, options: JsonOption) => {
+      const found = await inAllCells(commandLine, options, ({ database }) => findAppId(database, appId));
+      const cells = found.flatMap(({ cell, result }) => (result ? [cell] : []));
+      const [first] = cells;
+      if (first === undefined) throw new NotFoundError(`there is no channel ${quoted(appId)} in any cell`);
+      if (cells.length > 1) throw createTwice(appId, cells);
+      commandLine.show(options, { appId, cell: first }, ({ cell: its }) => `${appId} is in cell ${its}`);
+    },
+  );
+}
+
+const createTwice = (appId: string, cells: readonly number[]) =>
+  new OperatorError(
+    `the app id ${quoted(appId)} is in the cells ${cells.join(' and ')}: only one of them can get its requests`,
+  );
+
+interface MapOptions extends JsonOption {
+  readonly output?: string;
+  readonly haproxy?: string;
+}
+
+export function addMapCommand(cell: Command, commandLine: CommandLine): void {
+  addCommand(cell, 'map', 'write haproxy’s map from app ids to the backends cell_0, cell_1, …', [
+    'map --output /etc/haproxy/cells.map',
+    'map --output /etc/haproxy/cells.map --haproxy /run/haproxy/admin.sock',
+  ])
+    .option('--output <file>', 'write the map to this file (default: print it)')
+    .option('--haproxy <socket>', 'also replace the map of the running haproxy, by its runtime socket')
+    .action(async ({ output, haproxy, ...options }: MapOptions) => {
+      if (haproxy !== undefined && output === undefined) throw new OperatorError('--haproxy needs --output');
+      const items = await listChannelsOfCells(commandLine, options);
+      const lines = items.map((one) => `${one.appId} cell_${one.cell}`);
+      if (output !== undefined) await writeMap(path.resolve(output), lines);
+      if (output !== undefined && haproxy !== undefined) await replaceMap(haproxy, path.resolve(output), lines);
+      commandLine.show(options, { items }, () => mapText(lines, output));
+    });
+}
+
+const mapText = (lines: readonly string[], output: string | undefined): SafeText =>
+  output === undefined ? safeLines(lines) : safeText`${lines.length} channels are in ${output}`;
+
+/** Throws if a cell cannot be read, because the map would lack its channels, or if an app id is in two cells. */
+async function listChannelsOfCells(commandLine: CommandLine, options: JsonOption) {
+  const cells = new Map<string, number[]>();
+  for (const { cell, result } of await inAllCells(commandLine, options, ({ database }) => listAppIds(database))) {
+    for (const appId of result) cells.set(appId, [...(cells.get(appId) ?? []), cell]);
+  }
+  return [...cells].map(([appId, [cell = 0, ...others]]) => {
+    if (others.length > 0) throw createTwice(appId, [cell, ...others]);
+    return { appId, cell };
+  });
+}
+
+/** Writes under a temporary name first, so that the file is always complete. It contains no secret. */
+async function writeMap(file: string, lines: readonly string[]): Promise<void> {
+  const unfinished = `${file}.${process.pid}.unfinished`;
+  try {
+    await writeFile(unfinished, `${lines.join('\n')}\n`);
+    await rename(unfinished, file);
+  } catch (error) {
+    throw new OperatorError(`the map cannot be written: ${(error as Error).message}`);
+  }
+}
