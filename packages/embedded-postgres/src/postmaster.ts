@@ -11,7 +11,7 @@ import { isRunning, runProgram, spawnDetached, untilEnded } from './processes.js
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
-  /** False while the server starts, recovers or stops. */
+  /** False while the server starts, recovers or stops. A standby is ready for reads. */
   readonly isReady: boolean;
 }
 
@@ -21,6 +21,7 @@ export interface Postmaster {
  */
 export class StartFailed extends EmbeddedPostgresError {}
 
+const READY = ['ready', 'standby'];
 const POLL_MS = 20;
 const MAX_STOP_MS = 60_000;
 const EMPTY_FOR_MS = 2_000;
@@ -32,7 +33,7 @@ export async function findPostmaster({ data }: Folder): Promise<Postmaster | und
     const [pidLine, , , port, , , , status = ''] = (await readFile(file, 'utf8')).split('\n');
     const pid = Number(pidLine);
     if (!(pid > 0) || !(await isRunning(pid))) return undefined;
-    if (await isServerOf(data, pid)) return { pid, port: Number(port), isReady: status.trim() === 'ready' };
+    if (await isServerOf(data, pid)) return { pid, port: Number(port), isReady: READY.includes(status.trim()) };
     // The pid belongs to another program, because pids are reused after a reboot. PostgreSQL would take it for the old
     // server and never start.
     await rm(file, { force: true });

@@ -90,6 +90,12 @@ export const DATABASE_FAILURES: readonly DatabaseFailure[] = [
     why: 'a prepared statement already exists: the session is another one',
   },
   { state: '53', meaning: 'away', why: 'out of disk, memory or connections' },
+  {
+    state: '55000',
+    meaning: 'away',
+    why: 'the database refuses connections, as after its cell was moved to another server',
+    routine: 'CheckMyDatabase',
+  },
   { state: '55P03', meaning: 'held up', why: 'another session holds a lock for too long' },
   {
     state: '57014',

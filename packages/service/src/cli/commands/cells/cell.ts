@@ -9,6 +9,7 @@ import { migrate } from '../../../platform/schema/migrate.js';
 import { actorName, addCommand, type CommandLine, commandOptions, type JsonOption } from '../../frame/command.js';
 import { addListCommand, addMapCommand, addOfCommand } from './channels-of-cells.js';
 import { addDriftCommand, addDuplicatesCommand } from './reports.js';
+import { addSplitCommand } from './split.js';
 
 export function addCellCommands(perennial: Command, commandLine: CommandLine): void {
   const cell = perennial.command('cell').description('databases that share the channels of one installation');
@@ -16,6 +17,7 @@ export function addCellCommands(perennial: Command, commandLine: CommandLine): v
   addListCommand(cell, commandLine);
   addOfCommand(cell, commandLine);
   addMapCommand(cell, commandLine);
+  addSplitCommand(cell, commandLine);
   addDriftCommand(cell, commandLine);
   addDuplicatesCommand(cell, commandLine);
 }
