@@ -24,6 +24,7 @@ import { createLargeBodies, type LargeBodyLimits } from './http/limits/large-bod
 import { createNodeLoad, type LoadLimits } from './http/limits/node-load.js';
 import { createRedeemLimits } from './http/limits/redeem-limits.js';
 import { createServiceMetrics } from './http/metrics.js';
+import { createNoticePasser } from './http/pass-notice.js';
 import { createRequestLog } from './http/request-log.js';
 import { createAdmission } from './http/requests/admission.js';
 import { createRefusalExplainer, explainUnreadableField } from './http/requests/explain-refusal.js';
@@ -55,6 +56,8 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
   Partial<
     Pick<
       Settings,
+      | 'cell'
+      | 'cells'
       | 'databasePool'
       | 'redeemOpensPerMinute'
       | 'metricsToken'
@@ -227,6 +230,7 @@ export function createService(deps: ServiceDeps): Service {
       clock,
       verifier: createNoticeVerifier(database, gateways, clock),
       limit: createMinuteLimit(failuresPerMinute, clock),
+      passOn: createNoticePasser({ cell: deps.cell ?? 0, cells: deps.cells ?? [], log }),
       accept: createNoticeAcceptor({
         database,
         settle,
@@ -268,7 +272,7 @@ function createConsoleDeps(
   deps: ServiceDeps & { readonly currency: string },
   { channels, gateways }: { readonly channels: ChannelRegistry; readonly gateways: Gateways },
 ): ConsoleDeps {
-  const { vault, clock, log, environment, currency, localCallbacks = false } = deps;
+  const { vault, clock, log, environment, currency, localCallbacks = false, cells = [] } = deps;
   const { databaseFor } = createConnectionShares(
     deps.database,
     consoleShareLimits(deps.databasePool ?? DEFAULT_DATABASE_POOL),
@@ -282,7 +286,7 @@ function createConsoleDeps(
     log,
     channels,
     pushClient: createPushClient({ allowLocalhost: localCallbacks }),
-    operator: { database: databaseFor(NOBODY), vault, clock, environment, currency, localCallbacks, gateways },
+    operator: { database: databaseFor(NOBODY), vault, clock, environment, currency, localCallbacks, gateways, cells },
     databaseOf: databaseFor,
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,

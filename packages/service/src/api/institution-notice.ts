@@ -10,19 +10,28 @@ import { type Attempt, findAttempt, scheduleDebitQuestion } from '../subscriptio
 export interface NoticeAcceptorDeps {
   readonly database: Database;
   readonly settle: SettleInBatch;
-  readonly endAgreement: (paymentChannelCode: string, institutionNo: string, reason: string) => Promise<void>;
+  readonly endAgreement: (
+    paymentChannelCode: string,
+    institutionNo: string,
+    reason: string,
+    isKnownElsewhere?: boolean,
+  ) => Promise<boolean>;
 }
 
-/** Settles a notice of an institution like any other outcome. Receiving the same notice again changes nothing. */
+/**
+ * Settles a notice of an institution like any other outcome. Receiving the same notice again changes nothing. Returns
+ * whether the notice is about something known. If it is not, an alert is raised, unless `isKnownElsewhere`.
+ */
 export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeAcceptorDeps) {
-  return async (paymentChannelCode: string, notice: Notice): Promise<void> => {
+  return async (paymentChannelCode: string, notice: Notice, isKnownElsewhere = false): Promise<boolean> => {
     if (notice.kind === 'agreement-canceled') {
-      return endAgreement(paymentChannelCode, notice.institutionNo, notice.reason);
+      return endAgreement(paymentChannelCode, notice.institutionNo, notice.reason, isKnownElsewhere);
     }
     const attempt = await findAttemptOfNotice(database, paymentChannelCode, notice.attemptNo);
     if (!attempt) {
       const detail = alertText('notice-for-unknown-attempt', paymentChannelCode);
-      return raiseAlert(database, 'notice-for-unknown-attempt', notice.attemptNo.slice(0, 64), detail);
+      await raiseAlert(database, 'notice-for-unknown-attempt', notice.attemptNo.slice(0, 64), detail);
+      return false;
     }
     const outcome = await rejectWrongAmount(database, attempt, notice.outcome);
     if (outcome.kind === 'success' || outcome.kind === 'declined') {
@@ -31,6 +40,7 @@ export function createNoticeAcceptor({ database, settle, endAgreement }: NoticeA
       // The notice has a wrong amount or no final outcome, so the recovery job asks the institution at once.
       await scheduleDebitQuestion(database, attempt, 0);
     }
+    return true;
   };
 }
 

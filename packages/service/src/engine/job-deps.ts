@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { Fulfilments } from '../fulfilment/fulfilment-registry.js';
 import type { Gateways } from '../gateways/gateway-registry.js';
+import type { Cell } from '../platform/cells.js';
 import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
 import type { Vault } from '../platform/secrets/vault.js';
@@ -20,6 +21,9 @@ export interface JobDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly environment: Environment;
+  /** This node's cell, and all cells of the installation. Default: 0, and only that. */
+  readonly cell?: number | undefined;
+  readonly cells?: readonly Cell[];
   readonly counts?: SubscriptionCounts;
   /** Returns true if the node is stopping. Jobs then begin no new work. */
   readonly stopping?: () => boolean;

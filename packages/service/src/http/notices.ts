@@ -8,12 +8,16 @@ import { addressGroup, type MinuteLimit } from './answers/minute-limit.js';
 import { NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
 import type { LargeBodies } from './limits/large-bodies.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
+import { KNOWN_HEADER, PASSED_HEADER, type PassNotice } from './pass-notice.js';
 import type { Refuse } from './refusals.js';
 
 export interface NoticeRouteDeps {
   readonly clock: Clock;
   readonly verifier: NoticeVerifier;
-  readonly accept: (paymentChannelCode: string, notice: Notice) => Promise<void>;
+  /** Returns whether the notice is about something known. */
+  readonly accept: (paymentChannelCode: string, notice: Notice, isKnownElsewhere: boolean) => Promise<boolean>;
+  /** Passes notices to other cells. */
+  readonly passOn: PassNotice;
   /** Limits notices that the institution has not signed. */
   readonly limit: MinuteLimit;
 }
@@ -34,7 +38,7 @@ const MAX_NOTICE_BYTES = 65_536;
  */
 export function addNoticeRoutes(
   app: FastifyInstance,
-  { clock, verifier, accept, limit }: NoticeRouteDeps,
+  { clock, verifier, accept, passOn, limit }: NoticeRouteDeps,
   { log, bodies, refuse, readsOnly }: NoticeRouteContext,
 ): void {
   const lines = createThrottledLines();
@@ -75,8 +79,11 @@ export function addNoticeRoutes(
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const [path = ''] = (request.raw.url ?? '').split('?');
       try {
-        const notice = await verifier.verify(request.params.code, { path, headers, body, now: clock.now() });
-        await accept(request.params.code, notice);
+        const raw = { path, headers, body, now: clock.now() };
+        const notice = await verifier.verify(request.params.code, raw);
+        const { isOurs, isKnownElsewhere } = await passOn(notice, raw);
+        const isKnown = isOurs && (await accept(request.params.code, notice, isKnownElsewhere));
+        if (PASSED_HEADER in headers) void reply.header(KNOWN_HEADER, isKnown);
       } finally {
         bodies.release(body);
       }

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { formatTime } from '@perennial/wire';
 import type { Gateway, StatementLine } from '../gateways/gateway.js';
+import { type Cell, isOfOtherCell } from '../platform/cells.js';
 import { refuseLine } from '../platform/csv/csv.js';
 import { parseAttemptNo } from '../subscriptions/domain/orders/order-numbers.js';
 import { parseRefundNo } from '../subscriptions/domain/orders/refund-numbers.js';
@@ -90,6 +91,22 @@ function toStagedLine({ kind, number, amountCent, status }: StatementLine): Stag
     cycle_no: debit?.cycleNo ?? refund?.cycleNo ?? null,
     seq: debit?.tryNo ?? refund?.refundSeq ?? null,
   };
+}
+
+/**
+ * Leaves out lines of orders of other cells: an institution has one statement for all of them. Keeps lines whose number
+ * nobody can have issued.
+ */
+export async function* withoutOtherCells(
+  lines: AsyncIterable<NumberedLine>,
+  cells: readonly Cell[],
+  own: number,
+): AsyncGenerator<NumberedLine> {
+  for await (const numbered of lines) {
+    const { kind, number } = numbered.line;
+    const reference = kind === 'debit' ? parseAttemptNo(number) : parseRefundNo(number);
+    if (!reference || !isOfOtherCell(cells, own, reference.orderNo)) yield numbered;
+  }
 }
 
 export async function* readStatementFromGateway(gateway: Gateway, day: string): AsyncGenerator<NumberedLine> {

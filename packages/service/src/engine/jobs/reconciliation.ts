@@ -8,10 +8,13 @@ import {
   findDaysToReconcile,
   leaseReconciliationHour,
 } from '../../reconciliation/reconciliation-runs-sql.js';
-import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
+import { readStatementFromGateway, withoutOtherCells, withStatement } from '../../reconciliation/statement.js';
 import type { JobDeps } from '../job-deps.js';
 
-export type ReconciliationDeps = Pick<JobDeps, 'database' | 'gateways' | 'clock' | 'log' | 'stopping'>;
+export type ReconciliationDeps = Pick<
+  JobDeps,
+  'database' | 'gateways' | 'clock' | 'log' | 'stopping' | 'cell' | 'cells'
+>;
 
 /** The hour in Asia/Shanghai by which institutions have closed the previous day. */
 const FIRST_HOUR = 3;
@@ -40,11 +43,12 @@ export async function reconcileDays(deps: ReconciliationDeps): Promise<number> {
 }
 
 async function reconcileDay(deps: ReconciliationDeps, which: DayOfChannel): Promise<boolean> {
-  const { database, gateways, clock, log } = deps;
+  const { database, gateways, clock, log, cell = 0, cells = [] } = deps;
   const { paymentChannelCode, day } = which;
   try {
     const gateway = await gateways.of(paymentChannelCode);
-    await withStatement(readStatementFromGateway(gateway, day), day, (statement) =>
+    const lines = withoutOtherCells(readStatementFromGateway(gateway, day), cells, cell);
+    await withStatement(lines, day, (statement) =>
       database.transaction((tx) =>
         reconcile(tx, { ...which, source: 'GATEWAY', runBy: 'engine', runAt: clock.now() }, statement),
       ),

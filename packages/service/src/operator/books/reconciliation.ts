@@ -1,6 +1,7 @@
 import { parseTime, type Static } from '@perennial/wire';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { readCell } from '../../platform/installation/cell-sql.js';
 import {
   type DifferenceKey,
   type DifferenceView,
@@ -15,7 +16,7 @@ import {
   type ReconciliationKey,
   type ReconciliationView,
 } from '../../reconciliation/reconciliation-runs-sql.js';
-import { readStatementFromGateway, withStatement } from '../../reconciliation/statement.js';
+import { readStatementFromGateway, withoutOtherCells, withStatement } from '../../reconciliation/statement.js';
 import { readStatementFromCsv } from '../../reconciliation/statement-csv.js';
 import { recordAudit } from '../audit/audit.js';
 import {
@@ -48,17 +49,18 @@ export async function runReconciliation(
   operator: OperatorWithGateways,
   { paymentChannelCode, day: asked, csv }: RunReconciliationInput,
 ): Promise<ReconciliationView> {
-  const { database, gateways, clock, actor } = operator;
+  const { database, gateways, clock, actor, cells = [] } = operator;
   const day = requirePastDay(asked, clock.now());
   const found = await describePaymentChannels(database, paymentChannelCode);
   const paymentChannel = requireFound(found, 'payment channel', paymentChannelCode);
   if (csv === undefined && paymentChannel.gateway !== 'bridge') {
     throw refusal('no-statements')`the ${paymentChannel.gateway} gateway provides no statements; give a file`;
   }
-  const lines =
+  const all =
     csv === undefined
       ? readStatementFromGateway(await gateways.of(paymentChannelCode), day)
       : readStatementFromCsv(csv);
+  const lines = cells.length === 0 ? all : withoutOtherCells(all, cells, await readCell(database));
   const source = csv === undefined ? 'GATEWAY' : 'FILE';
   return withStatement(lines, day, (statement) =>
     inTransaction(operator, async (tx) => {

@@ -15,19 +15,23 @@ export interface AgreementEnderDeps {
 /**
  * The institution reports that an agreement has ended. Ends all agreements with the same institution number, and all
  * active orders on them. A repeated report changes nothing. If an order's first debit is in flight, the settlement of
- * that debit decides whether the order ends.
+ * that debit decides whether the order ends. Returns whether the agreement is known. An unknown one raises an alert,
+ * unless `isKnownElsewhere`: then another cell has it, or raises the alert.
  */
 export function createAgreementEnder({ database, institutionNumbers, clock }: AgreementEnderDeps) {
-  return async (paymentChannelCode: string, institutionNo: string, reason: string): Promise<void> => {
+  return async (
+    paymentChannelCode: string,
+    institutionNo: string,
+    reason: string,
+    isKnownElsewhere = false,
+  ): Promise<boolean> => {
     const hash = await institutionNumbers.hash(institutionNo);
     const known = await findAgreementByInstitutionNo(database, paymentChannelCode, hash);
     if (known === undefined) {
-      return raiseAlert(
-        database,
-        'notice-for-unknown-agreement',
-        hash.toString('hex').slice(0, 16),
-        alertText('notice-for-unknown-agreement', paymentChannelCode),
-      );
+      if (isKnownElsewhere) return false;
+      const detail = alertText('notice-for-unknown-agreement', paymentChannelCode);
+      await raiseAlert(database, 'notice-for-unknown-agreement', hash.toString('hex').slice(0, 16), detail);
+      return false;
     }
     await database.transaction(async (tx) => {
       const { orders, agreements } = await lockAgreementsWithOrders(tx, [known]);
@@ -35,5 +39,6 @@ export function createAgreementEnder({ database, institutionNumbers, clock }: Ag
       const by = unsubscribedByInstitution(reason);
       await endAgreements(tx, { agreementIds, orders: orders.values(), by }, clock.now());
     });
+    return true;
   };
 }
