@@ -30,6 +30,7 @@ import { createAdmission } from './http/requests/admission.js';
 import { createRefusalExplainer, explainUnreadableField } from './http/requests/explain-refusal.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
+import { createCellAsker } from './operator/cells/ask-cells.js';
 import type { Clock } from './platform/clock.js';
 import type { Database } from './platform/db/database.js';
 import type { ChannelQueueLimits } from './platform/db/sharing/channel-queue.js';
@@ -288,6 +289,7 @@ function createConsoleDeps(
     pushClient: createPushClient({ allowLocalhost: localCallbacks }),
     operator: { database: databaseFor(NOBODY), vault, clock, environment, currency, localCallbacks, gateways, cells },
     databaseOf: databaseFor,
+    cells: createCellAsker({ database: databaseFor(NOBODY), vault, clock, cell: deps.cell ?? 0, cells }),
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,

@@ -15,6 +15,7 @@ export type TotpBegun = Static<typeof schemas.session.totpBegun>;
 
 // Overview and search
 export type Overview = Static<typeof schemas.overview.overview>;
+export type CellsOverview = Static<typeof schemas.overview.cellsOverview>;
 export type WaitingCounts = Static<typeof schemas.overview.waitingCounts>;
 export type OverviewFigures = Overview['totals'];
 type SearchAnswer = Static<typeof schemas.overview.searchAnswer>;

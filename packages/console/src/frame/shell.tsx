@@ -12,6 +12,7 @@ import { useSession } from '../session/session.ts';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { BeijingClock } from './beijing-clock.tsx';
+import { CellMenu } from './cell-menu.tsx';
 import { LanguageButton, SchemeMenu } from './display-menus.tsx';
 import { IdentityDialog } from './identity-dialog.tsx';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
@@ -100,6 +101,7 @@ export function Shell() {
             </Text>
           </Button>
           <Group gap={4} ms="auto" wrap="nowrap">
+            <CellMenu />
             <BeijingClock />
             <LanguageButton />
             <SchemeMenu />

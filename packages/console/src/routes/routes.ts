@@ -8,6 +8,7 @@ import { ALERT_FILTERS } from '../pages/alerts/filters.ts';
 import { APPROVALS_FILTERS } from '../pages/approvals/filters.ts';
 import { AUDIT_FILTERS } from '../pages/audit/filters.ts';
 import { RUN_FILTERS } from '../pages/bulk/filters.ts';
+import { CELLS_FILTERS } from '../pages/cells/filters.ts';
 import { EVENT_FILTERS } from '../pages/events/filters.ts';
 import { ORDER_FILTERS } from '../pages/order/timeline/filters.ts';
 import { ORDERS_FILTERS } from '../pages/orders/filters.ts';
@@ -77,6 +78,7 @@ export const routeTree = rootRoute.addChildren([
   }),
   signedInRoute.addChildren([
     page('/', () => import('../pages/overview/overview-page.tsx'), OVERVIEW_FILTERS),
+    page('/cells', () => import('../pages/cells/cells-page.tsx'), CELLS_FILTERS),
     page('/orders', () => import('../pages/orders/orders-page.tsx'), ORDERS_FILTERS),
     page('/orders/$orderNo', () => import('../pages/order/order-page.tsx'), ORDER_FILTERS),
     page('/users', () => import('../pages/user/user-page.tsx'), USER_FILTERS),

@@ -2,6 +2,7 @@ import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { PushClient } from '../delivery/transport/push-client.js';
 import type { FindStep } from '../operator/approvals/carry-out-change.js';
+import type { CellAsker } from '../operator/cells/ask-cells.js';
 import type { OperatorWithGateways } from '../operator/operator.js';
 import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import type { Role } from '../operator/people/roles.js';
@@ -17,6 +18,8 @@ export interface Tools extends RefundLimits {
   readonly consoleUrl: () => string;
   /** The URL at which channels reach the API. */
   readonly publicUrl: () => string;
+  /** Reads figures of the other cells. */
+  readonly cells: CellAsker;
 }
 
 /** The signed-in operator and the services that an operation may use. */

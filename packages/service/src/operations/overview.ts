@@ -1,3 +1,4 @@
+import { showCells } from '../operator/cells/cells-overview.js';
 import { showOverview } from '../operator/overview/overview.js';
 import { countWaiting } from '../operator/overview/waiting-counts-sql.js';
 import * as schemas from '../operator/schemas/overview.js';
@@ -12,6 +13,14 @@ export const overviewOperations = [
     query: schemas.overviewQuery,
     answer: schemas.overview,
     run: showOverview,
+  }),
+  operation({
+    method: 'GET',
+    path: '/cells',
+    summary: 'Figures and open alerts of all cells, added up',
+    query: schemas.cellsQuery,
+    answer: schemas.cellsOverview,
+    run: (operator, input, { cells }) => showCells(operator, input, cells),
   }),
   operation({
     method: 'GET',

@@ -147,6 +147,9 @@ function contextOf({ settings }: CommandLine, consoleUrl?: string): Context {
     get pushClient() {
       return onlyService();
     },
+    get cells() {
+      return onlyService();
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { describeOperations } from '../../operations/openapi.js';
 import { OPERATIONS } from '../../operations/table.js';
 import { NodeDraining, pageLine } from '../answers/respond.js';
+import { addCellRoutes } from './cell-routes.js';
 import type { ConsoleDeps, ConsoleRouteContext } from './console-deps.js';
 import { sendConsoleFile, sendConsolePage } from './console-files.js';
 import { createGuards } from './guards.js';
@@ -63,6 +64,7 @@ function addApi(api: FastifyInstance, deps: ConsoleDeps, { readsOnly }: ConsoleR
     void reply.header('cache-control', 'no-store');
   });
   addSessionRoutes(api, deps, guards);
+  addCellRoutes(api, deps);
   api.get('/openapi.json', { onRequest: requireSession }, async (_request, reply) =>
     sendJson(reply, describeOperations(OPERATIONS)),
   );

@@ -5,6 +5,7 @@ import { csrfToken, openSession, proveAgain, signIn, type Visitor } from '../../
 import { traceFailedSignIn } from '../../console/sessions/trace-failure.js';
 import { completeSetup } from '../../operator/people/people.js';
 import * as schema from '../../operator/schemas/session.js';
+import type { Cell } from '../../platform/cells.js';
 import { VERSION } from '../../platform/version.js';
 import { addressGroup } from '../answers/minute-limit.js';
 import type { ConsoleDeps } from './console-deps.js';
@@ -101,7 +102,11 @@ const describeSession = (deps: ConsoleDeps, token: string, session: SessionRow) 
   provenUntil: session.provenUntil,
   expiresAt: session.expiresAt,
   refundApprovalCent: deps.refundApprovalCent,
+  cell: deps.cells.cell,
+  cells: deps.cells.cells.length < 2 ? [] : deps.cells.cells.map(toShownCell),
 });
+
+const toShownCell = ({ cell, console: consoleUrl }: Cell) => ({ cell, consoleUrl: consoleUrl ?? null });
 
 async function answerSession(deps: ConsoleDeps, reply: FastifyReply, token: string): Promise<FastifyReply> {
   return sendJson(reply, describeSession(deps, token, requireOpen(await openSession(deps, token))));

@@ -60,6 +60,46 @@ export const overview = Type.Object({
   ),
 });
 
+export const cellsQuery = Type.Object({ range: Type.Optional(oneOf('24h', '30d', '12m')) });
+
+/** The counts of the current state that can be added up. */
+export const CELL_COUNTS = [
+  'activeOrders',
+  'waitingForRetry',
+  'unsettledOrders',
+  'renewalsDueToday',
+  'renewalsDoneToday',
+  'eventsWaiting',
+  'eventsGivenUp',
+  'openAlerts',
+  'approvalsWaiting',
+] as const;
+const cellCounts = Type.Object(
+  Object.fromEntries(CELL_COUNTS.map((name) => [name, count])) as Record<(typeof CELL_COUNTS)[number], typeof count>,
+);
+
+/** Figures and alerts of all cells. Cells with a problem count as 0 in the sums. */
+export const cellsOverview = Type.Object({
+  range: oneOf('24h', '30d', '12m'),
+  from: time,
+  to: time,
+  totals: Type.Object(figures),
+  now: cellCounts,
+  cells: Type.Array(
+    Type.Object({
+      cell: Type.Integer(),
+      consoleUrl: textOrNull,
+      /** `unreachable`: no answer, or its address is unknown. `refused`: it has another key or another clock. */
+      problem: Type.OrNull(oneOf('unreachable', 'refused')),
+      totals: Type.Object(figures),
+      now: cellCounts,
+    }),
+  ),
+  alerts: Type.Array(
+    Type.Object({ cell: Type.Integer(), kind: Type.String(), subject: Type.String(), lastSeenAt: time }),
+  ),
+});
+
 /** The numbers of open tasks. Each number is at most 1,000, even if there are more tasks. */
 export const waitingCounts = Type.Object({
   alerts: count,

@@ -32,6 +32,10 @@ export const session = Type.Object({
    * limit.
    */
   refundApprovalCent: Type.Integer(),
+  /** The cell that this console belongs to. */
+  cell: Type.Integer(),
+  /** All cells with their consoles. Empty if there is only one. */
+  cells: Type.Array(Type.Object({ cell: Type.Integer(), consoleUrl: textOrNull })),
 });
 
 /** Facts for visitors who are not signed in. */

@@ -1,0 +1,1 @@
+export const CELLS_FILTERS = ['range'] as const;
