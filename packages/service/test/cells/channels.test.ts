@@ -25,7 +25,10 @@ describe('commands over all cells', () => {
   it('cell of names the cell of a channel', async () => {
     expect(await jsonOf(cells.inFirst('cell', 'of', 'test_two', '--json'))).toEqual({ appId: 'test_two', cell: 2 });
     expect(await cells.inFirst('cell', 'of', 'test_one')).toMatchObject({ stdout: 'test_one is in cell 0\n' });
-    expect(await cells.inFirst('cell', 'of', 'test_none')).toMatchObject({ code: 1, stderr: expect.stringMatching(/no channel/) });
+    expect(await cells.inFirst('cell', 'of', 'test_none')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no channel/),
+    });
   });
 
   it('cell map writes haproxy’s map', async () => {
