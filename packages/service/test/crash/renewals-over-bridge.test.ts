@@ -62,8 +62,8 @@ interface Kind {
 }
 
 /**
- * Creates orders of three kinds: with one period due of many, with several due, and with the last periods due. About
- * a quarter of the orders meets a fault.
+ * Creates orders of three kinds: one period is due and many follow; several periods are due; the last periods are due.
+ * About a quarter of the orders meets a fault.
  */
 async function dueOrders(world: RenewalWorld, bridge: Bridge): Promise<Plan[]> {
   const kinds: readonly Kind[] = [

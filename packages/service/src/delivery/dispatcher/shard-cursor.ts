@@ -80,8 +80,8 @@ function createLookBack({ everyMs, backMs }: (typeof LOOK_BACKS)[number]) {
   const isFurthest = backMs === Number.POSITIVE_INFINITY;
   let last: Moment | undefined;
   /**
-   * The first read of new rows after `last`: the position from which it read, and the oldest transaction that was
-   * running then.
+   * Describes the first read of new rows since `last` was set: the position where it began, and the oldest transaction
+   * that was running at that moment.
    */
   let read: { readonly from: DuePosition; readonly horizon: string } | undefined;
   let unread: Omit<ReadPart, 'wasRead'>[] = [];

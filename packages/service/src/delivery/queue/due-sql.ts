@@ -24,8 +24,8 @@ export interface DuePosition {
 export const START: DuePosition = { nextAt: '-infinity', eventNo: 0, cycleNo: 0 };
 
 /**
- * Returns a position from which a read finds the events that are due at this time or later. Formats the time like
- * PostgreSQL, for comparisons, but always with three decimals.
+ * Returns a position from which a read finds the events that are due at this time or later. The time is text, because
+ * times from the database are text too and `isBefore` compares them. It always has three decimals.
  */
 export function positionAt(unixMs: number): DuePosition {
   const whole = Math.floor(unixMs);
