@@ -75,7 +75,7 @@ export interface ResponseNotice extends RequestNotice {
   readonly againAfterMs: number | undefined;
 }
 
-/** A response with the fields of its envelope. */
+/** The data of a successful response, its request id, time and HTTP status, and facts about the call. */
 export interface WholeAnswer<Data> {
   readonly data: Data;
   readonly requestId: string;

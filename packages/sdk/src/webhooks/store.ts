@@ -1,6 +1,7 @@
 /**
- * The processed events. An event may arrive more than once, up to 30 days later. Several processes need one shared
- * store, such as a table with the id as its primary key:
+ * The processed events. An event may arrive more than once: up to 30 days later, and as long as the service keeps
+ * events (180 days by default) if an operator replays them. Several processes need one shared store, such as a table
+ * with the id as its primary key:
  *
  *   remember: insert into seen_events (event_id) values ($1) on conflict do nothing; 'new' if a row was inserted
  *   forget:   delete from seen_events where event_id = $1

@@ -40,7 +40,7 @@ export function createRecorder(
     metrics.observeRequest(endpoint, got.status, got.code, elapsedMs);
     if (cut) metrics.observeCut(cut);
     const isCall = endpoint.startsWith('/openapi/');
-    // Notices are logged only if this node could not accept them.
+    // Of the notices, only those answered with 503001 are logged here.
     if (!isCall && (reply.why === undefined || !endpoint.startsWith('/gateway/'))) return;
     const appId = String(request.headers[HEADER_KEYS.appId] ?? '').slice(0, 64);
     const ms = Math.round(elapsedMs * 10) / 10;

@@ -61,7 +61,8 @@ it(
     const seconds = (performance.now() - begun) / 1000;
     for (const node of nodes) await node.stop();
 
-    // Each period exists exactly once, with its event and its benefit. The completed orders have their events too.
+    // Each period exists exactly once. Each period that the nodes billed has one event and one benefit. Each completed
+    // order has its event.
     expect(await one(`select count(*) as n, min(status) as lowest, max(status) as highest from payments`)).toEqual({
       n: PERIODS + ORDERS,
       lowest: 'BILLED',

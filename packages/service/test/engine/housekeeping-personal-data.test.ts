@@ -33,7 +33,7 @@ const daysLater = (days: number) =>
        data_deleted_at = data_deleted_at - $1 * interval '1 day', unused_since = unused_since - $1 * interval '1 day'`,
     [days],
   );
-/** Sets the agreements' times to the database's time, because the clock of the service is months behind. */
+/** Sets the last change of agreements to the database's time, because the clock of the service is months behind. */
 const asOfNow = () => sql('update agreements set changed_at = now() where data_deleted_at is null');
 
 const REAL = {

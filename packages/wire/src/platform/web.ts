@@ -29,7 +29,7 @@ export function aes256CbcDecrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Ar
   return cbc(aes256Key(key), iv).decrypt(bytes);
 }
 
-/** Encrypts AES-256-GCM. Returns the ciphertext followed by its 16-byte tag. */
+/** Encrypts with AES-256-GCM. Returns the ciphertext followed by its 16-byte tag. */
 export function aes256GcmEncrypt(key: Uint8Array, iv: Uint8Array, bytes: Uint8Array): Uint8Array {
   return gcm(aes256Key(key), gcmIv(iv)).encrypt(bytes);
 }

@@ -50,7 +50,10 @@ function requireUser(body: OrdersCreateRequest): asserts body is OrdersCreateReq
   if (body.mobileEncrypted === undefined) throw new Rejection('PARAM_INVALID', 'mobileEncrypted is required');
 }
 
-/** Checks that channelAgreementRef is a text, which may be empty. The messages are those of the schema validator. */
+/**
+ * Checks that channelAgreementRef, if present, is a text of allowed length and characters. It may be empty. The messages
+ * are those of the schema validator.
+ */
 function checkAgreementReference(value: unknown): void {
   // The schema allows any value. null counts as absent.
   if (value === undefined || value === null) return;

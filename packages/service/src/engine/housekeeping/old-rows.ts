@@ -23,7 +23,7 @@ export const deleteOldAnswers = declareDeletion(
 /** Text messages are counted over one day. A second day allows for nodes whose clocks differ. */
 export const deleteOldSmsSends = declareDeletion('sms_sends', `sent_at <= now() - interval '48 hours'`);
 
-/** Deletes undelivered messages too: the alert is still in the list, and its next message would say the same. */
+/** Deletes undelivered messages too: an open alert is still in the list and its next message would say the same. */
 export const deleteOldAlertMessages = declareDeletion('alert_messages', `written_at <= now() - interval '30 days'`);
 
 /** Deletes notes on orders and comments on alerts, which operators wrote. */

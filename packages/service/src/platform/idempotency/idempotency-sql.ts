@@ -64,7 +64,7 @@ const INSERT_RUNNING = statement({
 });
 
 /**
- * Inserts a RUNNING row, for work in two transactions. Returns false if a different request has the key. Expired rows
+ * Inserts a RUNNING row, for work in two transactions. Returns false if another execution has the key. Expired rows
  * count as absent.
  */
 export async function insertRunningRow(
