@@ -168,7 +168,7 @@ export class History {
   }
 
   /**
-   * Returns the agreements that ended in this step, because an institution declined a debit that had no earlier result.
+   * Returns the agreements that this step ended: an institution declined a debit of theirs that had no result before.
    */
   #declined(): Declined[] {
     const known = new Set(

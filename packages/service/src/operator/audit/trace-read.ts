@@ -6,9 +6,9 @@ import { inTransaction, type Operator, OperatorError, refusal } from '../operato
 import { type AuditEntry, recordAudit } from './audit.js';
 
 /**
- * The kinds of access to personal data that the audit log records, each with its limit per operator and hour. A support
- * call takes at least a minute. Guessing four masked digits of a mobile number takes thousands of searches: at this
- * limit about 80 hours, with an audit entry for each.
+ * The kinds of access to personal data that the audit log records, each with its limit per operator and hour. 60
+ * searches by mobile number are enough: a support call takes at least a minute. Guessing four masked digits takes
+ * about 5,000 searches, which is 80 hours and an audit entry for each.
  */
 const MOST_PER_HOUR = {
   'search.mobile': 60,
