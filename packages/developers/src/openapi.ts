@@ -92,7 +92,7 @@ class SchemaNames {
     const { properties, items, pattern, ...rest } = schema;
     return {
       ...rest,
-      // Omits the pattern STORABLE, because few languages can read it. The description of the API states its rule.
+      // Omits the pattern STORABLE, because some languages cannot read it. The description of the API states its rule.
       ...(pattern === undefined || pattern === STORABLE ? {} : { pattern }),
       ...REQUEST_RULES[nameOf(schema) ?? ''],
       ...(items === undefined ? {} : { items: this.refTo(items, direction) }),

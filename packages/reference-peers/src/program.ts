@@ -134,7 +134,7 @@ function describe(
 `;
 }
 
-/** Writes to stderr, as the service does. */
+/** Writes to stderr, where the service writes its messages to operators. */
 function say(text: string): void {
   process.stderr.write(text);
 }

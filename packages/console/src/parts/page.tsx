@@ -55,7 +55,7 @@ export function Section({ title, hint, actions, children }: SectionProps) {
   );
 }
 
-/** A hint above the fields or rows that it explains. */
+/** A hint that explains fields, rows or a missing button. */
 export function Hint({ children }: { readonly children: ReactNode }) {
   return (
     <Text maw="70ch" fz="sm" c="dimmed" textWrap="pretty">

@@ -31,7 +31,7 @@ export const addressOf = ({ u }: Entry): string => `${root}/developers/${u}`.rep
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_.]+/gu) ?? [];
 
-/** Returns the sections that contain every word of the query, best match first. */
+/** Returns the sections that match every word of the query, best match first. */
 export async function search(query: string): Promise<Found[]> {
   const words = wordsOf(query);
   if (words.length === 0) return [];

@@ -6,7 +6,7 @@ const FAULT_CODE = '500001';
 const count = ({ findings }, kind) => findings.filter((finding) => finding.kind === kind).length;
 const faultsOf = ({ seen }) => seen.get(FAULT_CODE) ?? 0;
 
-/** Returns true if nothing was lost, doubled or wrong, and no caller got an internal error. */
+/** Returns true if every fault was played, nothing was lost, doubled or wrong, and no caller got an internal error. */
 export const isWell = (rows) =>
   rows.every((row) => row.failure === undefined && row.findings.length === 0 && faultsOf(row) === 0);
 

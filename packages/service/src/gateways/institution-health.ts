@@ -51,7 +51,9 @@ export function createInstitutionHealth() {
   }
 
   return {
-    /** Wraps gateways, so that the results of their calls are recorded. */
+    /**
+     * Wraps gateways, so that the results of their calls are recorded, except those of `statement` and `verifyNotice`.
+     */
     watch(gateways: Gateways): Gateways {
       const watched = new Map<string, { readonly gateway: Gateway; readonly noting: Gateway }>();
       return {

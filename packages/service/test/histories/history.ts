@@ -168,7 +168,8 @@ export class History {
   }
 
   /**
-   * Returns the agreements that this step ended: an institution declined a debit of theirs that had no result before.
+   * Returns the agreements that an institution called invalid in this step, in its answer to a debit that had no result
+   * before.
    */
   #declined(): Declined[] {
     const known = new Set(

@@ -11,7 +11,7 @@ export interface LockOut {
   /** The duration of the first lock, and the maximum duration of a lock. Each further failure doubles the duration. */
   readonly firstSeconds: number;
   readonly longestSeconds: number;
-  /** The time without a failure after which the count is reset. */
+  /** The time without a counted attempt, right or wrong, after which the count is reset. */
   readonly forgetSeconds: number;
 }
 

@@ -31,7 +31,7 @@ export const progress = ({ first, last }: Periods) => `lateral (select ${first} 
     select min(x.reason) as reason from undelivered_events x where x.channel_id = e.channel_id and x.event_no = e.event_no
       and ${overlapsPeriods('x.cycle_no', 'coalesce(x.cycle_to, x.cycle_no)')}) u`;
 
-/** SQL: the failed pushes of an event, for lists that show them. */
+/** SQL: the number of failed pushes of an event, and the time of the last one. */
 export const FAILURES = `lateral (
     select count(*)::integer as pushes, max(t.at) as last_at
     from (${failedAttempts(keyOfEvent('e'))}) t where ${overlapsPeriods('t.cycle_no', 't.cycle_no')}) f`;

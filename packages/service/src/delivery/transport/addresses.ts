@@ -3,7 +3,10 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../../catalog/channels/public-address.js';
 import { PUSH_DEADLINE_MS } from '../schedule.js';
 
-/** The address may not be used: it is not https, its name has no IP address, or an IP address is not public. */
+/**
+ * The address may not be used: it is not https, the look-up found no IP address, or an IP address is not public. A
+ * look-up that fails throws another error.
+ */
 export class ForbiddenAddress extends Error {}
 
 export interface AddressRules {

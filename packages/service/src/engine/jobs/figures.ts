@@ -26,7 +26,7 @@ const TURN_MS = 50_000;
 const MONTHS_BACK_MS = 396 * DAY_MS;
 /** The very first turn begins with the last 24 hours, so that these are visible while older days are being counted. */
 const FIRST_MS = DAY_MS;
-/** The time after which a turn begins no further step. */
+/** The time after which a turn begins no further step, except the count of all orders. */
 const TURN_BUDGET_MS = 10_000;
 
 /**

@@ -6,9 +6,9 @@ import { inTransaction, type Operator, OperatorError, refusal } from '../operato
 import { type AuditEntry, recordAudit } from './audit.js';
 
 /**
- * The kinds of access to personal data that the audit log records, each with its limit per operator and hour. 60
+ * The reads of personal data that are limited per operator and hour. The audit log records each of them. 60
  * searches by mobile number are enough: a support call takes at least a minute. Guessing four masked digits takes
- * about 5,000 searches, which is 80 hours and an audit entry for each.
+ * about 5,000 searches, which takes more than 80 hours and leaves an audit entry for each.
  */
 const MOST_PER_HOUR = {
   'search.mobile': 60,
