@@ -110,8 +110,8 @@ const sign = ({ lines, join, end, key: by, encode }) =>
   );
 
 /**
- * Makes a request with these mistakes, and returns the mistakes that the diagnosis names. Returns undefined if one of
- * the mistakes to make changes nothing: for example, a nonce without letters is the same in upper case.
+ * Makes a request with these mistakes, and returns the mistakes that the diagnosis names. Returns undefined if a
+ * mistake leaves the request as it was: for example, a nonce without letters is the same in upper case.
  */
 function make(mistakes) {
   const secretNames = ['appSecret', 'callbackSecret', 'aesKey', 'formerAppSecret'];

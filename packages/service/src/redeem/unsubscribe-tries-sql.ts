@@ -10,7 +10,10 @@ import {
 
 /** The number of consecutive failures that starts a lock. */
 const MAX_WRONG = 5;
-/** The duration of a lock, by the database's clock, which all nodes share. */
+/**
+ * The time for which unsubscribing is refused after too many wrong tries. The database's clock counts, because all
+ * nodes share it.
+ */
 const LOCKED_FOR = `interval '1 hour'`;
 
 export type Tries = RowOf<typeof TRIES_COLUMNS>;

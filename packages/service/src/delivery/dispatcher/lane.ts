@@ -41,7 +41,7 @@ export class Lane {
   readonly url: string;
   /** The URL's path, which is part of the signature. */
   readonly path: string;
-  /** True while a page of the lane's events is being read in full. */
+  /** True while the contents of the lane's next events are being read. */
   isLoading = false;
   /** True while the lane is in the push loop's list. */
   isAwaitingTurn = false;

@@ -123,8 +123,8 @@ function sumByChannel(lines: readonly SummedLines[]): Map<string, ProductSums[]>
 }
 
 /**
- * Sums later changes of the closed months right before `month`: changes made after each of these months was closed.
- * They count in the first open month.
+ * Sums the changes that were made to closed months after their closing. They count in the first open month, so this
+ * reads the unbroken row of closed months that ends before `month`.
  */
 async function findLaterFor(
   db: Queryable,
