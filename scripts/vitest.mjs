@@ -7,7 +7,8 @@ import { root } from './prepare.mjs';
 /** Runs tests with a new temporary folder for their files. Returns the exit code. */
 export function runTests(args, settings = {}) {
   const folder = temporaryFolder();
-  // Lets every user write to the folder, as to the system's temporary folder: the embedded server runs as another user.
+  // Lets every user write to the folder, as to the system's temporary folder: if the tests run as root, the embedded
+  // server runs as another user.
   chmodSync(folder, 0o1777);
   const { status } = spawnSync(process.execPath, [`${root}/node_modules/vitest/vitest.mjs`, 'run', ...args], {
     cwd: root,

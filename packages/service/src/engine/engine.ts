@@ -57,7 +57,8 @@ export function startEngine(engine: EngineDeps) {
   const { database, log, clockWatch } = engine;
   let stopped = false;
   const { metrics } = engine;
-  // A node whose clock is wrong behaves like a stopping node: it begins no new work and finishes the work in progress.
+  // A node whose clock is wrong behaves like a stopping node: jobs that depend on the time begin no new work and finish
+  // the work in progress.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
   const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });

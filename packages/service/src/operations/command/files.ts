@@ -12,7 +12,8 @@ const cannotRead = (what: string) => (error: unknown) => {
 };
 
 /**
- * Returns the picture in base64, or `none` unchanged. If the file is too large, reads only enough of it to refuse it.
+ * Returns a function that reads the picture and returns it in base64, or `none` unchanged. Of a file that is too large
+ * it reads only enough to refuse it.
  */
 export const readPictureFile = (file: string) =>
   file === 'none' ? file : () => readStart(file).catch(cannotRead('the picture'));

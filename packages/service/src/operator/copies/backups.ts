@@ -13,8 +13,8 @@ export async function recordOtherBackup({ database }: Operator): Promise<{ reado
 export type NumbersSkipped = Awaited<ReturnType<typeof skipUsedNumbers>>;
 
 /**
- * For a restored database: skips the numbers that may have been used between the backup and the crash. First raises
- * sequences that are behind the highest number of a row.
+ * For a restored database: skips the order, agreement and event numbers that may have been used between the backup and
+ * the crash. First raises sequences that are behind the highest number of a row.
  */
 export async function skipUsedNumbers(operator: Operator) {
   return inTransaction(operator, async (tx) => {
