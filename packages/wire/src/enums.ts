@@ -44,7 +44,14 @@ export const deliveryStatuses = ['PENDING', 'DELIVERED', 'GIVE_UP', 'NO_CALLBACK
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** The outcomes that a sandbox call can set for a period. */
-export const rehearsedOutcomes = ['SUCCESS', 'FAIL_RETRY', 'FAIL', 'AGREEMENT_INVALID'] as const;
+export const rehearsedOutcomes = [
+  'SUCCESS',
+  'FAIL_RETRY',
+  'RETRY_MISSED',
+  'FAIL',
+  'PENDING',
+  'AGREEMENT_INVALID',
+] as const;
 export type RehearsedOutcome = (typeof rehearsedOutcomes)[number];
 
 export const grantTypes = ['client_credentials'] as const;

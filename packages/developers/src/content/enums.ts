@@ -55,6 +55,10 @@ export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     SUCCESS: 'the debit succeeds',
     FAIL_RETRY: 'the debit fails and is retried on schedule',
     FAIL: 'the debit fails permanently',
+    RETRY_MISSED:
+      'as `FAIL_RETRY`; if the period already waits for a retry, the retry is missed, as in an outage: the next period falls due first, and this one is `FAIL`',
+    PENDING:
+      'the debit stays `PROCESSING` and gets its result about 20 s later: `SUCCESS`, or `FAIL` if `externalOrderNo` ends in `_RENEWAL_DECLINED`',
     AGREEMENT_INVALID: 'the institution reports that the agreement has ended',
   },
   grantType: { client_credentials: 'the only value' },

@@ -58,7 +58,8 @@ export const ANSWER_FIELDS: Readonly<Record<string, string>> = {
   nextPayTime: 'Time of the next debit or billing. Null unless the order is `ACTIVE`.',
   paymentChannelCode: 'Code of the payment channel in use.',
   agreementStatus: 'Status of the agreement.',
-  eventId: 'Id of the event. It is the same in every push of the event.',
+  eventId:
+    'Id of the event, as text: digits, and for one of several voided periods also a hyphen and a number, such as `4711-2`. Do not store it as a number. It is the same in every push of the event.',
   eventType: 'Type of the event.',
   occurredAt: 'Time of the change.',
   benefitCode: 'Code of the benefit.',
@@ -105,6 +106,8 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'BindConfirmData.agreementStatus': '`BIND_SUCCESS` or `BIND_FAIL`.',
   'BindConfirmData.bankCardTailNo': 'Last four digits of the card.',
   'BindConfirmData.failReason': 'Readable reason. Only with `BIND_FAIL`.',
+  'BindConfirmData.codeRetryable':
+    '`true` if only the code was wrong and the user can enter another code on the same binding. Absent in all other answers: with `BIND_FAIL` the binding has then failed.',
 
   'UserDataRequest.channelUserId':
     'Your id of the user. Send at least one of this, `bankCardNoEncrypted` and `certificateNoEncrypted`.',
@@ -168,7 +171,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'EventRecord.deliveryStatus': 'Status of the delivery to your receiver.',
   'EventRecord.pushes': 'Number of pushes so far.',
   'EventRecord.lastPushTime': 'Time of the latest push. Null before the first.',
-  'EventRecord.data': 'The `data` of the event, without `mobileEncrypted`.',
+  'EventRecord.data': 'The `data` of the event, without `mobileEncrypted`: the state at the time of the event.',
   'EventsReplayRequest.eventIds':
     'Ids of events. `4711-8` is one of several periods that were voided together, `4711` is all of them. Not together with a time range.',
   'EventsReplayRequest.from': 'Events that are `GIVE_UP` or `NO_CALLBACK` and were written at this time or later.',
@@ -214,9 +217,9 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'UpcomingPayload.amountCent': 'Amount that will be debited or billed, in cents.',
   'UpcomingPayload.redeemUrl':
     'Link to the redemption page, where the user can cancel before. Created when the event is sent, and valid for seven days. Absent in events/list.',
-  'OrderStatusChangedEvent.data': 'The order at the time of the event.',
-  'PaymentStatusChangedEvent.data': 'The period at the time of the event.',
-  'PaymentUpcomingEvent.data': 'The coming period.',
+  'OrderStatusChangedEvent.data': 'The order: its state at the time of the event.',
+  'PaymentStatusChangedEvent.data': 'The period: its state at the time of the event.',
+  'PaymentUpcomingEvent.data': 'The coming period: its state at the time of the event.',
   'WebhookAck.code': 'The string `0`.',
 };
 

@@ -134,6 +134,7 @@ export function createBindConfirmAction({ gateways, institutionNumbers, clock, e
       agreementStatus: 'BIND_FAIL',
       bankCardTailNo: asked.cardTail,
       failReason: verdict.reason,
+      ...(verdict.kind === 'wrong-code' ? { codeRetryable: true } : {}),
     };
   }
 }

@@ -165,7 +165,10 @@ export const orderOperations = [
     fields: {
       cycles: ['--cycles <n>', 'number of periods'],
       to: ['--to <time>', 'or all periods due up to this time'],
-      outcomes: ['--outcome <outcome>', 'SUCCESS, FAIL_RETRY, FAIL or AGREEMENT_INVALID, one for each period in turn'],
+      outcomes: [
+        '--outcome <outcome>',
+        'SUCCESS, FAIL_RETRY, RETRY_MISSED, FAIL, PENDING or AGREEMENT_INVALID, one for each period in turn',
+      ],
     },
     needsEngine: true,
     run: advanceOrderOfAnyChannel,

@@ -4,7 +4,6 @@ import { unsealCard, unsealInstitutionNo } from '../../src/subscriptions/store/a
 import { expectEnvelope } from '../support/envelope.js';
 import {
   agreementsOfFile,
-  agreementsService,
   boundBinding,
   confirmBody,
   confirmCode,
@@ -59,6 +58,7 @@ describe('agreements/bind-confirm, answered by the institution', () => {
       agreementStatus: 'BIND_FAIL',
       bankCardTailNo: who.bankCardNo.slice(-4),
       failReason: 'that is not the code',
+      codeRetryable: true,
     });
     expect(await stored(service, bindOrderNo)).toMatchObject({ status: 'BIND_ING', wrong_codes: 1, code_sent: true });
     service.gateway.reset();
@@ -69,9 +69,10 @@ describe('agreements/bind-confirm, answered by the institution', () => {
     const bindOrderNo = await sentBinding(channel);
     service.gateway.onConfirm = async () => ({ kind: 'refused', reason: 'card is blocked' });
     const reply = await confirmCode(channel, bindOrderNo);
-    expect(reply.data).toMatchObject({
+    expect(reply.data).toEqual({
       agreementNo: null,
       agreementStatus: 'BIND_FAIL',
+      bankCardTailNo: expect.any(String),
       failReason: 'card is blocked',
     });
     expect((await stored(service, bindOrderNo)).status).toBe('BIND_FAIL');
@@ -302,10 +303,10 @@ describe('agreements/bind-confirm, at the same time', () => {
   });
 });
 
-it('in the sandbox: a mobile that ends in 9 gets no code, and 000000 is a wrong one', async () => {
-  const sandbox = await agreementsService({ sandbox: true });
-  try {
-    const client = await sandbox.channel();
+describe('agreements/bind-confirm, in the sandbox', () => {
+  const { service: sandbox, channel: client } = agreementsOfFile({ sandbox: true });
+
+  it('a mobile that ends in 9 gets no code, and 000000 is a wrong one', async () => {
     const refused = (await sendCode(client, person({ bankMobile: '13800138009' }))).data;
     expect(refused).toMatchObject({
       agreementStatus: 'BIND_ING',
@@ -323,7 +324,29 @@ it('in the sandbox: a mobile that ends in 9 gets no code, and 000000 is a wrong 
       expect('failReason' in reply.data).toBe(answered === 'BIND_FAIL');
       expect((await stored(sandbox, bindOrderNo)).status).toBe(answered);
     }
-  } finally {
-    await sandbox.close();
-  }
+  });
+
+  it('a test card accepts 123456 only; a wrong code may be followed by another one, and 000000 ends the binding', async () => {
+    const bindOrderNo = await sentBinding(client, person({ bankCardNo: '9999000000000001' }));
+    const wrong = await confirmCode(client, bindOrderNo, '654321');
+    expect(wrong.data).toMatchObject({ agreementStatus: 'BIND_FAIL', codeRetryable: true, bankCardTailNo: '0001' });
+    expect((await confirmCode(client, bindOrderNo, '123456')).data.agreementStatus).toBe('BIND_SUCCESS');
+    const other = await sentBinding(client, person({ bankCardNo: '9999000000000001' }));
+    const ended = await confirmCode(client, other, '000000');
+    expect(ended.data.agreementStatus).toBe('BIND_FAIL');
+    expect('codeRetryable' in ended.data).toBe(false);
+    expect((await confirmCode(client, other, '123456')).code).toBe('410003');
+  });
+
+  it('test cards cause 410004, 503001 and 429002; another card on the same binding works', async () => {
+    const who = person({ bankCardNo: '9999000000000002' });
+    const expired = await sentBinding(client, who);
+    expect((await confirmCode(client, expired)).code).toBe('410004');
+    expect(
+      (await confirmCode(client, await sentBinding(client, person({ bankCardNo: '9999000000000003' })))).code,
+    ).toBe('503001');
+    expect((await sendCode(client, person({ bankCardNo: '9999000000000004' }))).code).toBe('429002');
+    await sendCode(client, { ...who, bankCardNo: person().bankCardNo }, { bindOrderNo: expired });
+    expect((await confirmCode(client, expired)).data.agreementStatus).toBe('BIND_SUCCESS');
+  });
 });

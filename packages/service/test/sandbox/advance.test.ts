@@ -24,6 +24,32 @@ const DAYS = [
 ];
 
 describe('sandbox/orders/advance', () => {
+  it('0: RETRY_MISSED, the next period falls due before the retry: the period is given up, and the next succeeds', async () => {
+    const orderNo = await machine.deducted();
+    expect(statuses((await machine.advance(orderNo, { cycles: 1, outcomes: ['RETRY_MISSED'] })).data)[1]).toBe(
+      'FAIL_RETRY',
+    );
+    const missed = await machine.advance(orderNo, { cycles: 1, outcomes: ['RETRY_MISSED'] });
+    expect(statuses(missed.data).slice(1, 3)).toEqual(['FAIL', 'WAIT']);
+    const next = await machine.advance(orderNo, { cycles: 1 });
+    expect(statuses(next.data).slice(1, 3)).toEqual(['FAIL', 'SUCCESS']);
+    expect((await machine.told(orderNo)).slice(2)).toEqual([
+      '2026-02-28 12:00:00 period 2 FAIL_RETRY',
+      '2026-03-31 12:00:00 period 2 FAIL',
+      '2026-03-31 12:00:00 period 3 SUCCESS',
+    ]);
+  });
+
+  it('0: PENDING, the debit stays open; after an unsubscribe its result is stored, and no other period begins', async () => {
+    const orderNo = await machine.deducted();
+    const { data } = await machine.advance(orderNo, { cycles: 2, outcomes: ['PENDING'] });
+    expect(statuses(data).slice(0, 3)).toEqual(['SUCCESS', 'PROCESSING', 'WAIT']);
+    expect((await machine.advance(orderNo, { cycles: 1 })).data.paymentRecords[1].paymentStatus).toBe('PROCESSING');
+    expect((await machine.channel.call('orders/unsubscribe', { orderNo })).code).toBe('0');
+    await machine.askPending();
+    expect(statuses(await machine.query(orderNo)).slice(0, 3)).toEqual(['SUCCESS', 'SUCCESS', 'CANCELED']);
+  });
+
   it.each([
     ['SVC_DEDUCT', 'SUCCESS'],
     ['CHANNEL_COLLECT', 'BILLED'],

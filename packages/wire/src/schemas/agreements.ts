@@ -53,6 +53,8 @@ export const BindConfirmData = Type.Object({
   agreementStatus: Enum(agreementStatuses),
   bankCardTailNo: OutText,
   failReason: Type.Optional(OutText),
+  /** Present and true only if the binding is still open after BIND_FAIL. */
+  codeRetryable: Type.Optional(Type.Boolean()),
 });
 export type BindConfirmData = Static<typeof BindConfirmData>;
 

@@ -3,9 +3,11 @@ import type { Channel } from '../../../catalog/channels/channel.js';
 import type { Decline } from '../../../gateways/gateway.js';
 import type { Gateways } from '../../../gateways/gateway-registry.js';
 import type { Queryable, Transactional } from '../../../platform/db/database.js';
+import { periodDueAt } from '../../domain/orders/calendar.js';
 import type { Order } from '../../domain/orders/order.js';
 import { formatAttemptNo } from '../../domain/orders/order-numbers.js';
 import { RENEWAL_LEASE_SECONDS } from '../../domain/payments/debit-policy.js';
+import { isWaitingForRetry } from '../../domain/payments/payment-states.js';
 import { unsealInstitutionNo } from '../../store/agreements/card.js';
 import { billOrder } from '../../store/orders/bill-orders-sql.js';
 import { expireAndComplete } from '../../store/orders/expire-and-complete-sql.js';
@@ -101,12 +103,13 @@ async function takeStep(
   const order = await lockForStep(tx, orderNo, outcomes);
   await holdOrder(tx, journey);
   const standing = await findOrderStanding(tx, orderNo);
-  const at = nextStepTime(journey, order, standing);
+  const cycleNo = nextCycleNo(order);
+  const outcome = outcomes[cycleNo - journey.from] ?? 'SUCCESS';
+  const at = delayStep(nextStepTime(journey, order, standing), order, outcome);
   const until = at ?? endTime(journey);
   if (standing.hasNotices && until !== undefined) await noticeOrder(tx, orderNo, until);
   if (at === undefined) return undefined;
   const due = { kind: 'one-order', at, orderNo } as const;
-  const cycleNo = nextCycleNo(order);
   if (order.settlementMode === 'CHANNEL_COLLECT') {
     if (!(await billOrder(tx, orderNo, at))) throw createStuckError(order);
     return billedStep(order, at, cycleNo > order.totalCycles ? undefined : { cycleNo, status: 'BILLED' });
@@ -124,8 +127,15 @@ async function takeStep(
   }
   if (!renewal) throw createStuckError(order);
   if (!standing.rehearsable) return { at, renewal };
-  const outcome = rehearsedOutcome(renewal, outcomes[cycleNo - journey.from] ?? 'SUCCESS', at);
-  return settledStep(await settleDebit(tx, renewal, outcome, at), at);
+  // The attempt stays open. The job for debits without a result asks the sandbox's institution about it.
+  if (outcome === 'PENDING') return { at, payment: { cycleNo, status: 'PROCESSING' }, orderStatus: order.status };
+  return settledStep(await settleDebit(tx, renewal, rehearsedOutcome(renewal, outcome, at), at), at);
+}
+
+/** Returns the time of a step. A retry that is to be missed is delayed until the next period falls due. */
+function delayStep(at: number | undefined, order: Order, outcome: RehearsedOutcome): number | undefined {
+  const isMissed = outcome === 'RETRY_MISSED' && isWaitingForRetry(order.latestPaymentStatus);
+  return at === undefined || !isMissed ? at : periodDueAt(order.createdAt, order, order.cycleNo + 1);
 }
 
 /**
@@ -157,13 +167,16 @@ async function callInstitution(
   return settledStep(await database.transaction((tx) => settleDebit(tx, renewal, outcome, at)), at);
 }
 
-const DECLINES: Readonly<Record<Exclude<RehearsedOutcome, 'SUCCESS'>, Decline>> = {
+type SettledOutcome = Exclude<RehearsedOutcome, 'PENDING'>;
+
+const DECLINES: Readonly<Record<Exclude<SettledOutcome, 'SUCCESS'>, Decline>> = {
   FAIL_RETRY: 'retryable',
+  RETRY_MISSED: 'retryable',
   FAIL: 'final',
   AGREEMENT_INVALID: 'agreement-invalid',
 };
 
-function rehearsedOutcome(renewal: StartedRenewal, outcome: RehearsedOutcome, at: number): FinalOutcome {
+function rehearsedOutcome(renewal: StartedRenewal, outcome: SettledOutcome, at: number): FinalOutcome {
   if (outcome !== 'SUCCESS')
     return { kind: 'declined', decline: DECLINES[outcome], reason: 'rehearsed in the sandbox' };
   const number = formatAttemptNo(renewal.orderNo, renewal.cycleNo, renewal.tryNo);
