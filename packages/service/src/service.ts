@@ -4,6 +4,7 @@ import type { AlertTransport } from './alerts/transport.js';
 import { createNoticeAcceptor } from './api/institution-notice.js';
 import { createAccessTokens } from './catalog/channels/access-token.js';
 import { type ChannelRegistry, createChannelRegistry } from './catalog/channels/channel-registry.js';
+import { createCatalog } from './catalog/products/catalog.js';
 import { createPushClient } from './delivery/transport/push-client.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
@@ -28,6 +29,7 @@ import { createNoticePasser } from './http/pass-notice.js';
 import { createRequestLog } from './http/request-log.js';
 import { createAdmission } from './http/requests/admission.js';
 import { createRefusalExplainer, explainUnreadableField } from './http/requests/explain-refusal.js';
+import { createRequestWarnings } from './http/requests/request-warnings.js';
 import type { Route } from './http/routes.js';
 import { createInterfaceRoutes } from './interface.js';
 import { createCellAsker } from './operator/cells/ask-cells.js';
@@ -180,6 +182,7 @@ export function createService(deps: ServiceDeps): Service {
         })
       : undefined;
   const explainer = isSandbox ? createRefusalExplainer({ ...deps, channels }) : undefined;
+  const warnings = isSandbox ? createRequestWarnings(createCatalog(database)) : undefined;
   const app = createApp({
     ...deps,
     httpLimits: testLimits.httpLimits,
@@ -209,6 +212,7 @@ export function createService(deps: ServiceDeps): Service {
     }),
     bodies: createLargeBodies(testLimits.largeBodies),
     explainer,
+    warnings,
     admit: createAdmission({ database, tokens, channels, clock, observeBatch: metrics.observeBatch }),
     limitFields: createFieldLimit({ database, clock, explain: isSandbox ? explainUnreadableField : undefined }),
     runOnce: createIdempotentRunner(testLimits.idempotency),

@@ -11,6 +11,8 @@ export const HEADERS = {
   idempotencyReplayed: 'Idempotency-Replayed',
   retryAfter: 'Retry-After',
   diagnosis: 'X-SVC-Diagnosis',
+  warning: 'X-SVC-Warning',
+  encryptedFields: 'X-SVC-Encrypted-Fields',
 } as const;
 
 type HeaderKeys = { readonly [K in keyof typeof HEADERS]: Lowercase<(typeof HEADERS)[K]> };

@@ -28,7 +28,7 @@ const AGREEMENT_LIST: ListDefinition<AgreementRow, AgreementKey> = {
  * channel's current key.
  */
 export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
-  return async ({ channel, database, answer }, request) => {
+  return async ({ channel, askedEncryption, database, answer }, request) => {
     const { channelId } = channel;
     const filter = {
       channelUserId: request.channelUserId,
@@ -46,7 +46,7 @@ export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
       request,
       (db, limit, place) => listBoundAgreements(db, channelId, filter, limit, place),
     );
-    const version = chooseAnswerVersion(channel, request);
+    const version = chooseAnswerVersion(channel, askedEncryption, request);
     return answer({ bankDataList: rows.map((row) => toBankData(channel, row, version)), ...paging });
   };
 }
@@ -63,14 +63,15 @@ function hashFilter(
 
 /**
  * Answers in the encryption version of the request, because a channel that can write a version can read it. Without
- * encrypted fields in the request, uses the channel's default.
+ * encrypted fields in the request, uses the version that the header asks for, otherwise the channel's default.
  */
 function chooseAnswerVersion(
   { answerEncryption }: Channel,
+  asked: EncryptionVersion | undefined,
   { bankCardNoEncrypted, certificateNoEncrypted }: UserDataRequest,
 ): EncryptionVersion {
   const sent = [bankCardNoEncrypted, certificateNoEncrypted].map((value) => value && encryptionVersionOf(value));
-  return sent.includes('v2') ? 'v2' : sent.includes('v1') ? 'v1' : answerEncryption;
+  return sent.includes('v2') ? 'v2' : sent.includes('v1') ? 'v1' : (asked ?? answerEncryption);
 }
 
 function toBankData(channel: Channel, row: AgreementRow, version: EncryptionVersion): BankData {

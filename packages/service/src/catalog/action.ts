@@ -1,3 +1,4 @@
+import type { EncryptionVersion } from '@perennial/wire';
 import type { Answer } from '../platform/answers/answer.js';
 import type { Transactional } from '../platform/db/database.js';
 import type { Caller } from '../platform/db/sharing/caller.js';
@@ -8,6 +9,8 @@ import type { Channel } from './channels/channel.js';
 /** The inputs of an action besides the request. */
 export interface ActionContext<Data> {
   readonly channel: Channel;
+  /** The version of encrypted fields that the request's header asks for. */
+  readonly askedEncryption: EncryptionVersion | undefined;
   /** Identifies the request in the log and in calls made for it. */
   readonly origin: Origin;
   readonly caller: Caller;

@@ -1,4 +1,4 @@
-import { sha256Hex } from '@perennial/wire';
+import { type EncryptionVersion, HEADER_KEYS, HEADERS, Rejection, sha256Hex } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Channel } from '../catalog/channels/channel.js';
 import { type Answer, describedAnswer, successAnswer, type WrittenAnswer } from '../platform/answers/answer.js';
@@ -18,7 +18,8 @@ import type { NodeLoad, TakenRequest } from './limits/node-load.js';
 import type { AnswerSender } from './long-answers/long-answers.js';
 import type { createAdmission } from './requests/admission.js';
 import type { RefusalExplainer } from './requests/explain-refusal.js';
-import { readJsonObject } from './requests/json-body.js';
+import { type JsonObject, readJsonObject } from './requests/json-body.js';
+import type { RequestWarnings } from './requests/request-warnings.js';
 import {
   checkTimestamp,
   readIdempotencyKey,
@@ -45,6 +46,8 @@ export interface PipelineDeps {
   readonly admit: ReturnType<typeof createAdmission>;
   /** Sandbox only. */
   readonly explainer?: RefusalExplainer | undefined;
+  /** Sandbox only. */
+  readonly warnings?: RequestWarnings | undefined;
   readonly limitFields: FieldLimit;
   readonly runOnce: ReturnType<typeof createIdempotentRunner>;
   readonly places: AnswerPlaces;
@@ -55,7 +58,7 @@ interface AdmittedRequest {
   readonly channel: Channel;
   readonly once: IdempotentRequest & { readonly database: Transactional };
   readonly place: RequestPlace;
-  readonly body: unknown;
+  readonly body: JsonObject;
   /** The order that the admission statement has already read. */
   readonly found: OrderText | undefined;
 }
@@ -66,7 +69,20 @@ interface AdmittedRequest {
  */
 export function createPipeline(
   route: Route,
-  { load, shares, clock, failures, bodies, admit, explainer, limitFields, runOnce, places, answers }: PipelineDeps,
+  {
+    load,
+    shares,
+    clock,
+    failures,
+    bodies,
+    admit,
+    explainer,
+    warnings,
+    limitFields,
+    runOnce,
+    places,
+    answers,
+  }: PipelineDeps,
 ) {
   const { endpoint, render, orderOf } = route;
   const validate = createValidator(endpoint);
@@ -116,7 +132,8 @@ export function createPipeline(
     const bodySha256 = isLargeBody(raw) ? await bodies.runInTurn(() => sha256Hex(raw)) : sha256Hex(raw);
     const [path, query] = splitUrl(request.raw.url ?? '');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;
-    const readBody = createBodyOnce(() => validate(readJsonObject(raw, request.headers['content-encoding'])));
+    const readJson = createBodyOnce(() => readJsonObject(raw, request.headers['content-encoding']));
+    const readBody = createBodyOnce(() => validate(readJson()));
     const readInTurn = () => (isLargeBody(raw) ? bodies.runInTurn(readBody) : readBody());
     const { channel, idempotency, found } = await admit(
       {
@@ -133,8 +150,10 @@ export function createPipeline(
     visit.markAdmitted();
     explainer?.noteAdmitted(headers);
     if (idempotencyKey instanceof Error) throw idempotencyKey;
+    if (warnings && !isLargeBody(raw)) request.warnings = warnings.listUnknownFields(endpoint.request, readJson());
     const body = isLargeBody(raw) ? await readInTurn() : readBody();
     const { channelId } = channel;
+    const warn = warnings && !isLargeBody(raw) && createWarner(request, channel, body, idempotencyKey, raw);
     const once = {
       database: shares.databaseFor(channelId, visit),
       caller: visit,
@@ -147,14 +166,30 @@ export function createPipeline(
     const place = new RequestPlace(places, channelId, visit);
     try {
       const result = await act(request, { channel, once, place, body, found });
+      if (warn) await warn(result.code);
       // The work is done. The request no longer counts as load, because a slow client may take long to read the answer.
       visit.markBegun();
       visit.leave();
       return await answers.send(reply, withData(result, channel), place);
     } catch (error) {
       place.release();
+      if (warn && error instanceof Rejection) await warn(error.result.code);
       throw error;
     }
+  }
+
+  /** Sandbox only: returns a function that adds the probable cause of a result code to the request's warnings. */
+  function createWarner(
+    request: FastifyRequest,
+    channel: Channel,
+    body: JsonObject,
+    key: string | undefined,
+    raw: Buffer,
+  ) {
+    const noted = key === undefined ? undefined : warnings?.noteBody(channel, key, endpoint.path, raw);
+    return async (code: string) => {
+      request.warnings?.push(...((await warnings?.explain(code, channel, body, noted)) ?? []));
+    };
   }
 
   /** Runs the action once per idempotency key. If the action must wait for a place, it is run again from the start. */
@@ -167,7 +202,16 @@ export function createPipeline(
       limitFields(channel, () => {
         const answer = createAnswerWriter(channel);
         return route.action(
-          { channel, origin: readOrigin(request), caller, database, once, answer, place },
+          {
+            channel,
+            askedEncryption: readAskedEncryption(request),
+            origin: readOrigin(request),
+            caller,
+            database,
+            once,
+            answer,
+            place,
+          },
           body,
           found,
         );
@@ -223,4 +267,11 @@ function keyOrRefusal(request: FastifyRequest): string | undefined | Error {
     if (error instanceof Error) return error;
     throw error;
   }
+}
+
+/** Throws PARAM_INVALID for an unknown version, because the header is not part of authentication. */
+function readAskedEncryption({ headers }: FastifyRequest): EncryptionVersion | undefined {
+  const asked = headers[HEADER_KEYS.encryptedFields];
+  if (asked === undefined || asked === 'v1' || asked === 'v2') return asked;
+  throw new Rejection('PARAM_INVALID', `header ${HEADERS.encryptedFields} must be v1 or v2`);
 }

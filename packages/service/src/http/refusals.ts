@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
 import { JSON_TYPE, type Refusal, toRefusal } from './answers/respond.js';
+import { addWarnings } from './answers/warnings.js';
 import type { AuthenticationFailures } from './limits/authentication-failures.js';
 import type { RefusalExplainer } from './requests/explain-refusal.js';
 import { answerAndHalfClose } from './requests/half-close.js';
-import { createMissedPath } from './requests/missed-path.js';
+import { explainMissedPath } from './requests/missed-path.js';
 
 export interface RefusalDeps {
   readonly refuse: Refuse;
@@ -29,7 +30,7 @@ export function createRefuse(clock: Clock, halfCloseMs: number): Refuse {
       reply.diagnosedMistakes = mistakes;
       void reply.header(HEADERS.diagnosis, mistakes.join(', '));
     }
-    const text = envelopeText(result, message, 'null', reply.request.id, formatTime(clock.now()));
+    const text = envelopeText(result, addWarnings(reply, message), 'null', reply.request.id, formatTime(clock.now()));
     void reply.code(http).headers(headers).header('content-type', JSON_TYPE);
     return reply.getHeader('connection') === 'close' ? answerAndHalfClose(reply, text, halfCloseMs) : reply.send(text);
   };
@@ -62,7 +63,9 @@ export function addRefusals(app: FastifyInstance, { refuse, log, failures, expla
     if (paths.has(path)) {
       return refuse(reply.header('allow', 'POST'), toRefusal(new Rejection('METHOD_NOT_ALLOWED')));
     }
-    return refuse(reply, toRefusal(explainer ? createMissedPath(path, paths) : new Rejection('PATH_NOT_FOUND')));
+    const hint = explainer && explainMissedPath(path, paths);
+    if (hint !== undefined) request.warnings = [hint];
+    return refuse(reply, toRefusal(new Rejection('PATH_NOT_FOUND')));
   };
   app.setNotFoundHandler(notFound);
   return notFound;

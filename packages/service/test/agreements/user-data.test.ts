@@ -179,6 +179,20 @@ describe('the encryption of the answer', () => {
     expect(opened(item)).toEqual(cardOf(who));
   });
 
+  it('0: by the user alone, in the version that the header asks for; 400001 for an unknown version', async () => {
+    await boundBinding(channel, who);
+    const asked = (body: object, version: string) =>
+      channel.call('agreements/user-data', body, { headers: { 'X-SVC-Encrypted-Fields': version } });
+    const [item] = (await asked(user, 'v2')).data.bankDataList;
+    expect(formsOf(item)).toEqual(['svc_aes_v2']);
+    expect(opened(item)).toEqual(cardOf(who));
+    await set({ answers: 'v2' });
+    expect(formsOf((await asked(user, 'v1')).data.bankDataList[0])).toEqual(['svc_aes_v1']);
+    expect(formsOf((await asked(card('v1'), 'v2')).data.bankDataList[0])).toEqual(['svc_aes_v1']);
+    const { code, envelope } = await asked(user, 'v3');
+    expect([code, envelope.message]).toEqual(['400001', 'header X-SVC-Encrypted-Fields must be v1 or v2']);
+  });
+
   it('0: a whole binding and an order in v2, and the data is stored', async () => {
     const fields = { ...card('v2'), ...certificate('v2'), realNameEncrypted: sent(who.realName, 'v2') };
     const mobiles = { mobileEncrypted: sent(who.mobile, 'v2'), bankMobileEncrypted: sent(who.bankMobile, 'v2') };

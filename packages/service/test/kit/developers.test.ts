@@ -300,7 +300,10 @@ const MISSED: readonly (readonly [path: string, message: string])[] = [
     'no such endpoint; POST /openapi/v1/sandbox/orders/advance was probably meant: the path lacks the prefix /openapi/v1/',
   ],
   ['/openapi/v1/orders', 'no such endpoint'],
-  ['/openapi/v1/reorders/create', 'no such endpoint'],
+  ['/openapi/v1/reorders/create', CREATE],
+  ['/openapi/v1/order/create', CREATE],
+  ['/openapi/v1/ordersCreate', `${CREATE}: the path has capital letters`],
+  ['/openapi/v1/orders/delete', 'no such endpoint'],
   ['/api', 'no such endpoint; paths of endpoints begin with /openapi/v1/'],
 ];
 

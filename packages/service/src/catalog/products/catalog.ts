@@ -80,6 +80,8 @@ export function createCatalog(database: Queryable) {
       const rows = await db.query(FIND_PRODUCT, [productCode]);
       throw createProductRefusal(rows.length > 0 ? 'PRODUCT_NOT_AUTHORIZED' : 'PRODUCT_NOT_FOUND', productCode);
     },
+    listProductCodes: async (channel: Channel): Promise<Iterable<string>> =>
+      (await readCatalogOf(channel)).products.keys(),
     paymentChannels: async (channel: Channel): Promise<ReadonlyMap<string, CatalogPaymentChannel>> =>
       (await readCatalogOf(channel)).paymentChannels,
   };

@@ -7,6 +7,7 @@ import type { TextPieces, WrittenAnswer } from '../../platform/answers/answer.js
 import type { Clock } from '../../platform/clock.js';
 import { isAnswerEnded, onAnswerEnd } from '../answers/answer-end.js';
 import { JSON_TYPE, sendText, toRefusal } from '../answers/respond.js';
+import { addWarnings } from '../answers/warnings.js';
 import type { RequestPlace } from '../limits/answer-places.js';
 
 /**
@@ -34,7 +35,8 @@ export function createAnswerSender({ clock, log, answerTimeout, isDraining }: Lo
 
   /** Sends an answer. Collects pieces up to the size of a short answer, and streams only if there are more. */
   function send(reply: FastifyReply, answer: WrittenAnswer, place: RequestPlace): FastifyReply | Promise<FastifyReply> {
-    const { data, message } = answer;
+    const { data } = answer;
+    const message = addWarnings(reply, answer.message);
     const { id } = reply.request;
     const timestamp = formatTime(clock.now());
     return typeof data === 'string'

@@ -1,24 +1,23 @@
-import { CODES, PATH_PREFIX, Rejection } from '@perennial/wire';
+import { PATH_PREFIX } from '@perennial/wire';
+import { findNearMiss } from './near-miss.js';
 
-/** Sandbox only: names the endpoint that the client probably meant by a wrong path. */
-export function createMissedPath(path: string, paths: ReadonlySet<string>): Rejection {
-  const { message } = CODES.PATH_NOT_FOUND;
+/** Sandbox only: names the endpoint that the client probably meant by a wrong path. Undefined if there is none. */
+export function explainMissedPath(path: string, paths: ReadonlySet<string>): string | undefined {
   const meant = findMeant(path, paths);
   if (meant !== undefined) {
     const mistakes = listMistakes(path).join(' and ');
-    const why = mistakes === '' ? '' : `: the path ${mistakes}`;
-    return new Rejection('PATH_NOT_FOUND', `${message}; POST ${meant} was probably meant${why}`);
+    return `POST ${meant} was probably meant${mistakes === '' ? '' : `: the path ${mistakes}`}`;
   }
-  if (path.startsWith(PATH_PREFIX)) return new Rejection('PATH_NOT_FOUND');
-  return new Rejection('PATH_NOT_FOUND', `${message}; paths of endpoints begin with ${PATH_PREFIX}`);
+  return path.startsWith(PATH_PREFIX) ? undefined : `paths of endpoints begin with ${PATH_PREFIX}`;
 }
 
-/** Finds the endpoint whose name is the end of the path. Ignores extra slashes and case. */
+/** Finds the endpoint whose name is the end of the path, ignoring extra slashes and case, or else a similar name. */
 function findMeant(path: string, paths: ReadonlySet<string>): string | undefined {
   const plain = `/${path.toLowerCase().split('/').filter(Boolean).join('/')}`;
   const ending = [...paths].filter((one) => plain.endsWith(`/${one.slice(PATH_PREFIX.length)}`));
   // Takes the longest name, because a path that ends with `sandbox/orders/advance` also ends with `orders/advance`.
-  return ending.sort((a, b) => b.length - a.length)[0];
+  const [longest] = ending.sort((a, b) => b.length - a.length);
+  return longest ?? (path.startsWith(PATH_PREFIX) ? findNearMiss(path, paths) : undefined);
 }
 
 function listMistakes(path: string): string[] {

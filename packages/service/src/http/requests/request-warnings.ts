@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { type AnySchema, CODES, type ObjectSchema } from '@perennial/wire';
+import type { Channel } from '../../catalog/channels/channel.js';
+import type { JsonObject } from './json-body.js';
+import { findNearMiss } from './near-miss.js';
+
+export interface RequestWarningsDeps {
+  /** Returns the codes of the products that the channel may sell. */
+  readonly listProductCodes: (channel: Channel) => Promise<Iterable<string>>;
+}
+
+/** The body of the first request under an idempotency key, without its ciphertext, as a hash. */
+interface FirstBody {
+  readonly name: string;
+  readonly hash: string;
+}
+
+const MAX_UNKNOWN_FIELDS = 5;
+const MAX_FIRST_BODIES = 1_000;
+
+/** Finds probable mistakes that do not change a request's answer. Sandbox only (docs/decisions/0031-the-kit.md). */
+export function createRequestWarnings({ listProductCodes }: RequestWarningsDeps) {
+  /** The latest idempotency keys. The database stores only the hash of the whole body, ciphertext included. */
+  const firstBodies = new Map<string, string>();
+
+  return {
+    listUnknownFields: (schema: AnySchema, body: JsonObject): string[] =>
+      listUnknown(schema, body, '').slice(0, MAX_UNKNOWN_FIELDS),
+
+    /** Remembers the body under the key, unless another body is remembered. Returns what `explain` compares. */
+    noteBody({ channelId }: Channel, key: string, path: string, raw: Buffer): FirstBody {
+      const name = `${channelId} ${key}`;
+      const hash = createHash('sha256')
+        .update(`${path}\n${raw.toString().replace(CIPHERTEXT, '')}`)
+        .digest('base64');
+      if (!firstBodies.has(name)) {
+        const [oldest] = firstBodies.size >= MAX_FIRST_BODIES ? firstBodies.keys() : [];
+        if (oldest !== undefined) firstBodies.delete(oldest);
+        firstBodies.set(name, hash);
+      }
+      return { name, hash };
+    },
+
+    /** Returns what the developer probably did wrong, for result codes that the body can explain. */
+    async explain(code: string, channel: Channel, body: JsonObject, noted: FirstBody | undefined): Promise<string[]> {
+      if (code === CODES.IDEMPOTENCY_CONFLICT.code) {
+        const isSame = noted !== undefined && firstBodies.get(noted.name) === noted.hash;
+        return isSame ? ['the bodies differ only in ciphertext: resend the first bytes, do not encrypt again'] : [];
+      }
+      const { productCode } = body;
+      if (!PRODUCT_CODES.has(code) || typeof productCode !== 'string') return [];
+      const meant = findNearMiss(productCode, await listProductCodes(channel));
+      return meant === undefined ? [] : [`productCode: ${meant} was probably meant`];
+    },
+  };
+}
+
+export type RequestWarnings = ReturnType<typeof createRequestWarnings>;
+
+const CIPHERTEXT = /svc_aes_v[12]:[A-Za-z0-9+/=]*/g;
+const PRODUCT_CODES: ReadonlySet<string> = new Set([CODES.PRODUCT_NOT_FOUND.code, CODES.PRODUCT_NOT_AUTHORIZED.code]);
+
+function listUnknown(schema: AnySchema, body: JsonObject, place: string): string[] {
+  const { properties } = schema as Partial<ObjectSchema>;
+  if (properties === undefined) return [];
+  return Object.keys(body).flatMap((name) => {
+    const value = body[name];
+    const known = properties[name];
+    if (known === undefined) return [describeUnknown(place, name, Object.keys(properties))];
+    return typeof value === 'object' && value !== null
+      ? listUnknown(known, value as JsonObject, `${place}${name}.`)
+      : [];
+  });
+}
+
+function describeUnknown(place: string, name: string, known: readonly string[]): string {
+  const meant = findNearMiss(name, known);
+  const field = `unknown field ${place}${name.slice(0, 64).replace(/[^\x21-\x7e]/g, '?')}`;
+  return meant === undefined ? `${field} is ignored` : `${field} is ignored: ${place}${meant} was probably meant`;
+}
