@@ -48,7 +48,7 @@ const compiledSdk = path.join(sdk, 'dist', 'compiled');
 export async function bundleSdk() {
   const command = path.join(compiledSdk, 'cli', 'main.js');
   if (existsSync(command)) await bundleFile(command, path.join(sdk, 'dist', 'cli.js'), 'node');
-  gatherTypes(path.join(sdk, 'dist', 'types'));
+  await gatherTypes(path.join(sdk, 'dist', 'types'));
   gatherLicences(path.join(sdk, 'dist', 'LICENSES.txt'));
   // Written last: prepare.mjs compares this file's modification time to see whether the bundle is up to date.
   await bundleFile(path.join(compiledSdk, 'index.js'), path.join(sdk, 'dist', 'index.js'), 'neutral');
@@ -71,12 +71,17 @@ async function bundleFile(input, file, platform) {
   renameSync(`${file}.new`, file);
 }
 
-/** Copies the type declarations of the SDK, and of wire, because wire is not published. */
-function gatherTypes(folder) {
+/**
+ * Copies the type declarations of the SDK, and of wire, because wire is not published. Generates the shapes of requests,
+ * answers and events, with the reference's text on each field.
+ */
+async function gatherTypes(folder) {
   const made = `${folder}.new`;
   rmSync(made, { recursive: true, force: true });
   copyTypes(compiledSdk, made, (name) => !isIn('cli', name));
   copyTypes(path.join(root, 'packages', 'wire', 'dist'), path.join(made, 'wire'), (name) => !isIn('bridge', name));
+  const { writeSdkTypes } = await import('../packages/developers/dist/sdk-types.js');
+  writeFileSync(path.join(made, 'shapes.d.ts'), writeSdkTypes());
   rmSync(folder, { recursive: true, force: true });
   renameSync(made, folder);
 }

@@ -44,7 +44,7 @@ export async function build() {
   run(process.execPath, compiler, 'the compiler');
   // Imports bundle.mjs only here, because in a new checkout its dependencies are missing until `install` has run.
   if (!isNewerThanCompiled(program, ['wire', 'service'])) await (await import('./bundle.mjs')).bundleService();
-  if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk']))
+  if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk', 'developers']))
     await (await import('./bundle.mjs')).bundleSdk();
   if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html'), 'console'))
     await (await import('./console.mjs')).buildConsole();

@@ -25,7 +25,7 @@ import {
   type NoAnswer,
   type Sender,
 } from './exchange.js';
-import { decryptFields, encryptFields, type Fields, isObject, mayHoldEncrypted } from './fields.js';
+import { decryptFields, encryptFields, type Fields, isObject, mayHoldEncrypted, usePlainNames } from './fields.js';
 import { writeJson } from './json.js';
 import { type CallOptions, isEndpointName, type Methods, makeMethods } from './methods.js';
 import { isTokenRefused, retryDelayAfter } from './retry.js';
@@ -39,6 +39,12 @@ export interface PerennialClientOptions {
   /** The app secret, in base64 like all secrets. */
   readonly appSecret: string;
   readonly aesKey: string;
+  /** Not used by the client. Accepted so that the whole file of credentials can be passed. */
+  readonly callbackSecret?: string | undefined;
+  /** Not used by the client, like callbackSecret. */
+  readonly products?: readonly string[] | undefined;
+  /** Not used by the client, like callbackSecret. */
+  readonly paymentChannels?: readonly string[] | undefined;
   /** Replaces the global fetch. */
   readonly fetch?: Fetch | undefined;
   /** Timeout for one attempt, including the last byte of its response. Default 15 s. */
@@ -55,6 +61,11 @@ export interface PerennialClientOptions {
   readonly onRequest?: ((request: RequestNotice) => void) | undefined;
   /** Called after each attempt of a request. Exceptions of this function are ignored. */
   readonly onResponse?: ((response: ResponseNotice) => void) | undefined;
+  /**
+   * Called with the sandbox's warnings, such as unknown fields. Default: console.warn. Exceptions of this function are
+   * ignored.
+   */
+  readonly onWarning?: ((warning: string, endpoint: EndpointName) => void) | undefined;
 }
 
 export interface RequestNotice {
@@ -96,7 +107,6 @@ class Client {
 
   readonly #sender: Sender;
   readonly #aesKey: Uint8Array;
-  readonly #encryption: EncryptionVersion;
   readonly #retries: number;
   readonly #options: PerennialClientOptions;
   readonly #tokens: Tokens;
@@ -112,9 +122,9 @@ class Client {
       timeoutMs: readTimeout(options.timeoutMs),
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       now,
+      encryption: readEncryption(options.encryption),
     };
     this.#aesKey = readSecret('aesKey', options.aesKey);
-    this.#encryption = readEncryption(options.encryption);
     this.#retries = readRetries(options.retries);
     this.#options = options;
     this.#tokens = new Tokens(async () => (await this.send('auth/token', {})).data, now);
@@ -150,7 +160,7 @@ class Client {
   }
 
   #write(endpoint: Endpoint, body: Fields, idempotencyKey: string | undefined): string {
-    const encrypt = encrypterOf(this.#aesKey, this.#encryption, idempotencyKey);
+    const encrypt = encrypterOf(this.#aesKey, this.#sender.encryption, idempotencyKey);
     const whole = endpoint.name === 'auth/token' ? this.#tokenRequest(body) : body;
     return writeJson(encryptFields(endpoint.request, whole, encrypt));
   }
@@ -185,13 +195,15 @@ class Client {
   /** Sends a request until it succeeds, a retry would not help, or no retry is left. */
   async #exchange(name: EndpointName, request: Omit<Exchange, 'token'>): Promise<{ answer: Answer; attempts: number }> {
     const { requestId, idempotencyKey, signal } = request;
-    const { onRequest, onResponse, wait = waitFor } = this.#options;
+    const { onRequest, onResponse, onWarning = warn, wait = waitFor } = this.#options;
     let isRenewed = false;
     for (let attempt = 1, tries = 1; ; attempt++) {
       const token = request.endpoint.token ? await this.#getToken(request, attempt) : undefined;
       const notice = { endpoint: name, requestId, idempotencyKey, attempt };
       callListener(() => onRequest?.(notice));
       const outcome = await exchange(this.#sender, { ...request, token });
+      const warning = outcome.kind === 'answer' ? outcome.warning : undefined;
+      if (warning !== undefined) callListener(() => onWarning(usePlainNames(warning), name));
       const isSuccess = outcome.kind === 'answer' && outcome.code === CODES.SUCCESS.code;
       const isToBeRenewed = isTokenRefused(outcome) && !isRenewed;
       const pause = isToBeRenewed ? 0 : isSuccess ? undefined : retryDelayAfter(outcome, tries, this.#retries);
@@ -236,7 +248,11 @@ function errorOf(
   return new PerennialError({ ...outcome, ...facts, diagnosis });
 }
 
-const FUNCTIONS = ['fetch', 'now', 'wait', 'onRequest', 'onResponse'] as const;
+const FUNCTIONS = ['fetch', 'now', 'wait', 'onRequest', 'onResponse', 'onWarning'] as const;
+
+const warn = (warning: string, endpoint: EndpointName): void =>
+  // biome-ignore lint/suspicious/noConsole: the default of onWarning, and only in the sandbox
+  console.warn(`perennial-channel: ${endpoint}: ${warning}`);
 
 function readFunction(name: string, given: unknown): void {
   if (given !== undefined && typeof given !== 'function') throw new TypeError(`${name} must be a function`);

@@ -1,6 +1,7 @@
 import {
   CODES,
   CONTENT_TYPE,
+  type EncryptionVersion,
   type Endpoint,
   HEADERS,
   randomBytes,
@@ -55,6 +56,8 @@ export interface Sender {
   readonly timeoutMs: number;
   readonly fetch: Fetch;
   readonly now: () => number;
+  /** The version in which answers are encrypted. */
+  readonly encryption: EncryptionVersion;
 }
 
 export interface Answer {
@@ -69,6 +72,8 @@ export interface Answer {
   readonly retryAfterMs: number | undefined;
   /** The names of the mistakes that the sandbox found in the signature or the timestamp. */
   readonly mistakes: readonly string[];
+  /** Probable mistakes in the request that did not change its answer. Sandbox only. */
+  readonly warning: string | undefined;
   /** The whole body as received. */
   readonly json: string;
 }
@@ -197,6 +202,7 @@ function headersOf(sender: Sender, { endpoint, body, requestId, token, idempoten
     [HEADERS.nonce]: nonce,
     [HEADERS.requestId]: requestId,
     [HEADERS.signature]: signRequest(parts, sender.appSecret),
+    [HEADERS.encryptedFields]: sender.encryption,
     ...(token === undefined ? {} : { [HEADERS.authorization]: `Bearer ${token}` }),
     ...(idempotencyKey === undefined ? {} : { [HEADERS.idempotencyKey]: idempotencyKey }),
   };
@@ -220,6 +226,7 @@ function readAnswer(endpoint: Endpoint, response: Fetched, json: string, now: nu
     replayed: headers.get(HEADERS.idempotencyReplayed) === 'true',
     retryAfterMs,
     mistakes: readNames(headers.get(HEADERS.diagnosis)),
+    warning: headers.get(HEADERS.warning) ?? undefined,
     json,
   };
 }

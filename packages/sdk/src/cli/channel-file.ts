@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { PerennialClient, type PerennialClientOptions } from '../client.js';
 import type { Call } from './frame/command.js';
-import { UsageError } from './frame/io.js';
+import { type Io, UsageError } from './frame/io.js';
+import { visible } from './frame/text.js';
 
-const DEFAULT_FILE = 'data/demo-channel.json';
+const FILE_NAME = 'demo-channel.json';
 
 const VARIABLES = {
   baseUrl: 'PERENNIAL_BASE_URL',
@@ -42,9 +44,11 @@ export const readEventCredentials = (call: Call): EventCredentials => readParts(
 function readParts<Needed extends Part>({ io: { env }, given }: Call, needed: readonly Needed[]): Channel<Needed> {
   const { channel: named, baseUrl } = given;
   const isFromEnvironment = named === undefined && needed.some((part) => MARKS.has(part) && env[VARIABLES[part]]);
-  const file = isFromEnvironment ? undefined : (named ?? DEFAULT_FILE);
+  const file = isFromEnvironment ? undefined : (named ?? path.join(env['DATA_DIR'] || 'data', FILE_NAME));
   const found: Partial<Record<Part, unknown>> =
-    file === undefined ? Object.fromEntries(PARTS.map((part) => [part, env[VARIABLES[part]]])) : readFile(file);
+    file === undefined
+      ? Object.fromEntries(PARTS.map((part) => [part, env[VARIABLES[part]]]))
+      : readFile(file, named === undefined);
   const parts = { ...found, ...(baseUrl === undefined ? {} : { baseUrl }) };
   const require = (part: Part): string => {
     const value = parts[part];
@@ -55,13 +59,15 @@ function readParts<Needed extends Part>({ io: { env }, given }: Call, needed: re
   return { ...read, file } as Channel<Needed>;
 }
 
-function readFile(file: string): Partial<Record<Part, unknown>> {
+function readFile(file: string, isDefault: boolean): Partial<Record<Part, unknown>> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    if (file !== DEFAULT_FILE) throw new UsageError(`${file} cannot be read`);
-    throw new UsageError(`${file} cannot be read: run npm start, which writes it, or name another file with --channel`);
+    if (!isDefault) throw new UsageError(`${file} cannot be read`);
+    throw new UsageError(
+      `${file} cannot be read: run npm start, which writes it, set DATA_DIR, or name another file with --channel`,
+    );
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -74,10 +80,15 @@ function readFile(file: string): Partial<Record<Part, unknown>> {
   );
 }
 
-export function createClient(channel: ChannelCredentials, more: Partial<PerennialClientOptions>): PerennialClient {
+export function createClient(
+  io: Io,
+  channel: ChannelCredentials,
+  more: Partial<PerennialClientOptions>,
+): PerennialClient {
   const { baseUrl, appId, appSecret, aesKey } = channel;
+  const onWarning = (warning: string, endpoint: string) => io.err(`warning: ${endpoint}: ${visible(warning)}`);
   try {
-    return new PerennialClient({ baseUrl, appId, appSecret, aesKey, ...more });
+    return new PerennialClient({ baseUrl, appId, appSecret, aesKey, onWarning, ...more });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

@@ -1,21 +1,22 @@
-import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { isEndpointName } from '../methods.js';
 import { CHECK_RECEIVER } from './check-receiver/check-receiver-command.js';
 import { ENDPOINT_COMMANDS } from './endpoints/endpoint-commands.js';
 import { COMMON_OPTIONS, type CommandFacts } from './frame/command.js';
 import { EXIT, type Io, UsageError } from './frame/io.js';
+import { readVersion } from './frame/version.js';
+import { GO_LIVE_CHECK } from './go-live/go-live-command.js';
 import { LISTEN } from './listen/listen-command.js';
 import { PROGRAM, showError } from './show-error.js';
 import { TRIGGER } from './trigger/trigger-command.js';
 
-const COMMANDS: readonly CommandFacts[] = [LISTEN, TRIGGER, CHECK_RECEIVER, ...ENDPOINT_COMMANDS];
+const COMMANDS: readonly CommandFacts[] = [LISTEN, TRIGGER, CHECK_RECEIVER, GO_LIVE_CHECK, ...ENDPOINT_COMMANDS];
 
 const NOTES = `
 The channel's credentials are read from the first of these that exists:
   the file that --channel names
   the environment: PERENNIAL_BASE_URL, PERENNIAL_APP_ID, PERENNIAL_APP_SECRET, PERENNIAL_AES_KEY, PERENNIAL_CALLBACK_SECRET
-  data/demo-channel.json, which npm start writes
+  demo-channel.json in DATA_DIR, by default data: npm start writes it
 
 Exit status: 0 done; 1 refused or failed; 2 invalid command line.`;
 
@@ -106,10 +107,4 @@ async function run({ name, run }: CommandFacts, io: Io, command: Command): Promi
   } catch (error) {
     throw error instanceof UsageError ? usageErrorOf(name, error.message) : error;
   }
-}
-
-/** Reads the version from package.json, which is found both from the sources and from the bundle. */
-function readVersion(): string {
-  const { version } = createRequire(import.meta.url)('perennial-channel/package.json') as { version: string };
-  return version;
 }

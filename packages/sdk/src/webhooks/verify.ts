@@ -1,22 +1,15 @@
-import {
-  HEADER_FORMS,
-  HEADERS,
-  sha256Hex,
-  signWebhook,
-  TIMESTAMP_SKEW_MS,
-  verifySignature,
-  type WebhookEvent as WireEvent,
-} from '@perennial/wire';
+import { HEADER_FORMS, HEADERS, sha256Hex, signWebhook, TIMESTAMP_SKEW_MS, verifySignature } from '@perennial/wire';
 import { readClock, systemNow } from '../clock.js';
 import { DecryptionError, decrypterOf } from '../encryption.js';
-import { decryptFields, type Fields, isObject, type Plain } from '../fields.js';
+import { decryptFields, type Fields, isObject } from '../fields.js';
 import { parseJson, TooDeepError } from '../json.js';
 import { readSecret } from '../secrets.js';
+import type { EncryptedEventShapes, EventShapes } from '../shapes.js';
 import { WebhookVerificationError } from './errors.js';
 
-export type EncryptedWebhookEvent = WireEvent;
+export type EncryptedWebhookEvent = EncryptedEventShapes;
 /** An event with its fields decrypted: `data.mobile` in place of `data.mobileEncrypted`. */
-export type WebhookEvent = Plain<WireEvent>;
+export type WebhookEvent = EventShapes;
 
 /** The headers: a Headers object of fetch, Node's headers, or a plain object. Names may be in upper or lower case. */
 export type WebhookHeaders =

@@ -290,7 +290,7 @@ describe('check-receiver with an order that the receiver knows', () => {
   it('uses its numbers, given or fetched from the service', async () => {
     const url = await serve(receive({ deal: knows }));
     expect(await check(url)).toMatchObject({ status: 1, unmet: ['good'] });
-    const order = ['--strict', '--order', own.orderNo];
+    const order = ['--strict', '--effects', 'echo 1', '--order', own.orderNo];
     const given = [...order, '--external-order-no', own.externalOrderNo, '--channel-user-id', own.channelUserId];
     expect(await check(url, given)).toMatchObject({ status: 0, unmet: [] });
 
@@ -317,6 +317,68 @@ describe('check-receiver with an order that the receiver knows', () => {
   });
 });
 
+describe('check-receiver and effects', () => {
+  /** Starts a receiver that counts effects, and returns the addresses of both. `once`: it ignores known events. */
+  async function counting(once: boolean) {
+    const effects = new Map<string, number>();
+    const deal = ({ eventId }: { eventId: string }) => {
+      if (!once || !effects.has(eventId)) effects.set(eventId, (effects.get(eventId) ?? 0) + 1);
+      return { code: '0' };
+    };
+    const counter = await serve(({ url }, response) => {
+      const eventId = new URL(url ?? '', 'http://x').searchParams.get('eventId') ?? '';
+      response.end(`${effects.get(eventId) ?? 0}\n`);
+    });
+    return { url: await serve(receive({ deal })), counter };
+  }
+
+  it('a receiver without de-duplication fails, by an address or by a command', async () => {
+    const { url, counter } = await counting(false);
+    const found = await check(url, ['--effects', counter]);
+    expect(found).toMatchObject({ status: 1, unmet: ['repeated'] });
+    const ask = `"${process.execPath}" -e "fetch('${counter}?eventId=' + process.env.EVENT_ID).then((r) => r.text()).then(console.log)"`;
+    expect(await check(url, ['--effects', ask])).toMatchObject({ status: 1, unmet: ['repeated'] });
+  });
+
+  it('a receiver with de-duplication passes under --strict, and is not proven without --effects', async () => {
+    const { url, counter } = await counting(true);
+    expect(await check(url, ['--effects', counter, '--strict'])).toMatchObject({ status: 0, unmet: [] });
+    expect(await check(url)).toMatchObject({ status: 0, unmet: [] });
+    const { status, out } = await runCommand(['check-receiver', url, '--strict'], { env });
+    expect(status).toBe(1);
+    expect(out).toMatch(/^FAIL {2}must {4}repeated: .*\n {6}the answers do not prove/m);
+    expect(out).toMatch(/^22 of 23 met, 1 not provable; not met: 0 must, 0 should$/m);
+  });
+
+  it('a receiver that records no effect fails', async () => {
+    const url = await serve(receive());
+    const none = await serve((_request, response) => void response.end('0'));
+    const found = await check(url, ['--effects', none], { pushTimeoutMs: 1_000 });
+    expect(found).toMatchObject({ status: 1, unmet: ['repeated'] });
+  });
+
+  it('--effects that gives no number is a usage error, before an event is sent', async () => {
+    let events = 0;
+    const url = await serve((_request, response) => {
+      events += 1;
+      response.end();
+    });
+    const page = await serve((_request, response) => void response.end('<html>'));
+    for (const source of [page, `http://127.0.0.1:${await freePort()}/`, 'exit 3']) {
+      const { status, err } = await runCommand(['check-receiver', url, '--effects', source], { env });
+      expect([status, err]).toEqual([2, expect.stringMatching(/check-receiver: --effects (must|cannot|failed)/)]);
+    }
+    expect(events).toBe(0);
+  });
+
+  it('a missing age check is a failure under --strict', async () => {
+    const url = await serve(receive({ isStale: () => false }));
+    const { status, out } = await runCommand(['check-receiver', url, '--strict', '--effects', 'echo 1'], { env });
+    expect(status).toBe(1);
+    expect(out).toMatch(/^FAIL {2}should {2}stale timestamp: /m);
+  });
+});
+
 describe('check-receiver passes', () => {
   let file: string;
   beforeAll(async () => {
@@ -326,19 +388,20 @@ describe('check-receiver passes', () => {
 
   it('a correct receiver, also during a reset of the secret', async () => {
     const url = await serve(receive());
-    const { status, unmet } = await check(url, ['--strict']);
+    const strict = ['--strict', '--effects', 'echo 1'];
+    const { status, unmet } = await check(url, strict);
     expect([status, unmet]).toEqual([0, []]);
     const coming = secret();
     const more = ['--new-callback-secret', coming];
     expect(await check(url, more)).toMatchObject({ status: 0, unmet: ['new secret'] });
-    expect(await check(url, [...more, '--strict'])).toMatchObject({ status: 1 });
+    expect(await check(url, [...more, ...strict])).toMatchObject({ status: 1 });
     const inEnvironment = { env: { ...env, PERENNIAL_NEW_CALLBACK_SECRET: coming } };
     expect(await check(url, [], inEnvironment)).toMatchObject({ status: 0, unmet: ['new secret'] });
     const unfit = { env: { ...env, PERENNIAL_NEW_CALLBACK_SECRET: 'short' } };
     const { status: refused, err } = await runCommand(['check-receiver', url], unfit);
     expect([refused, err]).toEqual([2, expect.stringContaining('PERENNIAL_NEW_CALLBACK_SECRET must be 32 bytes')]);
     const both = await serve(receive({ secrets: [credentials.callbackSecret, coming] }));
-    const known = await check(both, [...more, '--strict']);
+    const known = await check(both, [...more, ...strict]);
     expect(known).toMatchObject({ status: 0, unmet: [] });
   });
 
@@ -352,7 +415,7 @@ describe('check-receiver passes', () => {
       onEvent: ({ eventId }) => dealt.push(eventId),
       onError: () => undefined,
     });
-    const found = await check(await serve((request, response) => void handle(request, response)), ['--strict']);
+    const found = await check(await serve((request, response) => void handle(request, response)));
     expect(found).toMatchObject({ status: 0, unmet: [] });
     const repeated = found.verdicts.find(({ name }) => name === 'repeated')?.eventId;
     expect(dealt.filter((eventId) => eventId === repeated)).toHaveLength(1);
@@ -369,15 +432,13 @@ describe('check-receiver passes', () => {
     await until('a receiver that has seen it go', () => receiver.stdout().includes('failed: aborted'));
     const large = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body: 'x'.repeat(1_000_001) });
     expect([large.status, await large.text()]).toEqual([413, '{"code":"too-large"}']);
-    const { status, out } = await runCommand(['check-receiver', `http://127.0.0.1:${port}/events`, '--strict'], {
-      env,
-    });
+    const { status, out } = await runCommand(['check-receiver', `http://127.0.0.1:${port}/events`], { env });
     receiver.child.kill();
     await receiver.exited;
-    expect(out).not.toMatch(/^(FAIL|warn)/m);
+    expect(out.match(/^(FAIL|warn) .*: /gm)).toEqual([expect.stringMatching(/^warn {2}must {4}repeated: /)]);
     expect(status).toBe(0);
     expect(out).toMatch(/^ok {4}must {4}tampered body: .*; expected refused, got HTTP 401 {2}\d+ ms$/m);
-    expect(out).toMatch(/^23 of 23 met; not met: 0 must, 0 should$/m);
+    expect(out).toMatch(/^22 of 23 met, 1 not provable; not met: 0 must, 0 should$/m);
     const [, repeated = ''] = /the answers do not prove .*: (test-\w+-\d+) was sent four times/.exec(out) ?? [];
     expect(receiver.stdout().split(`event     ${repeated} `)).toHaveLength(2);
     expect(receiver.stdout().split(`again     ${repeated},`)).toHaveLength(4);

@@ -199,6 +199,22 @@ describe('errors', () => {
     expect(installed.stdout()).toBe(`${version}\n`);
   });
 
+  it('the credentials may be in DATA_DIR', async () => {
+    const found = await bare(['products', 'list', '--json'], { env: { DATA_DIR: kit.folder } });
+    expect(found.json.items.length).toBeGreaterThan(1);
+    const { status, err } = await bare(['products', 'list'], { env: { DATA_DIR: '/nowhere' } });
+    expect([status, err]).toEqual([
+      2,
+      expect.stringContaining('/nowhere/demo-channel.json cannot be read: run npm start'),
+    ]);
+  });
+
+  it("the sandbox's warnings are printed as errors, also with --json", async () => {
+    const { status, json, err } = await run('products list --body {"sizes":1} --json');
+    expect([status, json.size]).toEqual([0, 100]);
+    expect(err).toBe('warning: products/list: unknown field sizes is ignored: size was probably meant');
+  });
+
   it('2: no command, or a missing file', async () => {
     const nothing = await bare([]);
     expect(nothing).toMatchObject({ status: 2, out: '', err: expect.stringContaining('listen') });

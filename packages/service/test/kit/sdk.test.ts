@@ -314,7 +314,8 @@ describe('the package', () => {
         const client = new PerennialClient({ baseUrl: '', appId: '', appSecret: '', aesKey: '' });
         export const status: 'ACTIVE' | string = (await client.orders.query({ orderNo: '1' })).orderStatus;
         // @ts-expect-error: the types are there, and know what is missing
-        export const event = verifyWebhook({ path: '/' });`,
+        export const event = verifyWebhook({ path: '/' });
+        new PerennialClient({ baseUrl: '', appId: '', appSecret: '', aesKey: '', callbackSecret: '', products: [], paymentChannels: [] });`,
       );
       const settings = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
       const modules = path.join(packageRoot, '..', '..', 'node_modules');
@@ -326,10 +327,47 @@ describe('the package', () => {
       ]) {
         await run(process.execPath, [compiler, ...settings, ...types, 'sell.ts'], { cwd: folder });
       }
+      await checkShapes(folder, (file) =>
+        run(process.execPath, [compiler, ...settings, '--exactOptionalPropertyTypes', ...ofNode, file], {
+          cwd: folder,
+        }),
+      );
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   });
+
+  /** Checks the generated shapes: equal to the types of the sources, commented, and readable in errors. */
+  async function checkShapes(folder: string, compile: (file: string) => Promise<unknown>): Promise<void> {
+    const types = path.join(folder, 'node_modules', 'perennial-channel', 'dist', 'types');
+    const shapes = await readFile(path.join(types, 'shapes.d.ts'), 'utf8');
+    const fields = shapes.split('\n').filter((line) => /^ {4}(?!'\w+\/)[\w'-]+\??: /.test(line));
+    expect(fields.length).toBeGreaterThan(100);
+    expect(shapes.match(/^ {4}\/\*\* \S.* \*\/\n {4}[\w'-]+\??: /gm)).toHaveLength(fields.length);
+    expect(shapes.match(/^ {4}\w+Encrypted\??: /gm)).toHaveLength(1);
+    const compiled = path.join(sdk, 'dist', 'compiled', 'shapes.js');
+    await writeFile(
+      path.join(folder, 'shapes.ts'),
+      `import type * as made from '${path.join(types, 'shapes.js')}';
+      import type * as own from '${compiled}';
+      type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
+      export const isSame: {
+        requests: Same<made.RequestShapes, own.RequestShapes>; answers: Same<made.AnswerShapes, own.AnswerShapes>;
+        events: Same<made.EventShapes, own.EventShapes>; sent: Same<made.EncryptedEventShapes, own.EncryptedEventShapes>;
+      } = { requests: true, answers: true, events: true, sent: true };`,
+    );
+    await compile('shapes.ts');
+    await writeFile(
+      path.join(folder, 'wrong.ts'),
+      `import type { PerennialClient } from 'perennial-channel';
+      export const wrong = (client: PerennialClient) => client.agreements.bindConfirm({ bindOrderNo: '1' });`,
+    );
+    const { stdout } = await compile('wrong.ts').then(
+      () => ({ stdout: '' }),
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toMatch(/Property 'smsCode' is missing in type .* but required in type 'BindConfirmRequest'/);
+  }
 
   it('is as small as its page says', async () => {
     const [file, readme] = await Promise.all(

@@ -1,7 +1,9 @@
 import { EVENT_CONTRACT, type EventScenarioName, type MainOrder } from '@perennial/wire';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../sdk/src/cli/trigger/scenarios.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
+import { PRODUCT } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { kitService } from './support.js';
 
@@ -30,19 +32,33 @@ const inWords = (events: readonly Told[]): string[] =>
 const trigger = (...argv: readonly string[]) => kit.run(['trigger', ...argv, '--json']);
 
 describe('trigger', () => {
-  const modes = SCENARIOS.flatMap(({ name, contract }) => [
-    { name, mode: 'SVC_DEDUCT', names: contract.a, created: 'deduct-create-succeeded' as const },
-    ...(contract.b ? [{ name, mode: 'CHANNEL_COLLECT', names: contract.b, created: 'collect-create' as const }] : []),
+  const modes = SCENARIOS.filter(({ name }) => name !== 'upcoming').flatMap(({ name, contract, later }) => [
+    { name, later, mode: 'SVC_DEDUCT', names: contract.a, created: 'deduct-create-succeeded' as const },
+    ...(contract.b
+      ? [{ name, later, mode: 'CHANNEL_COLLECT', names: contract.b, created: 'collect-create' as const }]
+      : []),
   ]);
+  beforeAll(async () => {
+    const { operator, credentials } = kit;
+    const settlementModes = ['SVC_DEDUCT', 'CHANNEL_COLLECT'];
+    const once = { ...PRODUCT, productCode: 'ONCE', totalCycles: 1, settlementModes };
+    await createProduct(operator, once);
+    await authorizeProduct(operator, { appId: credentials.appId, productCode: 'ONCE' });
+  });
+
+  it('there is one for every row of the events table', () => {
+    const covered = new Set(SCENARIOS.flatMap(({ contract }) => [...contract.a, ...(contract.b ?? [])]));
+    expect(EVENT_CONTRACT.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([]);
+  });
 
   it.each(modes)(
     '$name, $mode: the events that the contract says, on a new order',
-    async ({ name, mode, names, created }) => {
+    async ({ name, mode, names, created, later }) => {
       const { status, json, err } = await trigger(name, '--settlement-mode', mode);
       expect([status, err]).toEqual([0, '']);
-      // The other events follow only after a later query, so they are not shown yet.
-      const now = name === 'first-payment-pending' ? names.slice(0, 1) : names;
-      const isFirst = name.startsWith('first-payment');
+      // The events of the last row follow only after a later query, so they are not shown yet.
+      const now = later ? names.slice(0, -1) : names;
+      const isFirst = name.startsWith('first-payment') || name === 'created';
       const expected = promised([...(isFirst ? [] : [created]), ...now]);
       expect(withoutRepeats(inWords(json.events))).toEqual(withoutRepeats(expected));
       expect(json).toMatchObject({ scenario: name, isNew: true, contract: names });
@@ -110,8 +126,14 @@ describe('trigger', () => {
 
   it('shows the notice before a debit, if the channel has enabled it', async () => {
     const { appId } = kit.credentials;
+    const off = await kit.run(['trigger', 'upcoming']);
+    expect([off.status, off.err]).toEqual([1, expect.stringContaining('payment.upcoming is off for this channel')]);
     await setUpcomingNotices(kit.operator, { appId, days: 5 });
     try {
+      for (const mode of ['SVC_DEDUCT', 'CHANNEL_COLLECT']) {
+        const { json } = await trigger('upcoming', '--settlement-mode', mode);
+        expect(json.events.map(({ eventType }: Told) => eventType).at(-1)).toBe('payment.upcoming');
+      }
       const { out } = await kit.run(['trigger', 'renewal']);
       expect(out).toMatch(/^ {2}\d+ +payment\.upcoming +order \d+ +period 2 is due \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
       expect(out).toMatch(/^ {2}\d+ +payment\.status\.changed +order \d+ +period 2 SUCCESS$/m);

@@ -77,7 +77,7 @@ export function createCases({ make, events, now, newCallbackSecret }: CaseDeps):
         'keep event ids for 30 days; acknowledge known events without processing them',
         sequence(make(again(0)), make(again(1)), make(again(2))),
       ),
-      proof: `the answers do not prove that the event was processed only once: ${good.eventId} was sent four times, so check that it took effect once`,
+      proof: `the answers do not prove that the event was processed only once: ${good.eventId} was sent four times, so check that it took effect once, or name --effects`,
       eventId: good.eventId,
     },
     accepted(

@@ -56,7 +56,7 @@ const NOTES: Readonly<Partial<Record<EndpointName, string>>> = {
   'auth/token': `Shows the beginning of the token, which proves that the credentials are right. With --json it prints the whole token, for programs
 that sign requests themselves: keep it out of logs until it has expired. The other commands get a token automatically.`,
   'agreements/bind-sms':
-    'The sandbox sends no message and accepts any code except 000000. Next: agreements bind-confirm.',
+    'The sandbox sends no message and accepts any code except 000000; /developers/guides/sandbox lists test cards. Next: agreements bind-confirm.',
   'orders/create': `Three ways to sell:
   A.1  SVC_DEDUCT with --bind-order-no: the service debits a card that the user has bound
   A.2  SVC_DEDUCT with --shared-agreement.*: the service debits your own agreement
@@ -94,7 +94,7 @@ function toCommand(endpoint: Endpoint): CommandFacts {
         place === undefined || words.length === 0 ? {} : { [place.path.join('.')]: isMany ? words : words[0] };
       const body = fillBody(fields, { ...given, ...byPlace }, await readBody(io, given['body']));
       // No retries: the user sees the failure at once and can repeat the command.
-      const client = createClient(readChannel(call), { retries: 0 });
+      const client = createClient(call.io, readChannel(call), { retries: 0 });
       const { data, replayed } = await sendBody(client, name, body, given['idempotencyKey']);
       if (given['json']) io.out(writeJson(data));
       else {

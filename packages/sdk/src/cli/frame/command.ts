@@ -26,7 +26,7 @@ export interface CommandFacts {
 export const COMMON_OPTIONS: readonly Option[] = [
   new Option(
     '--channel <file>',
-    "file with the channel's credentials; default: the environment, otherwise data/demo-channel.json",
+    "file with the channel's credentials; default: the environment, otherwise demo-channel.json in DATA_DIR or data",
   ),
   new Option('--base-url <url>', 'address of the service; default: the one in the file or the environment'),
   new Option('--json', 'print JSON, errors too'),

@@ -41,7 +41,7 @@ async function listen(call: Call): Promise<number> {
   const file: string = given['state'] ?? stateFileFor(channel, url);
   const reporter = createReporter(io, given['json'] === true);
   const deps = {
-    client: createClient(channel, { retries: 0 }),
+    client: createClient(io, channel, { retries: 0 }),
     url,
     reporter,
     stop: io.watchStop(),

@@ -47,7 +47,7 @@ async function trigger(call: Call): Promise<number> {
   if (given['list']) return printScenarios(io, given['json'] === true);
   const scenario = SCENARIOS.find(({ name }) => name === words[0]);
   if (scenario === undefined) throw new UsageError('name a scenario: trigger --list shows them');
-  const client = createClient(readChannel(call), { onResponse: createRetryReporter(io) });
+  const client = createClient(call.io, readChannel(call), { onResponse: createRetryReporter(io) });
   const before = await findOrder(client, scenario, given);
   // The ids of events from before the scenario, which are not shown. A new order has none: its creation is shown too.
   const known = new Set(before.isNew ? [] : (await listEvents(client, before.order)).map(({ eventId }) => eventId));
@@ -84,11 +84,12 @@ async function findOrder(
     if (settlementMode === 'CHANNEL_COLLECT' && scenario.contract.b === undefined) {
       throw new UsageError(`${scenario.name} is not possible for an order that the channel collects (mode B)`);
     }
-    const order = await createNewOrder(client, { settlementMode, productCode, suffix: scenario.creates });
+    const { creates: suffix, hasOnePeriod } = scenario;
+    const order = await createNewOrder(client, { settlementMode, productCode, suffix, hasOnePeriod });
     return { order, isNew: true };
   }
   if (scenario.creates !== undefined) {
-    throw new UsageError(`${scenario.name} is about the first payment and creates its own order: omit --order`);
+    throw new UsageError(`${scenario.name} creates its own order: omit --order`);
   }
   const order = await client.orders.query({ orderNo });
   return { order, isNew: false };
